@@ -5,8 +5,7 @@
 /// are in mean services; `load` is arrivals a service of each server, above 0 and below 1.
 ///
 /// Source   Erlang 1909, 1917; Pollaczek 1930, Khinchine 1932; Franx, A simple solution for the
-/// M/D/c
-///          waiting time distribution, Operations Research Letters 2001.
+///          M/D/c waiting time distribution, Operations Research Letters 2001.
 #pragma once
 
 #include <vector>

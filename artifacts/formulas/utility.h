@@ -6,7 +6,7 @@
 /// compared with published ones, not to decide.
 ///
 /// Source   Amaral et al., SC'17 (topology-aware GPU scheduling), and the program published with
-/// it.
+///          it.
 #pragma once
 
 #include <functional>

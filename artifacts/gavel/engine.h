@@ -5,8 +5,7 @@
 /// have. Its faults are repeated, and each is named in engine.cpp where it acts.
 ///
 /// Source   Narayanan et al., OSDI'20, section 5, and its published program in simulation mode;
-/// Zheng
-///          et al., NSDI'23 (Shockwave), whose program is the same with jobs that change and
+///          Zheng et al., NSDI'23 (Shockwave), whose program is the same with jobs that change and
 ///          restarts.
 #pragma once
 

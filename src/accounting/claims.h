@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the jobs of a Slurm's past claim of the quotas that it keeps today.
+/// The quotas that a Slurm cluster enforces today, and what past jobs claim of them.
 #pragma once
 
 #include <utility>
@@ -16,12 +16,12 @@ namespace almanac::accounting {
 
 class Claims {
  public:
-  /// `limits` must outlive it, and are those that the site enforces.
+  /// `limits` are those that the site enforces; they must outlive this object.
   explicit Claims(const slurm::Limits& limits);
 
-  /// Of a job that is `number` in the log: its account, user, partition, QOS and GPUs are read.
+  /// Adds job `number` of the log. Reads its account, user, partition, QOS and GPUs.
   void add(store::JobNumber number, const slurm::Job& job);
-  /// All of it, for good.
+  /// Returns the result. Call it once, at the end.
   experiment::SiteQuotas take() { return std::move(made_); }
 
  private:

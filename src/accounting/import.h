@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Brings Slurm's accounting into the store: first the last week, so that there is soon something
-/// to learn from, then week after week back as far as asked; then it follows, as jobs end.
+/// Imports Slurm's accounting into the store: the last week first, so that predictors soon have
+/// jobs to learn from, then one earlier week after another down to the requested time. After that
+/// it adds jobs as they end.
 ///
-/// What is in the store is one stretch of time without gaps. It is kept there with the jobs, so an
-/// import that was ended goes on where it was; a row that is there already is passed over. Rows of
-/// the last minutes are left for later: slurmdbd may yet hear of them.
+/// The store holds one stretch of time without gaps, and its limits with the jobs, so an
+/// interrupted import continues where it stopped. It skips rows that the store has. It leaves the
+/// rows of the last minutes for later, because slurmdbd may still receive some.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@
 
 namespace almanac::accounting {
 
-/// The jobs that ended in [from, until) are in the store.
+/// The store has the jobs that ended in [from, until).
 struct Reach {
   Time from{};
   Time until{};
@@ -28,26 +29,26 @@ struct Reach {
   bool operator==(const Reach&) const = default;
 };
 
-/// How far an import has come; nothing where none has begun.
+/// Returns how far the import has come; nothing if none has begun.
 Result<std::optional<Reach>> reach(const store::Store& store);
 
-/// What one step did.
+/// The result of one step.
 struct Step {
   Reach reach{};
-  std::int64_t rows = 0;    ///< Of accounting.
-  std::int64_t jobs = 0;    ///< New in the store, or with a run more.
-  std::int64_t unread = 0;  ///< Rows that could not be read, and are left out.
-  bool done = false;        ///< All there is at present.
+  std::int64_t rows = 0;    ///< Rows of accounting.
+  std::int64_t jobs = 0;    ///< Jobs that are new in the store, or have a new run.
+  std::int64_t unread = 0;  ///< Rows that could not be read and are left out.
+  bool done = false;        ///< The store has all jobs that have ended.
 };
 
 class Import {
  public:
-  /// `back_to` is as far as it goes back.
+  /// The import goes back to `back_to`.
   Import(store::Store& store, slurm::Link& link, Time back_to, VcFrom vc = VcFrom::partition)
       : store_(&store), link_(&link), back_to_(back_to), vc_(vc) {}
 
-  /// The next week, in batches between which other commits go on. Fails as Link::ended() and
-  /// Store::commit() do; then it can be tried again.
+  /// Imports the next week, in batches between which the store accepts other commits. Fails as
+  /// Link::ended() and Store::commit() do; it can then be called again.
   Result<Step> step(Time now);
 
  private:
@@ -56,7 +57,7 @@ class Import {
     std::int64_t jobs = 0;
     std::int64_t unread = 0;
   };
-  /// Rows that ended in [from, until): the latest first if `back`.
+  /// Imports the rows that ended in [from, until), the latest first if `back`.
   Result<Taken> take(Time from, Time until, bool back);
 
   store::Store* store_;

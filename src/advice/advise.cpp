@@ -244,7 +244,7 @@ Result<Advice> advise(trace::Trace log, const cluster::Cluster& nodes, const Que
     return sim::is_simulated(job.request, nodes) && job.request.vc != kNoName;
   });
   const cluster::Cluster cluster = any_vc || nodes.takes_every_job ? nodes : cluster::merged(nodes);
-  // Without a time at which its owner withdrew it, such a job would wait for ever.
+  // Without a time at which its owner withdrew it, such a job would wait forever.
   std::erase_if(log.jobs, [](const trace::Job& job) {
     const bool ran = job.outcome.start != kNoTime || job.outcome.run > Duration::zero();
     return !ran && (!trace::never_ran(job) || trace::withdrawn_at(job) == kNever);

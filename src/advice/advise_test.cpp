@@ -13,6 +13,7 @@
 #include "advice/site.h"
 #include "experiment/profile.h"
 #include "policy/registry.h"
+#include "service/policies.h"
 #include "sim/simulation.h"
 #include "support/after_use.h"
 
@@ -251,6 +252,29 @@ TEST(Advise, NamesTheClassThatIsHitHardestFirst) {
   EXPECT_FALSE(best.summary.empty());
 }
 
+TEST(Advise, SaysWhichPoliciesRunOnPredictions) {
+  Advice seen{
+      .days = 20,
+      .outcomes = {{.policy = "sjf+rolling"}, {.policy = "hydra+rolling"}, {.policy = "qssf"}}};
+  const std::vector<std::string> cautions = cautions_of(seen);
+  EXPECT_NE(std::find(cautions.begin(), cautions.end(),
+                      "sjf, hydra would use true run times, which no cluster knows in advance, so "
+                      "they were simulated with predicted ones (+rolling)"),
+            cautions.end());
+}
+
+TEST(Advise, SummarizesWhatIsSimulated) {
+  const auto summary = [](const char* name) { return explain(*policy::registry().compose(name)); };
+  EXPECT_EQ(
+      summary("sjf+rolling"),
+      "shortest job first, by predicted run times; the first job that does not fit blocks all "
+      "others");
+  EXPECT_EQ(summary("sjf+easy:1+rolling"),
+            "shortest job first, by predicted run times, with backfill");
+  EXPECT_EQ(summary("easy+gpu_time"), policy::registry().compose("easy+gpu_time")->summary)
+      << "another order";
+}
+
 TEST(Advise, GivesTheReasonToKeepAPolicy) {
   Advice seen{.days = 20, .stock = {.avg_wait_s = 3600}};
   seen.outcomes.push_back({.policy = "easy",
@@ -351,6 +375,10 @@ TEST(Candidates, AreThoseThatSlurmCanRun) {
   EXPECT_NE(std::find(names.begin(), names.end(), "qssf"), names.end());
   EXPECT_NE(std::find(names.begin(), names.end(), "qssf+easy:1"), names.end());
   EXPECT_EQ(std::find(names.begin(), names.end(), "srtf"), names.end());
+  EXPECT_EQ(std::find(names.begin(), names.end(), "sjf"), names.end());
+  EXPECT_NE(std::find(names.begin(), names.end(), "sjf+rolling"), names.end())
+      << "named as what is simulated";
+  for (const std::string& each : names) EXPECT_EQ(service::stand_in(each), std::nullopt) << each;
   EXPECT_EQ(candidates("synergy_tune").error().code, Code::unsupported);
   EXPECT_EQ(candidates("qsfs").error().code, Code::usage);
 }

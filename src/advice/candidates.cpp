@@ -36,8 +36,10 @@ std::string beyond_slurm(const policy::Composition& composition) {
   return {};
 }
 
+/// Returns what Slurm would run: with predicted run times where the policy would use true ones,
+/// and named so.
 Result<policy::Composition> compose(const std::string& name) {
-  auto made = service::compose(name);
+  auto made = service::compose(service::stand_in(name).value_or(name));
   if (made) service::take_no_ranges(*made);
   return made;
 }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "policy/conduct.h"
 #include "policy/registry.h"
 #include "text/human.h"
 
@@ -122,6 +123,21 @@ std::string gain_in_words(const Advice& advice, const Outcome& best) {
       best.wait.sure->from, best.wait.sure->to);
 }
 
+std::string base_of(const std::string& name) { return name.substr(0, name.find('+')); }
+
+/// Those of the outcomes that run with predictions in place of true run times, by their base.
+std::vector<std::string> predicting(const Advice& advice) {
+  std::vector<std::string> made;
+  for (const Outcome& outcome : advice.outcomes) {
+    const std::string base = base_of(outcome.policy);
+    const auto known = policy::registry().compose(base);
+    if (!known || !policy::is_bound(policy::registry().traits(*known))) continue;
+    if (outcome.policy.find("+rolling") == std::string::npos) continue;
+    if (std::find(made.begin(), made.end(), base) == made.end()) made.push_back(base);
+  }
+  return made;
+}
+
 }  // namespace
 
 bool is_like_real(const Advice& advice) {
@@ -135,18 +151,24 @@ bool is_worth_it(const Advice& advice, const Outcome& outcome) {
 }
 
 std::string explain(const policy::Composition& composition) {
-  std::string made = composition.summary;
-  const std::string base = composition.name.substr(0, composition.name.find('+'));
-  for (const policy::Composition& known : policy::registry().policies()) {
-    if (known.name == base) made = known.summary;
+  const policy::Registry& known = policy::registry();
+  const auto base = known.compose(base_of(composition.name));
+  if (!base) return composition.summary;
+  const bool predicts = policy::is_bound(known.traits(*base)) && composition.estimate == "rolling";
+  const bool backfills = composition.pass == "easy" && base->pass != "easy";
+  for (const policy::Registry::Slot& slot : known.slots()) {
+    const bool is_estimate = slot.choices == &known.estimates;
+    const bool is_read = known.traits(composition).has(policy::Trait::reads_run_times);
+    const bool is_told =
+        is_estimate ? predicts || !is_read : slot.choices == &known.passes && backfills;
+    if (composition.*slot.choice != (*base).*slot.choice && !is_told) return composition.summary;
   }
-  // It is told learned run times here, and backfill lets jobs pass.
+  std::string made = base->summary;
   const auto replace = [&](std::string_view was, std::string_view by) {
     if (const auto at = made.find(was); at != std::string::npos) made.replace(at, was.size(), by);
   };
-  if (composition.estimate.name != "oracle")
-    replace(", by true run times", ", by predicted run times");
-  if (composition.name.find("+easy") != std::string::npos) {
+  if (predicts) replace(", by true run times", ", by predicted run times");
+  if (backfills) {
     replace("; the first job that does not fit blocks all others", "");
     made += ", with backfill";
   }
@@ -213,6 +235,12 @@ std::vector<std::string> cautions_of(const Advice& advice) {
         fmt::format("{} never ran: each waits in the simulation until its owner withdrew it, and "
                     "no figure includes it",
                     counted(advice.never_ran, "job")));
+  }
+  if (const auto names = predicting(advice); !names.empty()) {
+    made.push_back(
+        fmt::format("{} would use true run times, which no cluster knows in advance, so "
+                    "{} simulated with predicted ones (+rolling)",
+                    fmt::join(names, ", "), names.size() == 1 ? "it was" : "they were"));
   }
   std::vector<std::string> unsure;
   for (const Outcome& outcome : advice.outcomes) {

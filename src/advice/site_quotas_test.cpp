@@ -95,7 +95,8 @@ TEST(AdviceOfASiteWithQuotas, PlaysThemUnderEveryPolicyAndUnderStockSlurm) {
   for (const Outcome& outcome : advice->outcomes) {
     EXPECT_NEAR(outcome.figures.avg_wait_s, kMeanWait_s, 3) << outcome.policy;
   }
-  EXPECT_TRUE(advice->cautions.empty()) << advice->cautions.front();
+  ASSERT_EQ(advice->cautions.size(), 1U) << "quotas are known";
+  EXPECT_TRUE(advice->cautions[0].starts_with("sjf would use true run times"));
 }
 
 TEST(AdviceOfASiteWithQuotas, SaysWhereTheyAreNotKnownAndIsUnlikeTheTruth) {
@@ -105,7 +106,8 @@ TEST(AdviceOfASiteWithQuotas, SaysWhereTheyAreNotKnownAndIsUnlikeTheTruth) {
   EXPECT_LT(advice->stock.avg_wait_s, 3);
   EXPECT_FALSE(advice->reproduces);
   EXPECT_TRUE(advice->recommendation.starts_with("No recommendation: the simulation does not"));
-  ASSERT_EQ(advice->cautions.size(), 1U);
+  ASSERT_EQ(advice->cautions.size(), 2U);
+  EXPECT_TRUE(advice->cautions[1].starts_with("sjf would use true run times"));
   EXPECT_NE(advice->cautions[0].find("GPU quotas were not simulated"), std::string::npos);
 }
 

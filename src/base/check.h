@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Stops the program, with the evidence, when one of our own invariants is broken.
+/// Aborts the program with details if an invariant of the code does not hold.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ namespace almanac {
 
 }  // namespace almanac
 
-/// Holds in every build. The values after the condition are formatted only on failure.
+/// Checked in every build. The values after the condition are formatted only if it fails.
 #define ALMANAC_CHECK(condition, ...)                                                      \
   do {                                                                                     \
     if (!(condition)) [[unlikely]] {                                                       \

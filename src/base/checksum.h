@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A checksum against damage of a disk or a memory, not against people.
+/// A checksum against damage on a disk or in memory, not against attacks.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace almanac {
 
-/// Returns the 64-bit FNV-1a hash: any single damaged byte changes it.
+/// Returns the 64-bit FNV-1a hash. A change of any single byte changes it.
 ///
 /// Source   RFC 9923 (Fowler, Noll, Vo).
-/// Cost     a multiplication a byte.
+/// Cost     one multiplication per byte.
 constexpr std::uint64_t checksum(std::string_view bytes) {
   constexpr std::uint64_t kBasis = 0xcbf29ce484222325;
   constexpr std::uint64_t kPrime = 0x100000001b3;

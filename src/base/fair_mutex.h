@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A mutex that threads get in the order in which they ask: one that takes it again and again keeps
-/// nobody waiting for longer than it holds it once.
+/// A mutex that threads get in the order in which they ask for it. A thread that takes it again and
+/// again delays the others by no more than one such turn.
 ///
-/// Source   Mellor-Crummey and Scott, TOCS 1991, section 2.2 (ticket lock), here asleep.
+/// Source   Mellor-Crummey and Scott, TOCS 1991, section 2.2 (ticket lock); here waiting threads
+///          sleep.
 #pragma once
 
 #include <atomic>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Memory for programs that need much of it again and again, and soon end.
+/// Faster memory allocation for short-lived programs that often need much memory.
 #pragma once
 
 namespace almanac {
 
-/// From now on what is freed is kept for what is allocated next, instead of being given to the
-/// kernel page by page and asked back: the process stays as large as it ever was.
+/// Makes the allocator keep freed memory for later allocations, instead of returning it to the
+/// kernel page by page. The process never shrinks below its peak.
 void keep_memory();
 
 }  // namespace almanac

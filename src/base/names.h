@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Keeps each distinct string once and hands out small numbers for them.
+/// Stores each distinct string once and numbers them.
 #pragma once
 
 #include <deque>
@@ -14,7 +14,7 @@
 
 namespace almanac {
 
-/// An append-only pool of strings. NameId 0 is the empty string: "not given".
+/// An append-only pool of strings. NameId 0 is the empty string, which means "not given".
 class Names {
  public:
   Names() { intern(""); }
@@ -24,20 +24,20 @@ class Names {
   Names& operator=(Names&&) = default;
   ~Names() = default;
 
-  /// The number of `text`, new or known. O(length).
+  /// Returns the number of `text`, which may be new. Cost: linear in its length.
   NameId intern(std::string_view text) {
     if (const auto found = ids_.find(text); found != ids_.end()) return found->second;
     const NameId id{static_cast<std::uint32_t>(texts_.size())};
     ids_.emplace(texts_.emplace_back(text), id);
     return id;
   }
-  /// The number of `text`, if it has one.
+  /// Returns the number of `text`; nothing if the pool does not have it.
   std::optional<NameId> find(std::string_view text) const {
     const auto found = ids_.find(text);
     if (found == ids_.end()) return std::nullopt;
     return found->second;
   }
-  /// Valid as long as the pool.
+  /// Returns the string, valid as long as the pool.
   std::string_view operator[](NameId id) const { return texts_[index(id)]; }
   std::size_t size() const { return texts_.size(); }
 

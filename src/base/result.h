@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Says what went wrong in the outside world: a file, a flag, a network. Our own bugs abort
+/// Errors that the outside world causes: a file, an option, a network. Bugs abort the program
 /// instead (base/check.h).
 #pragma once
 
@@ -15,15 +15,15 @@ namespace almanac {
 
 enum class Code {
   usage,        ///< The command line is wrong.
-  invalid,      ///< The input breaks a rule of its format.
-  corrupt,      ///< The input is damaged: truncated, not what it claims to be.
-  not_found,    ///< A file or a name is not there.
+  invalid,      ///< The input violates a rule of its format.
+  corrupt,      ///< The input is damaged, for example truncated.
+  not_found,    ///< A file or a name does not exist.
   conflict,     ///< Something else holds it.
-  unavailable,  ///< Not now; trying again may help.
-  unsupported,  ///< Understood, but not something we do.
+  unavailable,  ///< It fails now; a later attempt may succeed.
+  unsupported,  ///< It is valid, but Almanac does not support it.
 };
 
-/// A place in the user's input; line and column count from 1, 0 is unknown.
+/// A place in the user's input. Lines and columns count from 1; 0 = unknown.
 struct Where {
   std::string file{};
   std::int64_t line = 0;
@@ -37,7 +37,7 @@ struct Error {
   std::string hint{};  ///< What to do about it.
 };
 
-/// Renders as one line: "file:line: message (hint)".
+/// Returns one line: "file:line: message (hint)".
 std::string to_string(const Error& error);
 
 template <typename T>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Ends what takes long to end.
+/// Destroys objects whose destructors take long, in other threads.
 #pragma once
 
 #include <future>
@@ -10,11 +10,11 @@
 
 namespace almanac {
 
-/// Its destructor waits until all have ended.
+/// Its destructor waits until all objects are destroyed.
 class Retirement {
  public:
-  /// Destroys `what`, of which no other owner may be left, where no caller waits for it; here,
-  /// where no thread is to be had.
+  /// Destroys `what`, which must have no other owner, in a thread of low priority. Destroys it in
+  /// this thread if no other can be started.
   void take(std::shared_ptr<void> what);
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Gives the same random numbers on every machine: the standard library fixes its engines but not
-/// its distributions, so the few that we need stand here.
+/// Random numbers that are the same on every machine. The standard library defines its engines
+/// exactly but not its distributions, so the few that Almanac needs are implemented here.
 ///
 /// Source   Steele, Lea, Flood, OOPSLA'14 (SplitMix64); Lemire, TOMACS 2019 (unbiased range).
 #pragma once
@@ -12,17 +12,17 @@
 
 namespace almanac {
 
-/// A SplitMix64 stream. Cheap to make: give each independent thing its own.
+/// A stream of SplitMix64. Streams are cheap: give each independent process its own.
 class Rng {
  public:
   explicit Rng(std::uint64_t seed) : state_(seed) {}
-  /// A stream of its own for part `stream` of the thing that `seed` stands for.
+  /// Makes stream number `stream` of `seed`.
   Rng(std::uint64_t seed, std::uint64_t stream) : state_(seed) {
     state_ = next() ^ (stream * 0xd1342543de82ef95ULL);
     state_ = next();
   }
 
-  /// 64 random bits.
+  /// Returns 64 random bits.
   std::uint64_t next() {
     std::uint64_t z = (state_ += 0x9e3779b97f4a7c15ULL);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -30,10 +30,10 @@ class Rng {
     return z ^ (z >> 31);
   }
 
-  /// Uniform in [0, 1).
+  /// Returns a uniform number in [0, 1).
   double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
 
-  /// Uniform in 0 .. n-1; n > 0.
+  /// Returns a uniform number in 0 .. n-1; n > 0.
   std::uint64_t below(std::uint64_t n) {
     __extension__ using Wide = unsigned __int128;
     Wide product = Wide{next()} * n;
@@ -44,10 +44,10 @@ class Rng {
     return static_cast<std::uint64_t>(product >> 64);
   }
 
-  /// Exponential with mean 1.
+  /// Returns an exponential number with mean 1.
   double exponential() { return -std::log1p(-uniform()); }
 
-  /// Normal with mean 0 and standard deviation 1 (Box-Muller, one of the pair).
+  /// Returns a normal number with mean 0 and standard deviation 1 (Box-Muller, one of the pair).
   double normal() {
     constexpr double kTwoPi = 6.283185307179586;
     const double radius = std::sqrt(2 * exponential());

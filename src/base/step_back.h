@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Work beside what must not wait.
+/// The priority of threads that do work in the background.
 #pragma once
 
 namespace almanac {
 
-/// Lets every other thread of the machine go before the calling one.
+/// Lowers the priority of the calling thread (nice 10).
 void step_back();
 
-/// Undoes that for all threads of this process, as far as it may: root may, others may not. For a
-/// process that ends, and waits for what such threads are at.
+/// Gives all threads of this process the priority of its main thread again, if the process may
+/// raise priorities (root may). For a process that is about to end and waits for such threads.
 void step_forward();
 
 }  // namespace almanac

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Measures time in whole milliseconds, so that the order of events never depends on rounding.
+/// Times and durations in whole milliseconds, so that rounding never changes the order of events.
 #pragma once
 
 #include <chrono>
@@ -10,8 +10,8 @@
 
 namespace almanac {
 
-/// The time line of a trace, of a simulation and of the wall clock alike; its zero is the Unix
-/// epoch, or whatever zero the trace chose.
+/// The clock of traces, simulations and the wall clock. Its zero is the Unix epoch or, in some
+/// traces, another one.
 struct Timeline {
   using rep = std::int64_t;
   using period = std::milli;
@@ -28,7 +28,7 @@ using std::chrono_literals::operator""min;
 using std::chrono_literals::operator""s;
 using std::chrono_literals::operator""ms;
 
-/// Stands for "not given" in records.
+/// "Not given", in records.
 inline constexpr Time kNoTime = Time::min();
 inline constexpr Duration kNoDuration = Duration::min();
 /// Later than every event.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the clock of the wall says now, and one that only goes on. The wall's may be set, also
-/// back: service/clock.h has one that is not.
+/// The wall clock, which may be set forward and back, and the monotonic clock. service/clock.h is
+/// for live services.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@ inline Time wall_clock() {
       std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch())};
 }
 
-/// A clock that nobody sets, for what is waited for; its zero is any.
+/// Returns the time of the monotonic clock, for waiting. Its zero is arbitrary.
 inline Time steady() {
   return Time{
       std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now().time_since_epoch())};

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "text/human.h"
+
 namespace almanac::cli {
 namespace {
 
@@ -58,7 +60,7 @@ void say_changed(const serve::Client::Changed& changed, const serve::Which& whic
   }
   if (changed.numbers.empty()) note("no pending or running job matches");
   if (changed.numbers.size() > kMostLines && !which.dry_run) {
-    fmt::print("{} jobs {}\n", changed.numbers.size(), done);
+    fmt::print("{} {}\n", text::counted(changed.numbers.size(), "job"), done);
     return;
   }
   for (const store::JobNumber each : changed.numbers) say(fmt::format("{}", each));

@@ -62,7 +62,8 @@ class ConfigReader : text::TomlReader {
           pairs.emplace_back(
               &each, Configuration::Value{.text = is_table ? table_place(each) : value(each, *node),
                                           .from = text::toml_place(path(), node->source()),
-                                          .is_table = is_table});
+                                          .is_table = is_table,
+                                          .is_flag = node->is_boolean()});
         }
       }
     }
@@ -90,6 +91,7 @@ class ConfigReader : text::TomlReader {
     if (const auto* const number = node.as_integer()) return fmt::format("{}", number->get());
     if (const auto* const number = node.as_floating_point())
       return fmt::format("{}", number->get());
+    if (const auto* const flag = node.as_boolean()) return flag->get() ? "true" : "false";
     if (!node.is_string()) {
       refuse(node, fmt::format("{} must be a text, a number or a list of texts", setting.name()));
     }
@@ -338,6 +340,8 @@ Result<void> Configuration::check(CLI::App& app) const {
       problem = problem_of(*option, value->text);
       if (problem.empty()) break;
     }
+    if (problem.empty() && value->is_flag)
+      problem = fmt::format("must be a text in quotes, a number or a list, found {}", value->text);
     if (problem.empty()) continue;
     const char* const colon = problem.starts_with("must ") ? "" : ":";
     return fail(Code::invalid, fmt::format("{}{} {}", each.name(), colon, problem), value->from,
@@ -406,6 +410,25 @@ Result<void> apply_configuration(const Configuration& configuration, CLI::App& c
     }
   }
   return {};
+}
+
+Error naming_its_setting(Error error, const Configuration& configuration, CLI::App& command) {
+  for (const Setting& each : all_settings()) {
+    const Configuration::Value* const value = configuration.find(each);
+    const CLI::Option* const option =
+        *each.option == '\0' ? nullptr : command.get_option_no_throw(each.option);
+    if (value == nullptr || value->text.empty() || option == nullptr || option->count() > 0 ||
+        !concerns(each, command, *option)) {
+      continue;
+    }
+    const bool is_its =
+        error.where.file == value->text || error.message.find(value->text) != std::string::npos;
+    if (!is_its) continue;
+    error.hint += fmt::format("{}{} in {}:{}", error.hint.empty() ? "" : "; ", each.name(),
+                              value->from.file, value->from.line);
+    return error;
+  }
+  return error;
 }
 
 serve::Place place_in_force(serve::Place given, const Configuration& configuration) {

@@ -49,6 +49,7 @@ class Configuration {
     std::string text;       ///< Of a table "almanac.toml#machine.limits" (text/toml_file.h).
     Where from;             ///< File and line.
     bool is_table = false;  ///< The file holds a table instead of its path.
+    bool is_flag = false;   ///< true or false without quotes.
   };
 
   /// Adds the values of a file over those that are there. Fails with not_found or unavailable if it
@@ -77,6 +78,10 @@ const Configuration& configuration();
 /// A command that does not know the configured form of lists keeps its own. Fails with invalid if
 /// an option does not take its value.
 Result<void> apply_configuration(const Configuration& configuration, CLI::App& command);
+
+/// Adds to an error that is about a value of almanac.toml, such as a cluster file that does not
+/// exist, which setting of which line gave `command` that value.
+Error naming_its_setting(Error error, const Configuration& configuration, CLI::App& command);
 
 /// The options of all commands of `app` that `setting` is a default of.
 std::vector<CLI::Option*> configured_options(const Setting& setting, CLI::App& app);

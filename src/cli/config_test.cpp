@@ -59,6 +59,45 @@ TEST_F(Config, ALaterFileOverridesAnEarlierOne) {
   EXPECT_EQ(simulate.output, "json");
 }
 
+TEST_F(Config, AnErrorAboutAValueNamesItsLine) {
+  Configuration made;
+  const std::string path = file("user.toml", "[policy]\n\n[cluster]\nfile = \"none.toml\"\n");
+  ASSERT_TRUE(made.read(path));
+  Simulate simulate;
+  const Error missing{Code::not_found, "cannot open the file", {.file = "none.toml"}, ""};
+  EXPECT_EQ(to_string(naming_its_setting(missing, made, *simulate.command)),
+            "none.toml: cannot open the file (cluster.file in " + path + ":4)");
+  const Error other{Code::not_found, "cannot open the file", {.file = "other.toml"}, ""};
+  EXPECT_EQ(to_string(naming_its_setting(other, made, *simulate.command)), to_string(other));
+  simulate.app.parse("simulate --cluster none.toml");
+  EXPECT_EQ(to_string(naming_its_setting(missing, made, *simulate.command)), to_string(missing))
+      << "the command line gave it";
+}
+
+TEST_F(Config, SaysThatTextsNeedQuotes) {
+  EXPECT_THAT(error_of("[output]\nformat = wide\n"),
+              HasSubstr("almanac.toml:2:10: a value must be a number, true, false, a date, a list "
+                        "or a text in quotes"));
+}
+
+TEST_F(Config, TakesTrueForNoTextThatHasOtherWords) {
+  CLI::App app{"A program", "almanac"};
+  CLI::App* const serve = app.add_subcommand("serve");
+  std::string order;
+  std::string policy;
+  serve->add_option("--order", order)->check(one_of({"off", "dry", "on"}));
+  serve->add_option("--policy", policy);
+  const auto problem = [&](const std::string& text) {
+    Configuration made;
+    const auto read = made.read(file("almanac.toml", text));
+    return read ? to_string(made.check(app).error()) : to_string(read.error());
+  };
+  EXPECT_THAT(problem("[slurm]\norder = true\n"),
+              HasSubstr("almanac.toml:2:9: slurm.order must be off, dry or on, found \"true\""));
+  EXPECT_THAT(problem("[serve]\npolicy = true\n"),
+              HasSubstr("serve.policy must be a text in quotes, a number or a list, found true"));
+}
+
 TEST_F(Config, AnOptionOverridesFiles) {
   Configuration made;
   ASSERT_TRUE(made.read(file("user.toml", "[policy]\npolicies = \"fifo\"\n")));
@@ -148,7 +187,7 @@ TEST_F(Config, ACommandWithoutTheFormOfListsKeepsItsOwn) {
 
 TEST_F(Config, AValueOfAWrongTypeIsNamedWithItsLine) {
   EXPECT_THAT(error_of("[serve]\nstate = 5\n"), HasSubstr(":2:9: serve.state must be a path"));
-  EXPECT_THAT(error_of("[serve]\nengine = true\n"),
+  EXPECT_THAT(error_of("[serve]\nengine = 2026-01-01\n"),
               HasSubstr(":2:10: serve.engine must be a text, a number or a list of texts"));
   EXPECT_THAT(error_of("[machine]\nidle = 5\n"),
               HasSubstr(":2:8: machine.idle must be a table, or the path of a file"));

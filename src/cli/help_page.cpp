@@ -37,8 +37,7 @@ std::string in_lines(const std::string& text, std::size_t width) {
 std::string label(const Argument& option) {
   std::string text = option.names.front().starts_with("--") ? "    " : "";
   text += fmt::format("{}", fmt::join(option.names, ", "));
-  if (!option.value.empty()) text += " " + option.value;
-  return option.repeats && option.value.find("...") == std::string::npos ? text + "..." : text;
+  return option.value.empty() ? text : text + " " + option.placeholder();
 }
 
 std::string with_default(const Argument& argument) {

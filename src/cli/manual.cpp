@@ -46,10 +46,6 @@ std::string entry(const std::string& name, const std::string& words) {
   return fmt::format("*{}*\n\t{}\n\n", plain(name), plain(words));
 }
 
-std::string placeholder(const Argument& argument) {
-  return fmt::format("_{}_{}", plain(argument.value), argument.repeats ? "..." : "");
-}
-
 std::string heading(const Argument& argument) {
   const bool is_option = argument.names.front().starts_with('-');
   if (!is_option) return fmt::format("_{}_", plain(argument.names.front()));
@@ -57,7 +53,7 @@ std::string heading(const Argument& argument) {
   for (const std::string& name : argument.names) {
     text += fmt::format("{}*{}*", text.empty() ? "" : ", ", plain(name));
   }
-  if (!argument.value.empty()) text += " " + placeholder(argument);
+  if (!argument.value.empty()) text += fmt::format(" _{}_", plain(argument.placeholder()));
   return text;
 }
 
@@ -88,7 +84,7 @@ std::string see_also(const CommandTable& program, const CommandTable& command) {
   std::vector<std::string> pages;
   if (!command.path.empty()) pages.emplace_back("*almanac*(1)");
   for (const CommandTable* const other : all_commands(program)) {
-    // What lies directly below, and the neighbours below the same noun.
+    // What lies directly below, and the neighbors below the same noun.
     const bool is_child = !command.path.empty() && other->path.size() == command.path.size() + 1 &&
                           std::equal(command.path.begin(), command.path.end(), other->path.begin());
     const bool is_neighbour = command.path.size() > 1 && other != &command &&

@@ -44,9 +44,23 @@ std::pair<std::string, std::string> around(const std::string& what, std::string_
   return {what.substr(0, at), what.substr(at + middle.size())};
 }
 
+/// Says that an option, or the argument that is the same, was given several times.
+std::string given_twice(const CLI::App& app, const std::string& name, const std::string& limit) {
+  const CLI::Option* const option = app.get_option_no_throw(name);
+  std::vector<std::string> found;
+  if (option != nullptr) found = option->results();
+  for (std::string& each : found) each = fmt::format("\"{}\"", each);
+  const bool has_place = option != nullptr && option->get_positional();
+  return fmt::format("{} must be given at most {}, found {}",
+                     has_place ? fmt::format("{} or {}", option->get_name(true), name) : name,
+                     limit == "1" ? "once" : limit + " times",
+                     found.empty() ? "more" : fmt::format("{}", fmt::join(found, " and ")));
+}
+
 /// What CLI11 says of a wrong value or a wrong number of values, with the option as the subject.
 /// `words` are those that nothing takes.
-std::string reworded(const CLI::ParseError& error, const std::vector<std::string>& words) {
+std::string reworded(const CLI::App& app, const CLI::ParseError& error,
+                     const std::vector<std::string>& words) {
   const std::string what = error.what();
   if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) {
     const auto [name, value] = around(around(what, "Could not convert: ").second, " = ");
@@ -56,6 +70,8 @@ std::string reworded(const CLI::ParseError& error, const std::vector<std::string
     if (const auto [name, kind] = around(what, ": 1 required "); !name.empty()) {
       return fmt::format("{} requires a value", name);
     }
+    if (const auto [name, counts] = around(what, ": At Most "); !name.empty())
+      return given_twice(app, name, around(counts, " ").first);
     const auto [name, counts] = around(what, ": At least ");
     const auto [needed, found] = around(counts, " required but received ");
     if (!needed.empty()) return fmt::format("{} requires {} values, found {}", name, needed, found);
@@ -88,6 +104,11 @@ std::string misuse(const CLI::App& app, const CLI::ParseError& error) {
   });
   if (option != words.end()) {
     const std::string name = option->substr(0, option->find('='));
+    const std::vector<std::string> of_program = options_of(app);
+    if (last != &app && std::find(of_program.begin(), of_program.end(), name) != of_program.end()) {
+      return fmt::format("almanac: {} must be given before the command, as in {} {} VALUE{}", name,
+                         app.get_name(), name, path.substr(app.get_name().size()));
+    }
     return unknown("option", name, text::did_you_mean(name, options_of(*last)), path);
   }
   if (!words.empty()) {
@@ -106,7 +127,7 @@ std::string misuse(const CLI::App& app, const CLI::ParseError& error) {
     }
     if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) return last->help(above);
   }
-  return fmt::format("almanac: {} (see {} --help)", reworded(error, words), path);
+  return fmt::format("almanac: {} (see {} --help)", reworded(*last, error, words), path);
 }
 
 }  // namespace almanac::cli

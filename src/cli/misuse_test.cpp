@@ -53,6 +53,18 @@ TEST(Misuse, NamesTheNearestCommand) {
             "almanac: no command docter (did you mean doctor?; almanac slurm --help lists them)");
 }
 
+TEST(Misuse, SaysWhatWasGivenTwice) {
+  EXPECT_EQ(said_of("serve --engine machine --engine slurm"),
+            "almanac: --engine must be given at most once, found \"machine\" and \"slurm\" (see "
+            "almanac serve --help)");
+}
+
+TEST(Misuse, SaysWhereOptionsOfTheProgramStand) {
+  EXPECT_EQ(said_of("serve --config x"),
+            "almanac: --config must be given before the command, as in almanac --config VALUE "
+            "serve");
+}
+
 TEST(Misuse, NamesTheNearestOption) {
   EXPECT_EQ(said_of("submit --gpsu=2 x"),
             "almanac: no option --gpsu (did you mean --gpus?; almanac submit --help lists them)");

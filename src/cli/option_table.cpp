@@ -131,6 +131,10 @@ void add_all(const CommandTable& table, std::vector<const CommandTable*>& all) {
 
 }  // namespace
 
+std::string Argument::placeholder() const {
+  return repeats && value.find("...") == std::string::npos ? value + "..." : value;
+}
+
 std::string CommandTable::spelled(const char* between) const {
   std::string text = "almanac";
   for (const std::string& word : path) text += between + word;

@@ -24,6 +24,9 @@ struct Argument {
   std::vector<std::string> rules;  ///< Rules in words, such as "not with --like".
   bool required = false;
   bool repeats = false;
+
+  /// "FILE", "NAME..." of one that takes several values.
+  std::string placeholder() const;
 };
 
 struct CommandTable {

@@ -69,6 +69,13 @@ Exit exit_status(Code code) {
   return kInternal;
 }
 
+Exit exit_status(const Error& error) {
+  const bool is_of_output =
+      error.code == Code::unavailable && !error.where.file.empty() &&
+      (error.message.starts_with("cannot write") || error.message.starts_with("cannot create"));
+  return is_of_output ? kCannotWrite : exit_status(error.code);
+}
+
 void add_example(CLI::App& command, const std::string& line) { add_line(command, kExamples, line); }
 
 void add_exit_status(CLI::App& command, const std::string& status, const std::string& meaning) {

@@ -56,7 +56,8 @@ enum Exit : int {
 /// What --threads takes at most.
 inline constexpr int kMostThreads = 4096;
 
-/// The exit status that goes with an error.
+/// The exit status that goes with an error: kCannotWrite if a file or directory cannot be written.
+Exit exit_status(const Error& error);
 Exit exit_status(Code code);
 
 /// Prints "almanac: note: ..." on stderr.

@@ -54,7 +54,7 @@ std::string time_left(double done, double told_after_s, double passed_s);
 /// how far it is.
 ProgressBar reading_bar(const std::vector<std::string>& paths);
 
-/// Whether a stream is a terminal that takes colours (NO_COLOR unset).
+/// Whether a stream is a terminal that takes colors (NO_COLOR unset).
 bool colour_on_stdout();
 
 }  // namespace almanac::cli

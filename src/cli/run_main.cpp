@@ -17,9 +17,6 @@ namespace almanac::cli {
 
 namespace {
 
-/// What table::OutputFile calls it in errors.
-constexpr std::string_view kStandardOutput = "standard output";
-
 /// The command that was given: the last one, as "trace convert" is below "trace".
 CLI::App& chosen_command(CLI::App& app) {
   CLI::App* last = &app;
@@ -61,9 +58,11 @@ int run_main(int argc, char** argv, Program& program) try {
     return program.action();
   }();
   if (!status) {
-    fmt::print(stderr, "{}: {}\n", app.get_name(), to_string(status.error()));
-    const bool is_output = status.error().where.file == kStandardOutput;
-    return is_output ? kCannotWrite : exit_status(status.error().code);
+    Error error = status.error();
+    if (program.reads_configuration)
+      error = naming_its_setting(std::move(error), configuration(), chosen_command(app));
+    fmt::print(stderr, "{}: {}\n", app.get_name(), to_string(error));
+    return exit_status(error);
   }
   flush_output();
   return *status;

@@ -176,11 +176,9 @@ const std::vector<Meaning>& exit_statuses() {
       {kUsage, "The command line is wrong"},
       {kBadData, "A file has invalid content"},
       {kNoInput, "A file, job or name does not exist"},
-      {kUnavailable,
-       "A service, or something that a command needs, is not available, or a file cannot be "
-       "written"},
+      {kUnavailable, "A service, or something that a command needs, is not available"},
       {kInternal, "A bug in almanac"},
-      {kCannotWrite, "Standard output cannot be written"},
+      {kCannotWrite, "A file, a directory or standard output cannot be written"},
       {kInterrupted, "Interrupted; files written so far are marked as incomplete"},
   };
   return kMeanings;

@@ -2,6 +2,7 @@
 #include "cli/value_check.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "experiment/experiment.h"
 #include "policy/registry.h"
 #include "text/duration.h"
+#include "text/human.h"
 #include "text/number.h"
 #include "text/time_zone.h"
 
@@ -22,13 +24,20 @@ std::string found_instead(std::string_view expected, const std::string& found) {
   return fmt::format("must be {}, found \"{}\"", expected, found);
 }
 
+std::string shown(std::int64_t number) { return text::grouped(number); }
+std::string shown(double number) {
+  const bool is_whole = number == std::floor(number) && std::abs(number) < 1e15;
+  return is_whole ? text::grouped(static_cast<std::int64_t>(number)) : fmt::format("{}", number);
+}
+
 /// "from 1 to 520"; "0 or more" without an upper bound.
 template <typename Number>
 std::string bounds(Number least, Number most) {
   using Limits = std::numeric_limits<Number>;
   const bool is_open =
       most == Limits::max() || (Limits::has_infinity && most == Limits::infinity());
-  return is_open ? fmt::format("{} or more", least) : fmt::format("from {} to {}", least, most);
+  return is_open ? fmt::format("{} or more", shown(least))
+                 : fmt::format("from {} to {}", shown(least), shown(most));
 }
 
 /// "a number from 0 to 1", "a number of 0 or more".

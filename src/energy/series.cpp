@@ -129,7 +129,7 @@ class SeriesFile {
   std::optional<std::size_t> time_;
 };
 
-/// The distance of most rows from their neighbour.
+/// The distance of most rows from their neighbor.
 Duration usual_distance(const std::vector<Row>& rows) {
   std::vector<Duration> distances;
   for (std::size_t at = 1; at < rows.size(); ++at) {

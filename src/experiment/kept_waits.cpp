@@ -14,6 +14,7 @@
 #include "rules/fairness/dues.h"
 #include "table/csv_reader.h"
 #include "text/number.h"
+#include "trace/job.h"
 
 namespace almanac::experiment {
 namespace {
@@ -103,6 +104,7 @@ Result<KeptJob> read_kept(const std::string& run, const std::string& policy,
       .ran = Duration{std::llround((rows->number("jct_s") - rows->number("wait_s")) * 1e3)},
       .work = Duration{std::llround(rows->number("run_s") * 1e3)},
       .preemptions = static_cast<int>(rows->number("preemptions")),
+      .was_pending = (*rows)["state"] == trace::to_string(trace::JobState::pending),
       .vc = std::string((*rows)["vc"]),
       .user = std::string((*rows)["user"])};
   for (;;) {

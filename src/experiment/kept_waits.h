@@ -35,6 +35,7 @@ struct KeptJob {
   Duration ran{0};   ///< Time on GPUs.
   Duration work{0};  ///< Its run time in the log.
   int preemptions = 0;
+  bool was_pending = false;  ///< When the log was taken; `end` is when it would have started.
   std::vector<KeptWait> waits{};
   std::string vc{};
   std::string user{};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Several policies in one text: by comma, and by braces for what one of them is told.
+/// Parses a list of policies: separated by commas, with braces around the parameters of one.
 #include <algorithm>
 #include <cstdint>
 #include <optional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Reads and checks what a run is made of.
+/// Reads and checks the inputs of a run.
 #include <algorithm>
 #include <array>
 #include <filesystem>

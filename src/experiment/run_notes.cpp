@@ -41,11 +41,13 @@ void note_what_is_left_out(const trace::Trace& trace, const cluster::Cluster& cl
   std::size_t shared = 0;
   std::size_t dependent = 0;
   std::size_t never = 0;
+  std::size_t pending = 0;
   for (const trace::Job& job : trace.jobs) {
     cpu += sim::is_simulated(job.request, cluster) ? 0 : 1;
     shared += job.request.gpus > 1 && job.request.gpu_share < 1 ? 1 : 0;
     dependent += job.request.after != trace::kNoJobKey ? 1 : 0;
-    never += sim::is_simulated(job.request, cluster) && trace::never_ran(job) ? 1 : 0;
+    if (!sim::is_simulated(job.request, cluster) || !trace::never_ran(job)) continue;
+    ++(job.outcome.state == trace::JobState::pending ? pending : never);
   }
   if (cpu > 0) {
     notes.push_back(fmt::format(
@@ -68,6 +70,12 @@ void note_what_is_left_out(const trace::Trace& trace, const cluster::Cluster& cl
         fmt::format("{} never ran: each leaves the queue when its owner withdrew it, ends at once "
                     "if a policy starts it earlier, and counts in no average",
                     text::counted(never, "job")));
+  }
+  if (pending > 0) {
+    notes.push_back(
+        fmt::format("{} pending when the log was taken: each waits, ends at once when a policy "
+                    "starts it, since its run time is unknown, and counts in no average",
+                    text::counted(pending, "job was", "jobs were")));
   }
 }
 

@@ -20,7 +20,9 @@ namespace {
 std::string_view state_of(const trace::Job& job, const sim::JobResult& record) {
   switch (record.phase) {
     case policy::Phase::withdrawn:
-      return trace::to_string(trace::JobState::cancelled);
+      return trace::to_string(job.outcome.state == trace::JobState::pending
+                                  ? trace::JobState::pending
+                                  : trace::JobState::cancelled);
     case policy::Phase::never:
       return "NEVER";
     case policy::Phase::declined:

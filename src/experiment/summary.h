@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The figures that one policy is judged by.
+/// The statistics of one policy on one job log.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct Dues;
 
 namespace almanac::experiment {
 
-/// A job that starts so close to its start in the log has started as recorded.
+/// A job that starts within this time of its start in the log counts as started as recorded.
 inline constexpr Duration kSameStart = 10min;
 
 /// See fairness::Owner.
@@ -44,9 +44,9 @@ struct TenantLoan {
 /// Jobs withdrawn before they ran are excluded. NaN if there is nothing to average.
 struct Summary {
   std::string policy;
-  bool bound = false;                ///< Told what no cluster can know (policy::is_bound).
-  bool complete = true;              ///< False = interrupted: of the jobs until then.
-  bool recorded = false;             ///< No policy's: what the log says that happened.
+  bool bound = false;                ///< Knows what no cluster can know (policy::is_bound).
+  bool complete = true;              ///< False = interrupted; covers the jobs until then.
+  bool recorded = false;             ///< The recorded outcome instead of a policy's.
   std::vector<std::string> needs{};  ///< See policy::needs_of().
   std::uint64_t jobs = 0;            ///< Simulated, finished or not, without those withdrawn.
   std::uint64_t withdrawn_jobs = 0;  ///< Never ran in the log, and left the queue without running.
@@ -79,37 +79,38 @@ struct Summary {
   double avg_bounded_slowdown = 0;  ///< Mean of max(1, jct / max(run, 10 s)); Feitelson & Rudolph
                                     ///< 1998.
   std::uint64_t preemptions = 0;
-  std::uint64_t failed_runs = 0;    ///< Jobs lost their nodes so often.
+  std::uint64_t failed_runs = 0;    ///< Runs that ended because a node failed.
   std::uint64_t deadline_jobs = 0;  ///< Jobs with a deadline, finished or not.
-  double guarantee = 0;             ///< Share of those that ended by it.
+  double guarantee = 0;             ///< Fraction of those that ended by it.
   double avg_tardiness_s = 0;       ///< max(0, end - deadline), of those that finished.
   double p99_tardiness_s = 0;
   double value_earned = 0;        ///< Of jobs with a deadline (trace/value.h).
-  double value_possible = 0;      ///< Had each ended in time.
+  double value_possible = 0;      ///< If each had ended in time.
   double jain_user_slowdown = 0;  ///< Jain's index of the users' mean bounded slowdown; 1 = all
                                   ///< alike.
   double worst_user_avg_wait_s = 0;
   double worst_vc_avg_wait_s = 0;
-  /// Of tenants, otherwise users (experiment/dues.h); NaN and "" unless there are two.
-  double share_error = std::numeric_limits<double>::quiet_NaN();  ///< Part of the GPU time that
-                                                                  ///< would have to change hands.
-  double jain_due = std::numeric_limits<double>::quiet_NaN();  ///< Jain's index of what each had of
-                                                               ///< its due.
-  std::string worst_owner{};  ///< Who had least of its due: "tenant vision".
-  double worst_due = std::numeric_limits<double>::quiet_NaN();  ///< Which part of it.
+  /// Owners are tenants, otherwise users (experiment/dues.h). NaN and "" unless there are two.
+  double share_error = std::numeric_limits<double>::quiet_NaN();  ///< Unfairly distributed
+                                                                  ///< fraction of the GPU time.
+  double jain_due = std::numeric_limits<double>::quiet_NaN();     ///< Jain's index of usage / fair
+                                                                  ///< share.
+  std::string worst_owner{};  ///< The owner with the smallest fraction of its fair share: "tenant
+                              ///< vision".
+  double worst_due = std::numeric_limits<double>::quiet_NaN();  ///< That fraction.
   double avg_finish_time_ratio = std::numeric_limits<double>::quiet_NaN();
-  double unfair_jobs = std::numeric_limits<double>::quiet_NaN();  ///< Part of the jobs with a
+  double unfair_jobs = std::numeric_limits<double>::quiet_NaN();  ///< Fraction of jobs with a
                                                                   ///< finish-time ratio above 1.05.
   /// Usage against fair share of each tenant, in order of its first job; empty without tenants.
   std::vector<TenantDue> tenants{};
   std::vector<TenantLoan> loans{};  ///< The largest first.
   double nodes_asleep = 0;          ///< Mean.
-  double wake_ups_a_day = 0;        ///< Moments in which nodes were woken.
+  double wake_ups_a_day = 0;        ///< Times at which nodes were woken, per day.
   double nodes_woken_a_day = 0;
   std::uint64_t jobs_held_back = 0;  ///< Would have started earlier if no node had slept.
   double avg_hold_s = 0;             ///< Mean delay of those; NaN without any.
   double energy_j = 0;               ///< Of the nodes, with GPUs in use at full use.
-  double energy_saved_j = 0;         ///< Less than if nodes that slept or booted had idled.
+  double energy_saved_j = 0;         ///< Compared to nodes that idle instead of sleeping.
   /// Minimum for the same schedule with a known future: nodes sleep if that pays, and no job is
   /// delayed.
   double energy_bound_j = 0;
@@ -129,7 +130,7 @@ struct Summary {
 Summary summarize(const policy::Composition& policy, const trace::Trace& trace,
                   const sim::Schedule& schedule, const energy::PowerModel& power);
 
-/// Adds who had how much of its due.
+/// Adds the fairness between owners and the usage and fair share of each tenant.
 void add_dues(Summary& summary, const fairness::Dues& dues);
 
 /// Returns the recorded outcome as a row next to policies, over the same jobs: those that ran,

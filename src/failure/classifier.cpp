@@ -30,7 +30,7 @@ bool contains(std::string_view text, char c) {
   return !text.empty() && std::memchr(text.data(), c, text.size()) != nullptr;
 }
 
-/// `text` with blanks for colours and newlines for carriage returns; positions stay.
+/// `text` with blanks for colors and newlines for carriage returns; positions stay.
 void make_plain(std::string_view text, std::string& plain) {
   plain.assign(text);
   std::replace(plain.begin(), plain.end(), '\r', '\n');

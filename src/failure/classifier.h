@@ -63,7 +63,7 @@ class Classifier {
   bool continued_ = false;    // whether the buffer starts within a line
   std::int64_t lines_ = 0;    // newlines before the buffer
   std::uint64_t before_ = 0;  // bytes before the buffer
-  std::string plain_;         // of a buffer with colours or carriage returns: without them, as long
+  std::string plain_;         // of a buffer with colors or carriage returns: without them, as long
 
   std::string_view text_;       // what is being searched
   std::size_t line_begin_ = 0;  // the line of text_ looked at last

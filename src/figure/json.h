@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Figures as JSON values; private to this room, for its header is heavy.
+/// Figures as JSON values. Private to this room, because the JSON header is slow to compile.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,10 +10,10 @@
 
 namespace almanac::figure {
 
-/// The figure as an object of the report document.
+/// Returns the figure as an object of the report document.
 nlohmann::ordered_json to_object(const Figure& figure);
 
-/// The text of a JSON value; text that is not UTF-8 is mended.
+/// Returns a JSON value as text. Bytes that are not UTF-8 are replaced.
 std::string dumped(const nlohmann::ordered_json& json, int indent);
 
 }  // namespace almanac::figure

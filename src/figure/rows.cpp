@@ -201,7 +201,7 @@ struct Listing::Shown {
 
 struct Listing::Layout {
   std::vector<Shown> shown{};
-  std::vector<std::string> left_out{};  // labels of columns of the usual tier
+  std::vector<std::string> left_out{};  // labels of columns for which there is no room
   bool is_cut = false;                  // some line is longer than the table may be
 
   std::size_t line() const {
@@ -214,7 +214,8 @@ struct Listing::Layout {
 Listing::Layout Listing::lay_out(const TableForm& form) const {
   Layout made;
   std::vector<Shown>& all = made.shown;
-  for (const Column* const column : shown(form.wide)) {
+  const std::vector<const Column*> wanted = shown(form.wide);
+  for (const Column* const column : wanted) {
     Shown each{column, {}, form.header ? letters(column->label) : 0, stands_right(*column)};
     each.texts.reserve(size());
     for (const Cell& cell : column->cells) {
@@ -227,11 +228,14 @@ Listing::Layout Listing::lay_out(const TableForm& form) const {
   for (const Tier tier : {Tier::detail, Tier::usual}) {
     for (std::size_t at = all.size(); at-- > 0 && !is_chosen_ && made.line() > form.width;) {
       if (all[at].column->tier != tier) continue;
-      if (tier == Tier::usual) made.left_out.push_back(all[at].column->label);
       all.erase(all.begin() + static_cast<std::ptrdiff_t>(at));
     }
   }
-  std::reverse(made.left_out.begin(), made.left_out.end());
+  for (const Column* const column : wanted) {
+    const bool has_room = std::any_of(all.begin(), all.end(),
+                                      [&](const Shown& each) { return each.column == column; });
+    if (!has_room) made.left_out.push_back(column->label);
+  }
   made.is_cut = made.line() > form.width;
   return made;
 }
@@ -239,11 +243,8 @@ Listing::Layout Listing::lay_out(const TableForm& form) const {
 std::string Listing::shortening(const TableForm& form) const {
   const Layout layout = lay_out(form);
   if (layout.left_out.empty() && !layout.is_cut) return "";
-  constexpr std::size_t kMostNamed = 6;
   std::vector<std::string> parts;
-  if (layout.left_out.size() > kMostNamed) {
-    parts.push_back(fmt::format("{} columns not shown", layout.left_out.size()));
-  } else if (!layout.left_out.empty()) {
+  if (!layout.left_out.empty()) {
     parts.push_back(fmt::format("{} not shown", fmt::join(layout.left_out, ", ")));
   }
   if (layout.is_cut) parts.emplace_back("long lines cut");

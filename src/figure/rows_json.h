@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Rows as a JSON value, for a document that has more than rows.
+/// Rows as a JSON value, for documents that contain more than rows.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,10 +10,10 @@
 
 namespace almanac::figure {
 
-/// The value as files have it; nothing is null.
+/// Returns the value of a cell as in files; a missing value is null.
 nlohmann::ordered_json to_value(const Cell& cell);
 
-/// An array of objects, a member for each column of files.
+/// Returns an array of objects, with one member for each column of files.
 nlohmann::ordered_json to_array(const Listing& rows);
 
 }  // namespace almanac::figure

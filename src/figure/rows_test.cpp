@@ -68,6 +68,13 @@ TEST(Rows, LeavesOutWhatMattersLeastWhereTheTerminalIsNarrow) {
       << "keys stay, cut to the width";
 }
 
+TEST(Rows, NamesEveryColumnWithoutRoom) {
+  EXPECT_EQ(listed().shortening({.width = 22}),
+            "(Too wide for 22\ncolumns: USER not\nshown. -o wide shows\neverything.)\n");
+  EXPECT_THAT(listed().shortening({.width = 16}), HasSubstr("USER, USE"));
+  EXPECT_EQ(listed().shortening({.width = 80}), "");
+}
+
 TEST(Rows, KeepsTypesInFiles) {
   EXPECT_EQ(csv(listed()),
             "job_id,user,gpus,use,start_s,note\n"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /// \file
-/// The past: what accounting (slurmdbd) says of jobs that have ended.
+/// Queries Slurm's accounting (slurmdbd) for jobs that have ended.
 #pragma once
 
 #include <functional>
@@ -13,10 +13,11 @@
 
 namespace almanac::gateway {
 
-/// Jobs that ended in [from, until), in order of end, some at a time; possibly none, as a sign of
-/// life. False = stop.
+/// Receives some of the jobs at a time, in order of their end; possibly none, to show that the
+/// query still runs. Returns false to stop.
 using TakeJobs = std::function<bool(std::vector<slurm::Job>&& jobs)>;
-/// Fails with unsupported where the site keeps no accounts.
+/// Queries the jobs that ended in [from, until). Fails with unsupported if the site has no
+/// accounting.
 Result<void> ended(Time from, Time until, const TakeJobs& take);
 
 }  // namespace almanac::gateway

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /// \file
-/// What the daemon changes: jobs that wait, jobs that run, the power of nodes.
+/// Changes what the service requests: waiting jobs, running jobs, and the power of nodes.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,9 @@
 
 namespace almanac::gateway {
 
-/// As slurm::Link has it. Several go at once: the controller spends most of the time of one change
-/// waiting for its own locks. When it does not answer at all the rest is not asked.
+/// Makes the changes, as slurm::Link::change() documents. Several run at once, because the
+/// controller spends most of the time of one change waiting for its own locks. If the controller
+/// does not answer, the remaining changes are not sent.
 std::vector<Result<void>> change(std::span<const slurm::JobChange> changes);
 Result<void> end(slurm::JobNumber job, slurm::Fate fate);
 Result<void> power(std::span<const std::string> nodes, bool on);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /// \file
-/// How many GPUs accounts, their users and QOS may hold, and whose users are, as the controller
-/// keeps them.
+/// Reads from the controller how many GPUs accounts, their users and QOS may hold, and which users
+/// belong to which accounts.
 #pragma once
 
 #include <vector>
@@ -17,7 +17,7 @@ struct Accounts {
   std::vector<slurm::Association> associations{};
 };
 
-/// Nothing where there is no accounting.
+/// Returns empty lists if the site has no accounting.
 Result<Accounts> accounts();
 
 }  // namespace almanac::gateway

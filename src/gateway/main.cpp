@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /// \file
-/// almanac-slurm-gateway: asks a Slurm controller what the daemon wants to know.
+/// almanac-slurm-gateway: passes the service's requests to a Slurm controller.
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>

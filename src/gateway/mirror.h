@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /// \file
-/// What there is at the controller, asked for only where it says that something is new.
+/// A copy of the controller's state, updated only in the parts that have changed.
 #pragma once
 
 #include <map>
@@ -15,25 +15,26 @@
 
 namespace almanac::gateway {
 
-/// What changes with jobs and nodes, or when an administrator changes it, is asked for only after
-/// those, or every few seconds.
+/// What depends on jobs and nodes is queried only after these have changed; the rest every few
+/// seconds.
 ///
-/// Cost     unchanged: two questions of under 1 ms; else all jobs (10,000: 100..200 ms) or nodes
-/// of which something has changed, because the controller knows no less than all.
+/// Cost     without changes two queries of less than 1 ms; otherwise a query of all jobs (10,000
+///          jobs: 100 to 200 ms) or of all nodes, because the controller has no query for changed
+///          ones.
 class Mirror {
  public:
-  /// What is new since the news before; all there is the first time, after a failure, and if
-  /// `whole`.
+  /// Returns the changes since the last call. Returns the whole state in the first call, after a
+  /// failure, and if `whole`.
   Result<slurm::News> news(bool whole);
 
  private:
   Result<bool> look(bool whole);
   Result<bool> look_at_jobs();
-  /// Which jobs have a priority of their own.
+  /// Finds the jobs whose priority was set by hand.
   Result<void> look_at_priorities();
-  /// Looks at partitions, reservations and licences.
+  /// Reads partitions, reservations and licenses.
   Result<bool> look_at_rest();
-  /// Looks at limits and switches, which the controller tells whole each time.
+  /// Reads limits and switches, which the controller always sends completely.
   Result<bool> look_at_site();
   std::vector<slurm::Node> told_nodes() const;
 
@@ -45,10 +46,10 @@ class Mirror {
   slurm::Picture picture_;
   slurm::Differences differences_;
   std::map<std::string, std::string> switches_;  ///< Of each node.
-  Time rest_seen_ = kNoTime;                     ///< By our clock.
+  Time rest_seen_ = kNoTime;                     ///< By this machine's clock.
   Time site_seen_ = kNoTime;
-  std::optional<bool> works_out_priorities_;  ///< The controller does.
-  Duration ahead_{};                          ///< The controller's clock.
+  std::optional<bool> works_out_priorities_;  ///< Whether the controller computes priorities.
+  Duration ahead_{};                          ///< The controller's clock minus this machine's.
 };
 
 }  // namespace almanac::gateway

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /// \file
-/// Owners of what libslurm allocates.
+/// Smart pointers for what libslurm allocates.
 #pragma once
 
 #include <memory>
@@ -28,7 +28,7 @@ using Priorities = std::unique_ptr<priority_factors_response_msg_t,
                                    Free<slurm_free_priority_factors_response_msg>>;
 using Configuration = std::unique_ptr<slurm_conf_t, Free<slurm_free_ctl_conf>>;
 
-/// Visits what a List holds, as `T*`.
+/// Calls `visit` with each element of a List, as `T*`.
 template <typename T, typename Visit>
 void each(List list, Visit&& visit) {
   if (list == nullptr) return;
@@ -37,7 +37,7 @@ void each(List list, Visit&& visit) {
   slurm_list_iterator_destroy(at);
 }
 
-/// libslurm has nothing where others have empty text.
+/// Returns `maybe` as text; libslurm uses null for empty text.
 inline std::string text(const char* maybe) { return maybe == nullptr ? "" : maybe; }
 
 }  // namespace almanac::gateway

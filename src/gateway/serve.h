@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /// \file
-/// Answers requests, one a line, until there are no more.
+/// Answers requests, one per line.
 #pragma once
 
 namespace almanac::gateway {
 
-/// Answers requests from `in` at `out`, which may be one socket. SIGTERM counts as the end of the
-/// line. Gives the exit status.
+/// Reads requests from `in` and writes answers to `out` (which may be the same socket) until the
+/// input ends or the process gets SIGTERM. Returns the exit status.
 int serve(int in, int out);
 
 }  // namespace almanac::gateway

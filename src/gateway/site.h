@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /// \file
-/// What changes only when an administrator changes it.
+/// Reads what only an administrator changes.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace almanac::gateway {
 
 Result<slurm::Site> site();
 
-/// The version of libslurm, which need not be the controller's: "22.05.8".
+/// Returns the version of libslurm, "22.05.8"; the controller's may be another.
 std::string library_version();
 
 }  // namespace almanac::gateway

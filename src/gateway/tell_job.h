@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /// \file
-/// A job of libslurm as ours.
+/// Converts jobs of libslurm to slurm::Job.
 #pragma once
 
 #include "gateway/owned.h"
@@ -11,18 +11,18 @@ namespace almanac::gateway {
 
 slurm::Job tell(const slurm_job_info_t& info);
 
-/// What a state, flags and all, says of how it ended.
+/// Returns how a job with this state, including its flags, ended.
 trace::JobState outcome_of(std::uint32_t state);
-/// Fills the fields of a job that say of which array it is.
+/// Fills the fields of `job` about its array.
 void tell_array(std::uint32_t array, std::uint32_t task, const char* tasks, slurm::Job& job);
 
-/// The name of a user, asked once each: directories of users are slow. Its number where the name is
-/// not known.
+/// Returns the name of a user, or the number if there is no name. Looks each up only once, because
+/// user directories are slow.
 std::string name_of(std::uint32_t uid);
 
-/// Slurm counts in seconds, 0 = never.
+/// Converts Slurm's seconds; 0 = never.
 Time moment(time_t seconds);
-/// And limits in minutes.
+/// Converts Slurm's time limits, which are in minutes.
 Duration limit(std::uint32_t minutes);
 
 }  // namespace almanac::gateway

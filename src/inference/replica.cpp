@@ -44,7 +44,7 @@ Replica::Replica(std::int32_t number, const Limits& limits, const StepTime& step
 bool Replica::enqueue(const Visit& visit) {
   const Request& told = books_.requests[visit.request];
   const std::int32_t whole = told.prompt + std::max(told.output, 1) - 1;
-  // What outgrows all of the memory would be sent back to the queue for ever.
+  // What outgrows all of the memory would be sent back to the queue forever.
   const std::int32_t most = visit.only_prefill ? told.prompt : whole;
   if (blocks_for(most) > cache_.size()) return false;
   if (spare_slots_.empty()) {

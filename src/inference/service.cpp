@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -62,7 +63,25 @@ std::string more_gpus(Service service) {
   return "use GPUs with more memory";
 }
 
+/// "use 2, 4, 8 GPUs per replica": those between which the model can be divided, and on which it
+/// fits.
+std::string possible_gpus(const Service& service) {
+  const std::vector<int> possible = fitting_gpus(service);
+  if (possible.empty()) return "use GPUs with more memory";
+  return fmt::format("use {} GPUs per replica", fmt::join(possible, ", "));
+}
+
 }  // namespace
+
+std::vector<int> fitting_gpus(Service service) {
+  std::vector<int> fitting;
+  const int most = service.model.heads;
+  for (service.gpus = 1; service.gpus <= most; ++service.gpus) {
+    if (can_divide(service.model, service.gpus) && fitting_blocks(service) >= 1)
+      fitting.push_back(service.gpus);
+  }
+  return fitting;
+}
 
 std::int64_t fitting_blocks(const Service& service) {
   const double left = usable_bytes(service) - service.model.bytes() -
@@ -74,21 +93,18 @@ std::int64_t fitting_blocks(const Service& service) {
 
 Result<void> check_division(const Model& model, int gpus) {
   if (can_divide(model, gpus)) return {};
-  std::vector<int> possible;
-  for (int each = 1; each <= model.heads; ++each) {
-    if (can_divide(model, each)) possible.push_back(each);
-  }
-  return fail(Code::invalid,
-              fmt::format("{} GPUs cannot divide the {} attention heads of {} equally", gpus,
-                          model.heads, model.name),
-              {}, fmt::format("use {} GPUs per replica", fmt::join(possible, ", ")));
+  return fail(Code::invalid, fmt::format("{} GPUs cannot divide the {} attention heads of {} "
+                                         "equally",
+                                         gpus, model.heads, model.name));
 }
 
 Result<Parts> parts(const Service& service) {
   // What was measured on these GPUs runs on them.
   if (!service.measured) {
     if (const auto divided = check_division(service.model, service.gpus); !divided) {
-      return tl::unexpected(divided.error());
+      Error error = divided.error();
+      error.hint = possible_gpus(service);
+      return tl::unexpected(std::move(error));
     }
   }
   const auto* former = registry().formers.find(service.former);

@@ -49,6 +49,10 @@ struct Service {
 ///          set aside for as many as may run.
 std::int64_t fitting_blocks(const Service& service);
 
+/// Returns the numbers of GPUs per stage, in ascending order, that divide the attention heads of
+/// the model and on which it fits.
+std::vector<int> fitting_gpus(Service service);
+
 /// Fails with invalid if `gpus` GPUs cannot divide the attention heads of `model` equally.
 ///
 /// Source   vLLM divides query heads among the GPUs of tensor parallelism. It divides KV heads too,

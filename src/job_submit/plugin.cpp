@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /// \file
-/// Slurm's plugin job_submit/almanac: asks the service for a new job's place before Slurm first
-/// looks at it, so that no job passes others only because it has no rank yet.
+/// Slurm's plugin job_submit/almanac: asks the service for the place of a new job before Slurm
+/// first considers it, so that no job passes others only because it has no rank yet.
 ///
-/// It runs within slurmctld, under its locks. So it never waits for more than 10 ms, stays quiet
-/// for 5 s when there was no answer, and lets every job pass: with the service dead or slow, Slurm
-/// goes on as without it.
+/// It runs within slurmctld, under its locks. It therefore waits for at most 10 ms, sends nothing
+/// for 5 s after a missing answer, and accepts every job: if the service is dead or slow, Slurm
+/// works as without it.
 ///
-/// One question a job over the service's socket, one answer, both of lines "name value"
-/// (docs/guide/slurm.md). The socket is /var/lib/almanac/job_submit.sock, or what
-/// ALMANAC_JOB_SUBMIT names in slurmctld's environment.
+/// Each job is one question over the service's socket and one answer, both of lines "name value"
+/// (docs/guide/slurm.md). The socket is /var/lib/almanac/job_submit.sock, or the path in
+/// ALMANAC_JOB_SUBMIT of slurmctld's environment.
 #include <chrono>
 #include <cstdlib>
 #include <cstring>

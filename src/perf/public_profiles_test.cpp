@@ -135,7 +135,7 @@ TEST_F(PublicProfiles, SharingIsAsFarOffAsDocumented) {
   }
 }
 
-// The measurements say so, and so must the models: no job gains by a neighbour.
+// The measurements say so, and so must the models: no job gains by a neighbor.
 TEST_F(PublicProfiles, NoPairIsFasterThanBothAlone) {
   std::map<std::tuple<std::string, std::string, double>, double> alone;
   for (const Profile& profile : profiles_) {

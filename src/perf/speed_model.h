@@ -4,7 +4,7 @@
 /// How fast a job runs with what it was given: the one question that a simulator asks.
 ///
 ///   a GPU computes     type * power * (solo step / step at this number of GPUs and spread) *
-///                      neighbours
+///                      neighbors
 ///   a GPU is fed       cores and memory (input_curve.h)
 ///   the job            GPUs * the lesser of both
 ///
@@ -94,7 +94,7 @@ class SpeedModel {
 /// A job, relative to the placement in which its run time was recorded.
 class JobSpeed {
  public:
-  /// `reference` is not empty and has GPUs; no neighbours there.
+  /// `reference` is not empty and has GPUs; no neighbors there.
   JobSpeed(const SpeedModel& model, std::span<const Grant> reference,
            std::optional<GenieTask> task = std::nullopt);
 

@@ -11,8 +11,7 @@
 ///
 /// Source   Pollux (Qiao et al., OSDI'21, section 3.2).
 /// Differs  remote_spread is ours. Nodes beyond two make no difference in Pollux' traces, but with
-/// 8
-///          GPUs on 2 to 8 nodes of Rubick's they do.
+///          8 GPUs on 2 to 8 nodes of Rubick's they do.
 /// Range    1 to 64 T4 on 1 to 16 nodes, 1 to 8 K80, P100 or V100, 1 to 64 A800. Errors:
 ///          docs/guide/perf.md.
 #pragma once

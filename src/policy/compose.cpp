@@ -3,29 +3,59 @@
 /// \file
 /// Turns what a user writes - a name, a name with slots replaced, a TOML file - into a composition.
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <sstream>
 #include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <toml++/toml.h>
 
+#include "policy/conduct.h"
 #include "policy/registry.h"
 #include "text/nearest.h"
+#include "text/toml_reader.h"
 
 namespace almanac::policy {
 namespace {
 
-/// Names are written with '_' here and often with '-' by people.
+bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
+
+/// Names are written with '_' here and often with '-' by people. A '-' before a digit of a value is
+/// a sign.
 std::string spelled(std::string_view text) {
   std::string name(text);
-  std::replace(name.begin(), name.end(), '-', '_');
+  bool is_value = false;
+  for (std::size_t at = 0; at < name.size(); ++at) {
+    if (name[at] == '+' || name[at] == ':') is_value = name[at] == ':';
+    const bool is_sign = is_value && at + 1 < name.size() && is_digit(name[at + 1]);
+    if (name[at] == '-' && !is_sign) name[at] = '_';
+  }
   return name;
+}
+
+/// Where the next part of a policy begins, from `from` on: at a '+' that is not in a number such as
+/// 1e+06. npos for none.
+std::size_t next_part(std::string_view text, std::size_t from) {
+  for (std::size_t at = text.find('+', from); at != std::string_view::npos;
+       at = text.find('+', at + 1)) {
+    const bool is_exponent = at >= 2 && at + 1 < text.size() && text[at - 1] == 'e' &&
+                             is_digit(text[at - 2]) && is_digit(text[at + 1]);
+    if (!is_exponent) return at;
+  }
+  return std::string_view::npos;
 }
 
 std::string hint_for(std::string_view word, const std::vector<std::string>& known) {
   const std::string meant = text::did_you_mean(word, known);
   return fmt::format("{}{}known: {}", meant, meant.empty() ? "" : "; ", fmt::join(known, ", "));
+}
+
+/// Of a word among too many to list.
+std::string list_hint(std::string_view word, const std::vector<std::string>& known) {
+  const std::string meant = text::did_you_mean(word, known);
+  return fmt::format("{}{}almanac policy list shows all", meant, meant.empty() ? "" : "; ");
 }
 
 /// "easy:4" is "easy", told "4".
@@ -62,8 +92,11 @@ Error at(const toml::node& node, const std::string& file, std::string message,
 
 Result<Values> read_toml_values(const Parameter& parameter, const toml::node& node,
                                 const std::string& file) {
+  std::ostringstream text;
+  text << toml::node_view<const toml::node>(node);
   const Error wrong =
-      at(node, file, fmt::format("{} must be {}", parameter.name, parameter.expected()));
+      at(node, file,
+         fmt::format("{} must be {}, found {}", parameter.name, parameter.expected(), text.str()));
   Values values;
   const auto take = [&](const toml::node& each) {
     if (const auto word = each.value<std::string>(); word && !parameter.words.empty()) {
@@ -126,6 +159,73 @@ Result<Choice> read_toml_choice(const Choices& choices, const toml::node& node,
   return made;
 }
 
+/// The slot for which `text` names a choice; null where it is a value of a choice that is there
+/// already, or no choice.
+const Registry::Slot* named_slot(const std::array<Registry::Slot, 10>& slots,
+                                 const Composition& composition, const Written& written) {
+  const Registry::Slot* found = nullptr;
+  for (const Registry::Slot& slot : slots) {
+    const Choice& choice = composition.*slot.choice;
+    const auto& parameters = slot.choices->at(choice).parameters;
+    const bool is_value = !written.told.empty() && choice.name != written.name &&
+                          find_parameter(parameters, written.name) != nullptr;
+    if (is_value) return nullptr;
+    if (found == nullptr && slot.choices->find(written.name) != nullptr) found = &slot;
+  }
+  return found;
+}
+
+/// How the parts of a policy are told values, as in "+easy:1 sets depth".
+std::string value_hint(const Registry& known, const Composition& composition) {
+  std::vector<std::string> ways;
+  for (const Registry::Slot& slot : known.slots()) {
+    const Entry& entry = slot.choices->at(composition.*slot.choice);
+    if (entry.parameters.empty()) continue;
+    Choice told = entry.name;
+    told.told[entry.parameters.front().name] = entry.parameters.front().usual;
+    ways.push_back(fmt::format("+{} sets {}", to_string(told, entry.parameters),
+                               entry.parameters.front().name));
+  }
+  if (ways.empty()) return fmt::format("no part of {} takes a value", composition.name);
+  return fmt::format("its parts do: {}", fmt::join(ways, ", "));
+}
+
+/// "order gpu_time (smallest predicted GPU time first)".
+std::string part_in_words(const Registry::Slot& slot, const Composition& composition) {
+  const Choice& choice = composition.*slot.choice;
+  const Entry& entry = slot.choices->at(choice);
+  return fmt::format("{} {} ({})", slot.name(), to_string(choice, entry.parameters), entry.summary);
+}
+
+/// Describes a policy whose slots differ from those of `base` by what decides: the order, the pass,
+/// the estimate where one is read, and what else is not as usual.
+void describe_parts(const Registry& known, const Composition& base, Composition& made) {
+  const Composition usual;
+  const bool is_whole = !made.whole.name.empty();
+  const bool believes = known.traits(made).has(Trait::reads_run_times);
+  std::vector<std::string> parts;
+  std::vector<std::string> sources;
+  if (is_whole) parts.push_back(base.summary);
+  if (is_whole) sources.push_back(base.source);
+  bool is_changed = false;
+  for (const Registry::Slot& slot : known.slots()) {
+    const Choice& choice = made.*slot.choice;
+    const bool differs = choice != base.*slot.choice;
+    is_changed = is_changed || differs;
+    const bool is_read = slot.choices != &known.estimates || believes;
+    const bool decides = slot.choices == &known.orders || slot.choices == &known.passes ||
+                         slot.choices == &known.estimates || choice != usual.*slot.choice;
+    if (!is_read || !(is_whole ? differs : decides || differs)) continue;
+    parts.push_back(part_in_words(slot, made));
+    const std::string& source = slot.choices->at(choice).source;
+    if (std::find(sources.begin(), sources.end(), source) == sources.end())
+      sources.push_back(source);
+  }
+  if (!is_changed) return;
+  made.summary = fmt::format("{}", fmt::join(parts, ", "));
+  made.source = fmt::format("{}", fmt::join(sources, "; "));
+}
+
 /// What `one` bars and `other` does.
 std::optional<Trait> barred_by(const Entry& one, const Entry& other) {
   std::optional<Trait> barred;
@@ -133,6 +233,25 @@ std::optional<Trait> barred_by(const Entry& one, const Entry& other) {
     if (!barred && other.traits.has.has(each)) barred = each;
   });
   return barred;
+}
+
+Error no_policy(const Registry& registry, std::string_view name) {
+  std::vector<std::string> known;
+  for (const Composition& policy : registry.policies()) known.push_back(policy.name);
+  for (const Registry::Slot& slot : registry.slots()) {
+    for (const Entry& each : slot.choices->entries()) known.push_back(each.name);
+    if (slot.choices->find(name) == nullptr) continue;
+    return {
+        Code::usage,
+        fmt::format("{} is no policy: it is a part of policies, of the slot {}", name, slot.name()),
+        {},
+        "add it to a policy, as in " + example_with(name)};
+  }
+  return {Code::usage,
+          name.empty() ? std::string("a policy must begin with the name of a policy, found none")
+                       : fmt::format("no policy is named {}", name),
+          {},
+          list_hint(name, known)};
 }
 
 /// "pass easy".
@@ -243,8 +362,8 @@ Result<void> Registry::replace_slot(Composition& composition, const std::string&
   for (const Slot& slot : slots()) {
     for (const Entry& entry : slot.choices->entries()) known.push_back(entry.name);
   }
-  return fail(Code::usage, fmt::format("no slot has a choice named {}", written.name), {},
-              hint_for(written.name, known));
+  return fail(Code::usage, fmt::format("no part of a policy is named {}", written.name), {},
+              list_hint(written.name, known));
 }
 
 Result<Composition> Registry::load(const std::string& path) const {
@@ -253,7 +372,7 @@ Result<Composition> Registry::load(const std::string& path) const {
     table = toml::parse_file(path);
   } catch (const toml::parse_error& error) {
     const auto line = static_cast<std::int64_t>(error.source().begin.line);
-    return fail(line > 0 ? Code::usage : Code::not_found, std::string(error.description()),
+    return fail(line > 0 ? Code::usage : Code::not_found, text::toml_problem(error),
                 {.file = path, .line = line});
   }
   Composition made;
@@ -307,39 +426,50 @@ Result<Composition> Registry::compose(const std::string& text) const {
     return checked(std::move(*loaded));
   }
   const std::string whole_text = spelled(text);
-  const std::size_t plus = whole_text.find('+');
+  const std::size_t plus = next_part(whole_text, 0);
   const Written base(std::string_view(whole_text).substr(0, plus));
   const auto found =
       std::find_if(policies_.begin(), policies_.end(),
                    [&](const Composition& known) { return known.name == base.name; });
-  if (found == policies_.end()) {
-    std::vector<std::string> known;
-    for (const Composition& policy : policies_) known.push_back(policy.name);
-    return fail(Code::usage, fmt::format("no policy is named {}", base.name), {},
-                hint_for(base.name, known));
-  }
+  if (found == policies_.end()) return tl::unexpected(no_policy(*this, base.name));
   Composition made = *found;
-  made.name = whole_text;
   if (!base.told.empty()) {
     if (made.whole.name.empty()) {
       return fail(
           Code::usage,
-          fmt::format("policy {} is made of slots, and {} could be an argument of any of them",
-                      base.name, base.told),
-          {}, "say which: " + std::string(base.name) + "+lease:60");
+          fmt::format("policy {} takes no value after a colon, found \"{}\"", base.name, base.told),
+          {}, value_hint(*this, made));
     }
     auto choice = read_choice(wholes.at(made.whole), base.told);
     if (!choice) return tl::unexpected(choice.error());
     made.whole = std::move(*choice);
   }
+  made.name = whole_text;
+  const auto all = slots();
+  std::map<const Registry::Slot*, std::string> named;
   for (std::size_t from = plus; from != std::string::npos;) {
-    const std::size_t next = whole_text.find('+', from + 1);
-    const std::string choice = whole_text.substr(from + 1, next - from - 1);
-    if (const auto replaced = replace_slot(made, choice); !replaced) {
+    const std::size_t next = next_part(whole_text, from + 1);
+    const std::string part = whole_text.substr(from + 1, next - from - 1);
+    if (part.empty()) {
+      return fail(Code::usage,
+                  fmt::format("policy {} must have a part after each +, found none", whole_text),
+                  {}, "almanac policy list shows all parts");
+    }
+    if (const Slot* const slot = named_slot(all, made, Written(part)); slot != nullptr) {
+      const auto [other, is_first] = named.emplace(slot, part);
+      if (!is_first) {
+        return fail(Code::usage,
+                    fmt::format("policy {} must have at most one {}, found {} and {}", whole_text,
+                                slot->name(), other->second, part),
+                    {}, "leave one of them out");
+      }
+    }
+    if (const auto replaced = replace_slot(made, part); !replaced) {
       return tl::unexpected(replaced.error());
     }
     from = next;
   }
+  describe_parts(*this, *found, made);
   return checked(std::move(made));
 }
 

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <map>
 #include <string>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -65,10 +66,10 @@ TEST(Compose, LetsJobsShareGpusWhereNothingIsPromised) {
     ASSERT_TRUE(made) << good;
     EXPECT_EQ(made->packing, "harmless");
   }
-  EXPECT_EQ(registry().compose("fifo+harmless+alone")->packing, "alone");
   for (const char* bad : {"easy+harmless", "fifo+models+harmless"}) {
-    EXPECT_THAT(message(bad), testing::HasSubstr("packing harmless requires a choice that lets a "
-                                                 "blocked job share another job's GPUs (add +"))
+    EXPECT_THAT(message(bad), testing::HasSubstr("packing harmless requires a choice that lets "
+                                                 "blocked jobs join others where the packing "
+                                                 "shares GPUs (add +"))
         << bad;
   }
   EXPECT_EQ(
@@ -79,8 +80,9 @@ TEST(Compose, LetsJobsShareGpusWhereNothingIsPromised) {
       "almanac policy list shows all choices)");
   EXPECT_EQ(message_of_file("packing = {name = \"harmless\", harmless_rate = 0.95}\n"),
             "composed composition");
-  EXPECT_THAT(message_of_file("packing = {name = \"harmless\", harmless_rate = 1.5}\n"),
-              testing::HasSubstr("harmless_rate must be a number from 1e-09 to 1"));
+  EXPECT_THAT(
+      message_of_file("packing = {name = \"harmless\", harmless_rate = 1.5}\n"),
+      testing::HasSubstr("harmless_rate must be a number from 0.000000001 to 1, found 1.5"));
 }
 
 TEST(Compose, WritesPassesAsItReadsThem) {
@@ -100,30 +102,103 @@ TEST(Compose, TellsAChoiceThatIsThereAValue) {
   EXPECT_EQ(registry().compose("fifo+lease:60")->pass, (Choice{"lease", {{"lease_s", {60}}}}));
   EXPECT_EQ(registry().compose("chronus+lease")->pass, "lease") << "nothing is told";
   EXPECT_EQ(message("chronus+lease:0"),
-            "deadline_leases: lease_s must be a number from 1 to 1e+09");
+            "deadline_leases: lease_s must be a number from 1 to 1,000,000,000, found \"0\"");
   EXPECT_EQ(message("easy+easy:2:3"), "easy: 3 is one value too many (its parameters: depth)");
   EXPECT_EQ(registry().compose("las+las:60:70")->order,
             (Choice{"las", {{"queues_gpu_s", {60, 70}}}}));
+}
+
+TEST(Compose, SaysWhichPartsTakeAValueThatThePolicyDoesNot) {
+  EXPECT_EQ(message("easy:0"),
+            "policy easy takes no value after a colon, found \"0\" (its parts do: +easy:1 sets "
+            "depth)");
   EXPECT_EQ(message("qssf:60"),
-            "policy qssf is made of slots, and 60 could be an argument of any of them (say which: "
-            "qssf+lease:60)");
+            "policy qssf takes no value after a colon, found \"60\" (no part of qssf takes a "
+            "value)");
+}
+
+TEST(Compose, TakesOneChoiceForASlot) {
+  EXPECT_EQ(message("easy+proven+history"),
+            "policy easy+proven+history must have at most one estimate, found proven and history "
+            "(leave one of them out)");
+  EXPECT_EQ(message("fifo+easy+depth:4"), "composed fifo+easy+depth:4") << "a value of that part";
+}
+
+TEST(Compose, ReadsAndWritesNumbersAsPeopleDo) {
+  EXPECT_EQ(message("srtf+by_rank:-1"),
+            "by_rank: margin must be a number from 1 to 1,000,000, found \"-1\"");
+  EXPECT_EQ(registry().compose("srtf+by-rank:1e+03+first-fit")->pass,
+            (Choice{"by_rank", {{"margin", {1000}}}}))
+      << "the plus of an exponent adds no part";
+  EXPECT_EQ(message("fifo+easy:0"),
+            "easy: depth must be a whole number from 1 to 1,000,000, found \"0\"");
 }
 
 TEST(Compose, NamesTheNearestPolicy) {
-  std::string known;
-  for (const Composition& policy : registry().policies()) {
-    known += (known.empty() ? "" : ", ") + policy.name;
-  }
-  EXPECT_THAT(known, testing::HasSubstr("fifo, genie"));
-  EXPECT_EQ(message("qsf"), "no policy is named qsf (did you mean qssf?; known: " + known + ")");
-  EXPECT_EQ(message("slurm"), "no policy is named slurm (known: " + known + ")");
+  EXPECT_EQ(message("qsf"),
+            "no policy is named qsf (did you mean qssf?; almanac policy list shows all)");
+  EXPECT_EQ(message("slurm"), "no policy is named slurm (almanac policy list shows all)");
 }
 
-TEST(Compose, NamesTheNearestChoice) {
-  const std::string found = message("fifo+first_fitt");
-  EXPECT_TRUE(
-      found.starts_with("no slot has a choice named first_fitt (did you mean first_fit?; known: "))
-      << found;
+TEST(Compose, NamesThePartThatIsMissingOrIsNoPolicy) {
+  EXPECT_EQ(message("by_rank:-1"),
+            "by_rank is no policy: it is a part of policies, of the slot pass (add it to a policy, "
+            "as in qssf+by_rank)");
+  EXPECT_EQ(message("easy+"),
+            "policy easy+ must have a part after each +, found none (almanac policy list shows all "
+            "parts)");
+  EXPECT_THAT(message("fifo+first_fitt"),
+              testing::StartsWith("no part of a policy is named "
+                                  "first_fitt (did you mean first_fit?"));
+}
+
+TEST(Compose, DescribesThePartsThatDecide) {
+  EXPECT_EQ(registry().compose("easy+gpu_time+best_fit")->summary,
+            "order gpu_time (smallest predicted GPU time first), placement best_fit (fullest node "
+            "first; on one node if the job fits, else spread), estimate limit (the user's time "
+            "limit, or history for jobs without one), pass easy (EASY backfill: later jobs may "
+            "start if they delay no reservation of the first blocked jobs)");
+  EXPECT_EQ(registry().compose("easy+limit")->summary, registry().compose("easy")->summary)
+      << "nothing was replaced";
+}
+
+/// What the words of a summary claim, and the trait that a policy then has.
+constexpr std::pair<const char*, Trait> kClaims[] = {
+    {"preempt", Trait::stops_jobs},
+    {"true run time", Trait::told_truth},
+    {"share GPUs", Trait::shares_gpus},
+    {"on the same GPUs", Trait::shares_gpus},
+    {"elastic: ", Trait::resizes_jobs},
+    {"backfill", Trait::reserves},
+    {"powers nodes", Trait::sleeps_nodes},
+    {"join others", Trait::shares_gpus},
+    {"first job that does not fit", Trait::keeps_line}};
+
+void expect_claims_hold(const Composition& composition) {
+  const TraitSet traits = registry().traits(composition);
+  std::string said = composition.summary;
+  traits.each([&](Trait trait) { said += std::string("; ") += clause(trait); });
+  for (const auto& [words, trait] : kClaims) {
+    if (said.find(words) == std::string::npos) continue;
+    EXPECT_TRUE(traits.has(trait)) << composition.name << " says \"" << words << "\": " << said;
+  }
+}
+
+TEST(Compose, ClaimsOfAPolicyWhatItsPartsDo) {
+  for (const Composition& base : registry().policies()) {
+    expect_claims_hold(base);
+    for (const Registry::Slot& slot : registry().slots()) {
+      for (const Entry& part : slot.choices->entries()) {
+        const auto made = registry().compose(base.name + "+" + part.name);
+        if (!made) continue;
+        expect_claims_hold(*made);
+        if (*made.*slot.choice == base.*slot.choice) continue;
+        const bool is_estimate = slot.choices == &registry().estimates;
+        if (is_estimate && !registry().traits(*made).has(Trait::reads_run_times)) continue;
+        EXPECT_THAT(made->summary, testing::HasSubstr(slot.name() + " " + part.name)) << made->name;
+      }
+    }
+  }
 }
 
 TEST(Compose, SaysWhichChoicesDoNotGoTogether) {

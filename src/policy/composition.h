@@ -12,8 +12,9 @@
 
 namespace almanac::policy {
 
-/// What the slots are filled with: names of the registry, and what each is told. An empty estimate
-/// means that nothing is believed, which only choices that ask no estimate accept.
+/// The choices that fill the slots, by their names in the registry and with their parameters. An
+/// empty estimate means that no run time is estimated; only choices that read no estimate accept
+/// that.
 struct Composition {
   std::string name{};
   std::string summary{};
@@ -28,11 +29,11 @@ struct Composition {
   Choice capacity = "all";
   Choice throttle = "none";
   Choice division = "undivided";
-  /// Empty = the slots above decide; else a scheduler of its own (whole/), which asks the slots
-  /// estimate and placement alone, and may be divided.
+  /// A scheduler of its own (whole/), which reads only the slots estimate and placement and may be
+  /// divided; empty if the slots above decide.
   Choice whole{};
-  /// Told = another program decides (room `script`) and does this to jobs; of the slots it is asked
-  /// the estimate and the placement alone, and registries make no such policy.
+  /// Set if an external program decides (room `script`): what it does to jobs. It reads only the
+  /// slots estimate and placement, and registries do not make such a policy.
   std::optional<TraitSet> scripted{};
 };
 

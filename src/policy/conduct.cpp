@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "policy/registry.h"
+
 namespace almanac::policy {
 namespace {
 
@@ -100,6 +102,17 @@ std::vector<std::string> sentences_of(const TraitSet& traits) {
     sentences.emplace_back("Jobs must be able to resume from a checkpoint.");
   }
   return sentences;
+}
+
+std::string example_with(std::string_view name) {
+  for (const char* const base : {"easy", "qssf", "srtf", "fifo", "promise", "las+lease"}) {
+    // A pass in place of the one that gives the policy its name would be a riddle.
+    if (registry().passes.find(name) != nullptr && registry().passes.find(base) != nullptr)
+      continue;
+    std::string made = fmt::format("{}+{}", base, name);
+    if (registry().compose(made)) return made;
+  }
+  return fmt::format("POLICY+{}", name);
 }
 
 }  // namespace almanac::policy

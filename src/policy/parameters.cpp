@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "base/check.h"
+#include "text/human.h"
 #include "text/nearest.h"
 #include "text/number.h"
 
@@ -29,6 +30,21 @@ std::string_view without_unit(std::string_view name) {
   return name;
 }
 
+/// "1,000,000", "0.5", "0.000000001": never "1e+06".
+std::string plain(double value) {
+  constexpr double kMostExact = 9e15;
+  if (value == std::floor(value) && std::abs(value) < kMostExact)
+    return text::grouped(static_cast<std::int64_t>(value));
+  std::string made = fmt::format("{:.12f}", value);
+  return made.substr(0, made.find_last_not_of('0') + 1);
+}
+
+/// `found` is what was given instead, as it was written.
+tl::unexpected<Error> wrong_value(const Parameter& parameter, std::string_view found) {
+  return fail(Code::usage, fmt::format("{} must be {}, found \"{}\"", parameter.name,
+                                       parameter.expected(), found));
+}
+
 Result<double> read_value(const Parameter& parameter, std::string_view text) {
   if (parameter.words.empty()) {
     if (const auto value = text::parse_decimal(text)) return *value;
@@ -38,24 +54,23 @@ Result<double> read_value(const Parameter& parameter, std::string_view text) {
       return static_cast<double>(found - parameter.words.begin());
     }
   }
-  return fail(Code::usage,
-              fmt::format("{} must be {}, not {}", parameter.name, parameter.expected(), text));
+  return wrong_value(parameter, text);
 }
 
 std::string value_text(const Parameter& parameter, double value) {
-  if (!parameter.words.empty()) return parameter.words[static_cast<std::size_t>(value)];
-  return fmt::format("{}", value);
+  const bool is_word = value >= 0 && value < static_cast<double>(parameter.words.size());
+  return is_word ? parameter.words[static_cast<std::size_t>(value)] : fmt::format("{}", value);
 }
 
 }  // namespace
 
 std::string Parameter::expected() const {
   if (!words.empty()) return fmt::format("one of {}", fmt::join(words, ", "));
-  return fmt::format("{} from {:g} to {:g}",
+  return fmt::format("{} from {} to {}",
                      is_list    ? "numbers in ascending order, each"
                      : is_whole ? "a whole number"
                                 : "a number",
-                     least, most);
+                     plain(least), plain(most));
 }
 
 Parameter number(std::string name, std::string summary, double usual, double least, double most) {
@@ -124,7 +139,9 @@ Result<void> check_values(const Parameter& parameter, const Values& values) {
            (!parameter.is_whole || value == std::floor(value));
   });
   if (as_many && in_range) return {};
-  return fail(Code::usage, fmt::format("{} must be {}", parameter.name, parameter.expected()));
+  std::vector<std::string> found;
+  for (const double value : values) found.push_back(value_text(parameter, value));
+  return wrong_value(parameter, fmt::format("{}", fmt::join(found, ":")));
 }
 
 const Parameter* find_parameter(const std::vector<Parameter>& known, std::string_view name) {

@@ -74,6 +74,7 @@ TraitSet Registry::traits(const Composition& composition) const {
     }
   }
   all.add(divisions.at(composition.division).traits.has);
+  if (!all.has(Trait::shares_gpus)) all.remove({Trait::lets_join});
   if (all.has(Trait::reads_run_times)) all.add(estimates.at(composition.estimate).traits.has);
   return all;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The choices for one slot: what each says of itself, and how it is made.
+/// The choices for one slot: their descriptions, and how to make them.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace almanac::policy {
 
-/// What a choice says of itself.
+/// Description of a choice.
 struct Entry {
   std::string name;
   std::string summary;
@@ -27,7 +27,7 @@ struct Entry {
   std::vector<Parameter> parameters{};
 };
 
-/// What all shelves have in common, whatever they make.
+/// Base of all shelves, whatever they make.
 class Choices {
  public:
   explicit Choices(std::string slot) : slot_(std::move(slot)) {}
@@ -35,7 +35,7 @@ class Choices {
 
   const std::string& slot() const { return slot_; }
   const std::vector<Entry>& entries() const { return entries_; }
-  /// Null = no choice has that name.
+  /// Returns null if no choice has that name.
   const Entry* find(std::string_view name) const {
     const auto found = std::find_if(entries_.begin(), entries_.end(),
                                     [&](const Entry& each) { return each.name == name; });
@@ -54,7 +54,7 @@ class Choices {
   std::string slot_;
 };
 
-/// Makes a `Made` of a choice; `Given` is what its maker is handed beside its parameters.
+/// Makes a `Made` from a choice. Makers receive `Given` in addition to the parameters.
 template <typename Made, typename... Given>
 class Shelf final : public Choices {
  public:

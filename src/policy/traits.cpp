@@ -68,7 +68,7 @@ std::string_view clause(Trait trait) {
     case Trait::splits_nodes:
       return "keeps each job within one part of the nodes";
     case Trait::lets_join:
-      return "lets a blocked job share another job's GPUs";
+      return "lets blocked jobs join others where the packing shares GPUs";
     case Trait::revises_waiting:
       return "changes how many GPUs a waiting job will get";
     case Trait::ranks_late_apart:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What a choice says of itself: what it needs of a log and of its host, what it does to jobs, and
-/// what it cannot stand beside. Conflicts between choices, and what is said of a policy, are
-/// derived from this alone.
+/// Properties of a choice: what it needs of a log and of its host, what it does to jobs, and what
+/// it is incompatible with. Conflicts between choices and descriptions of policies are derived only
+/// from this.
 #pragma once
 
 #include <bitset>
@@ -15,46 +15,46 @@ namespace almanac::policy {
 
 enum class Trait : std::uint8_t {
   // What it reads.
-  reads_run_times,    ///< Believes how long jobs run: the estimate is asked.
-  told_truth,         ///< Is told true run times, which only a simulation of the past can.
+  reads_run_times,    ///< Reads the estimate of run times.
+  told_truth,         ///< Knows true run times, which only a simulation of the past can.
   reads_predictions,  ///< Reads the log's column predicted_s.
-  reads_model,        ///< Can begin with a model of `almanac predict train`.
-  reads_deadlines,    ///< Does something else only where jobs have deadlines.
-  reads_tenants,      ///< Does something else only where the cluster has tenants.
-  reads_speeds,       ///< Does something else only where it is known how fast jobs run with what.
-  reads_training,     ///< Does something else only where jobs tell of their training.
-  reads_groups,       ///< Does something else only where jobs are trials of sweeps.
-  reads_signals,      ///< Does something else only where a price or another signal is told.
+  reads_model,        ///< Can start with a model of `almanac predict train`.
+  reads_deadlines,    ///< Only has an effect if jobs have deadlines.
+  reads_tenants,      ///< Only has an effect if the cluster has tenants.
+  reads_speeds,       ///< Only has an effect if speeds of jobs are known.
+  reads_training,     ///< Only has an effect if jobs report their training.
+  reads_groups,       ///< Only has an effect if jobs are trials of sweeps.
+  reads_signals,      ///< Only has an effect if there is a price or another signal.
   // What it does to jobs.
-  stops_jobs,     ///< Preempts: stops running jobs, which go on later.
+  stops_jobs,     ///< Preempts: stops running jobs, which continue later.
   stops_marked,   ///< Stops running jobs of which user or operator says that they may be stopped.
   moves_jobs,     ///< Moves running jobs to other GPUs.
-  resizes_jobs,   ///< Gives running jobs another number of GPUs.
-  chooses_gpus,   ///< Chooses how many GPUs a job has, where the job leaves that open.
+  resizes_jobs,   ///< Changes the number of GPUs of running jobs.
+  chooses_gpus,   ///< Chooses how many GPUs an elastic job has.
   chooses_cores,  ///< Chooses cores and memory of jobs as they start.
   gives_cores,    ///< Gives running jobs more cores, or takes some.
-  shares_gpus,    ///< Runs two jobs that ask whole GPUs on the same ones.
-  yields_gpus,    ///< Lets jobs run only in what others leave of their GPUs.
-  sleeps_nodes,   ///< Turns nodes off.
-  ends_trials,    ///< Ends trials of a sweep before they are done.
+  shares_gpus,    ///< Runs two jobs that request whole GPUs on the same ones.
+  yields_gpus,    ///< Lets jobs use only what others leave of their GPUs.
+  sleeps_nodes,   ///< Powers nodes down.
+  ends_trials,    ///< Ends trials of a sweep early.
   limits_power,   ///< Sets the power limit of a job's GPUs.
-  paces_traffic,  ///< Says when jobs send over links, or what they read through which cache.
+  paces_traffic,  ///< Decides when jobs send over links, or what they read through which cache.
   // How it goes through a queue.
   leases,            ///< Decides at fixed intervals: rounds.
-  deals_out,         ///< Deals out all GPU jobs of a lease together.
-  reserves,          ///< Keeps reservations: a blocked job is not delayed by those that pass it.
-  remembers,         ///< Sets GPUs of coming leases aside for deadlines that it has promised.
+  deals_out,         ///< Chooses for all GPU jobs of a lease together.
+  reserves,          ///< Keeps reservations: jobs that pass a blocked job do not delay it.
+  remembers,         ///< Reserves GPUs of coming leases for accepted deadlines.
   keeps_line,        ///< Lets no job pass one that cannot be placed.
-  splits_queue,      ///< Keeps a queue for each user, model or kind of job.
+  splits_queue,      ///< Keeps a queue per user, model or kind of job.
   parts_cluster,     ///< Keeps parts of the cluster for kinds of jobs.
-  splits_nodes,      ///< Has a policy for each part of the nodes, and keeps each job in its part.
+  splits_nodes,      ///< Has a policy per part of the nodes, and keeps each job in its part.
   lets_join,         ///< Lets a job that finds no place join another, if the packing does.
-  revises_waiting,   ///< May give a waiting job another number of GPUs at any time.
+  revises_waiting,   ///< May change the number of GPUs of a waiting job at any time.
   ranks_late_apart,  ///< Ranks jobs that can no longer be in time behind all others.
   count              // how many there are
 };
 
-/// "stops running jobs": what a choice with this trait does, for a sentence.
+/// Returns what a choice with this trait does, as in "stops running jobs", for a sentence.
 std::string_view clause(Trait trait);
 
 class TraitSet {
@@ -81,8 +81,8 @@ class TraitSet {
 
 struct Traits {
   TraitSet has{};
-  TraitSet needs{};  ///< Of the choices of other slots one at least has each of these.
-  TraitSet bars{};   ///< None of the choices of other slots has any of these.
+  TraitSet needs{};  ///< For each of these, a choice of another slot must have it.
+  TraitSet bars{};   ///< No choice of another slot may have any of these.
 };
 
 }  // namespace almanac::policy

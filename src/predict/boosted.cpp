@@ -55,7 +55,7 @@ class Forest {
   }
 
   /// Trees as XGBoost's JSON has them.
-  /// Throws nlohmann::json::exception when `model` is none of ours.
+  /// Throws nlohmann::json::exception if `model` is not such a model.
   explicit Forest(const nlohmann::json& model) {
     const nlohmann::json& trees = model.at("learner").at("gradient_booster").at("model");
     const nlohmann::json& classes = trees.at("tree_info");

@@ -47,7 +47,7 @@ class ErrorReach {
   int since_ = 0;
 };
 
-/// The baselines with intervals, and what they said of jobs that run.
+/// The baselines with intervals, and their predictions for running jobs.
 class Baselines {
  public:
   explicit Baselines(const trace::Trace& trace)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// An evaluation as a report: estimators side by side, error by group, calibration.
+/// An evaluation as a report: comparison of estimators, error by group, calibration.
 #pragma once
 
 #include "figure/document.h"
@@ -9,7 +9,7 @@
 
 namespace almanac::predict {
 
-/// Version and command of its provenance are left to the caller.
+/// Returns the report; the caller fills in the version and command of its provenance.
 figure::Document evaluation_document(const trace::Trace& trace, const Evaluation& evaluation);
 
 }  // namespace almanac::predict

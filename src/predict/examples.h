@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The jobs that models are fitted to: all that ended while they are few, then the fewer the longer
-/// ago they ended.
+/// The jobs that models are fitted to: all ended jobs while they are few, then fewer the longer ago
+/// they ended.
 ///
-/// How far back a log still tells of the present is not known in advance, and a log of many jobs an
-/// hour forgets its nights when only the latest jobs count. Each doubling of the age, counted in
-/// jobs, therefore gets about as many places: where `age` jobs ended since, c / `age` of them are
-/// kept, and all of the latest c. No chance is in it: a job is drawn by its number.
+/// It is not known in advance how far back a log resembles the present, and a log with many jobs
+/// per hour would forget its nights if only the latest jobs counted. So each doubling of the age,
+/// counted in jobs, gets about the same number of places: if `age` jobs have ended since, c / `age`
+/// of the jobs are kept, and all of the latest c. The choice is not random: it follows from a job's
+/// number.
 #pragma once
 
 #include <cstdint>
@@ -20,25 +21,25 @@ namespace almanac::predict {
 
 class Examples {
  public:
-  /// thin() leaves `most`; there are never more than twice as many, of some 780 bytes each.
+  /// thin() keeps `most`. There are never more than twice as many, about 780 bytes each.
   explicit Examples(std::size_t most) : most_(most) {}
 
-  /// A job that ended now.
+  /// Adds a job that ended now.
   void add(const Example& example);
-  /// Leaves `most`, or a few less: all when there are no more. O(n) with n that are kept.
+  /// Keeps `most` or a few less, or all if there are no more. O(n) with n kept jobs.
   void thin();
 
-  /// In order of their ends.
+  /// Returns the kept jobs in order of their ends.
   std::span<const Example> all() const { return kept_; }
-  /// How many ended, ever.
+  /// Returns how many jobs have ended in total.
   std::uint64_t ended() const { return ended_; }
-  /// How many of the kept ones ended after the first `before` had.
+  /// Returns how many of the kept jobs ended after the first `before` jobs.
   std::size_t since(std::uint64_t before) const;
 
  private:
   std::size_t most_;
   std::vector<Example> kept_;
-  std::vector<std::uint64_t> numbers_;  // of each of kept_: how many had ended with it
+  std::vector<std::uint64_t> numbers_;  // position in order of ends of each of kept_
   std::uint64_t ended_ = 0;
 };
 

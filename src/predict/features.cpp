@@ -110,27 +110,29 @@ std::vector<FeatureName> make_names() {
       {"gpus_underway", "how many GPUs are requested or allocated", Scale::count},
       {"submissions_hour", "how many jobs were submitted within the hour", Scale::count},
       {"user_last_submit", "the time since this user's last submission", Scale::time},
-      {"user_hour", "how much this user submitted within the hour", Scale::count},
-      {"user_day", "how much this user submitted within the day", Scale::count},
-      {"user_below_1min", "the fraction of this user's jobs below 1 min"},
-      {"user_below_10min", "the fraction of this user's jobs of 1 to 10 min"},
-      {"user_below_1h", "the fraction of this user's jobs of 10 min to 1 h"},
-      {"user_below_6h", "the fraction of this user's jobs of 1 to 6 h"},
-      {"user_above_6h", "the fraction of this user's jobs above 6 h"},
-      {"user_failures", "this user's jobs in a row that did not complete"},
+      {"user_hour", "how many jobs this user submitted within the hour", Scale::count},
+      {"user_day", "how many jobs this user submitted within the day", Scale::count},
+      {"user_below_1min", "fraction of this user's jobs that ran less than 1 min"},
+      {"user_below_10min", "fraction of this user's jobs that ran 1 to 10 min"},
+      {"user_below_1h", "fraction of this user's jobs that ran 10 min to 1 h"},
+      {"user_below_6h", "fraction of this user's jobs that ran 1 to 6 h"},
+      {"user_above_6h", "fraction of this user's jobs that ran more than 6 h"},
+      {"user_failures", "how many of this user's latest jobs in a row did not complete"},
       {"user_underway", "how many of this user's jobs are queued or running", Scale::count},
       {"user_oldest", "how long this user's oldest active job has been in the system", Scale::time},
       {"user_newest", "how long this user's newest active job has been in the system", Scale::time},
       {"alike_underway", "how many similar jobs this user has in the system", Scale::count},
-      {"alike_oldest", "how long the oldest of these has been in the system", Scale::time},
-      {"alike_newest", "how long the newest of these has been in the system", Scale::time},
+      {"alike_oldest", "how long the oldest similar job of this user has been in the system",
+       Scale::time},
+      {"alike_newest", "how long the newest similar job of this user has been in the system",
+       Scale::time},
       {"alike_hour", "how many similar jobs this user submitted within the hour", Scale::count},
       {"mate1_since", "the time since the last submission of a similar job", Scale::time},
-      {"mate1_ran", "how long that job ran", Scale::time},
+      {"mate1_ran", "how long the last similar job ran", Scale::time},
       {"mate2_since", "the time since the last but one submission of a similar job", Scale::time},
-      {"mate2_ran", "how long that job ran", Scale::time},
+      {"mate2_ran", "how long the last but one similar job ran", Scale::time},
       {"mate3_since", "the time since the last but two submission of a similar job", Scale::time},
-      {"mate3_ran", "how long that job ran", Scale::time},
+      {"mate3_ran", "how long the last but two similar jobs ran", Scale::time},
   };
   static constexpr std::array<const char*, kKinds> kKindNames = {
       "user_name", "user_stem", "user_shape", "user_limit", "user_vc", "user_gpus", "user",
@@ -140,13 +142,13 @@ std::vector<FeatureName> make_names() {
       names.push_back({fmt::format("{}_{}", kKindNames[kind], what),
                        fmt::format("{} {}", words, words_of(static_cast<Kind>(kind))), scale});
     };
-    add("count", "the number of", Scale::count);
-    add("median", "the median of the last ten of");
-    add("faded", "the recent mean of");
-    add("last", "the last of");
-    add("low", "the short ones of the last ten of");
-    add("high", "the long ones of the last ten of");
-    add("age", "the time since the end of the last of");
+    add("count", "number of runs that ended among", Scale::count);
+    add("median", "median of the last ten run times of");
+    add("faded", "recent mean run time of");
+    add("last", "latest run time of");
+    add("low", "20th percentile of the last ten run times of");
+    add("high", "80th percentile of the last ten run times of");
+    add("age", "time since the latest end of");
   }
   ALMANAC_CHECK(names.size() == kFeatures, "{} names of {} features", names.size(), kFeatures);
   return names;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What an estimator says of a job at its submission, in the forms in which it is asked.
+/// Forecasts of an estimator for a job at its submission, in the forms that callers need.
 #pragma once
 
 #include <cmath>
@@ -12,15 +12,15 @@
 
 namespace almanac::predict {
 
-/// log10 seconds all. An estimator that knows but one number says it in all three places.
+/// All in log10 seconds. An estimator that predicts a single number gives it for all three.
 struct Forecast {
-  double typical = 0;  ///< The number that is off by a small factor most often: to tell a user.
-  double median = 0;   ///< As often too long as too short: least error in seconds.
-  double center = 0;   ///< The mean: to order jobs by.
-  double low = std::numeric_limits<double>::quiet_NaN();       ///< 90 % lie from here
-  double high = std::numeric_limits<double>::quiet_NaN();      ///< to here; NaN = nothing is said.
-  double position = std::numeric_limits<double>::quiet_NaN();  ///< Filled in when the truth is
-                                                               ///< known: its quantile, 0 .. 1.
+  double typical = 0;  ///< Most often right within a small factor; for users.
+  double median = 0;   ///< As often too long as too short; least error in seconds.
+  double center = 0;   ///< Mean; for ordering jobs.
+  double low = std::numeric_limits<double>::quiet_NaN();   ///< Start of the 90 % interval.
+  double high = std::numeric_limits<double>::quiet_NaN();  ///< Its end; NaN without an interval.
+  double position = std::numeric_limits<double>::quiet_NaN();  ///< Quantile of the true run time,
+                                                               ///< 0 .. 1; set once it is known.
 };
 
 }  // namespace almanac::predict

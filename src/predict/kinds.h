@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// In which ways a job is like earlier ones: the kinds of job whose history is kept.
+/// The kinds of job whose history is kept: the ways in which a job can be like earlier ones.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace almanac::predict {
 
-/// From the closest likeness to the farthest, as far as that can be said.
+/// Roughly from the most to the least similar.
 enum class Kind : std::uint8_t {
   user_name,
   user_stem,
@@ -34,23 +34,23 @@ enum class Kind : std::uint8_t {
 };
 inline constexpr std::size_t kKinds = 14;
 
-/// "jobs of this user with this name": as a sentence about a prediction says it.
+/// Returns, for example, "jobs of this user with this name", for sentences about a prediction.
 std::string_view words_of(Kind kind);
 
-/// The same number = the same kind of job, in whatever log and session; 0 = not known (a job
-/// without a user has no user's jobs).
+/// Equal numbers mean the same kind of job in any log and session. 0 means unknown: a job without a
+/// user has no kind by user.
 using KindKeys = std::array<std::uint64_t, kKinds>;
 
-/// Tells kinds of jobs of one pool of names.
+/// Computes the kinds of jobs with names from one pool.
 class Kinds {
  public:
   explicit Kinds(const Names& names) : names_(names) {}
-  /// A few hashes; a name is looked into once.
+  /// Returns the kinds of a job. Takes a few hashes; reads each name once.
   KindKeys keys(const trace::Request& request);
 
  private:
   struct Hashes {
-    std::uint64_t text = 0;  // 0 = not yet known
+    std::uint64_t text = 0;  // 0 if not yet known
     std::uint64_t stem = 0;
   };
   Hashes hashes(NameId name);
@@ -59,8 +59,8 @@ class Kinds {
   std::vector<Hashes> hashes_;  // by NameId
 };
 
-/// What is left of a job's name without its digits and what parts words: "train_lr0.1-s3" and
-/// "train_lr0.5-s12" are one experiment.
+/// Returns a job's name without digits and separators: "train_lr0.1-s3" and "train_lr0.5-s12" are
+/// one experiment.
 std::string stem_of(std::string_view name);
 
 }  // namespace almanac::predict

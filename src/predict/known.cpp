@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Estimators that look the answer up in the job record.
+/// Estimators that read the answer from the job record.
 #include <algorithm>
 
 #include "base/check.h"

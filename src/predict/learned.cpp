@@ -11,8 +11,10 @@
 
 namespace almanac::predict {
 
-Learned::Learned(const Names& names, std::shared_ptr<const StoredModel> brought)
+Learned::Learned(const Names& names, std::shared_ptr<const StoredModel> brought,
+                 LearnedOptions options)
     : memory_(names),
+      options_(std::move(options)),
       model_(brought, &brought->model),
       brought_(true),
       fitted_on_(static_cast<std::uint64_t>(brought->training.jobs)) {
@@ -25,7 +27,7 @@ Seen Learned::look(const trace::Request& request) {
 
 bool Learned::is_due(Time now) const {
   const std::uint64_t ended = examples_.ended();
-  if (fixed_ || ended < Model::kFewest) return false;
+  if (!options_.fits || ended < Model::kFewest) return false;
   if (!model_) return true;
   if (brought_ && ended >= fitted_on_) return true;
   if (!brought_ && ended >= 2 * fitted_on_) return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Means by key, the later values counting more.
+/// Decaying means by key.
 #pragma once
 
 #include <bit>
@@ -12,7 +12,7 @@
 
 namespace almanac::predict {
 
-/// A mean in which each value weighs `decay` times the one after it.
+/// A mean in which each value has `decay` times the weight of the next one.
 class DecayingMean {
  public:
   void add(double value, double decay) {
@@ -27,11 +27,11 @@ class DecayingMean {
   double weight_ = 0;
 };
 
-/// Means by key, in one array: a look-up touches one cache line, where a chained table touches
-/// three. Linear probing, at most half full.
+/// Means by key, in one array: a look-up touches one cache line, a chained table three. Linear
+/// probing, at most half full.
 class MeanTable {
  public:
-  /// The mean of `key`, empty at first; valid until the next call.
+  /// Returns the mean of `key`, empty at first; valid until the next call. Add to it at once.
   DecayingMean& operator[](std::uint64_t key) {
     if (2 * (size_ + 1) > slots_.size()) grow();
     Slot& slot = slots_[position(key)];
@@ -41,7 +41,7 @@ class MeanTable {
     }
     return slot.mean;
   }
-  /// Null = there is none.
+  /// Returns null if there is none.
   const DecayingMean* find(std::uint64_t key) const {
     if (slots_.empty()) return nullptr;
     const Slot& slot = slots_[position(key)];
@@ -51,10 +51,10 @@ class MeanTable {
  private:
   struct Slot {
     std::uint64_t key = 0;
-    DecayingMean mean;  // empty = a free slot: a caller that gets one adds to it at once
+    DecayingMean mean;  // empty for a free slot: a caller that gets one adds to it at once
   };
 
-  /// Where `key` is, or would be put.
+  /// Returns the position of `key`, or where to put it.
   std::size_t position(std::uint64_t key) const {
     constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15;  // Knuth's multiplicative hash
     std::size_t at = key * kGolden >> shift_;

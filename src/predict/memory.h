@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// All that a predictor remembers: what ended, by kind of job, and what each user has underway.
+/// Everything that a predictor remembers: ended jobs by kind, and the current jobs of each user.
 ///
-/// Jobs are told of in order of time: each at its submission and again at its end. Cost: about a
-/// dozen hash look-ups for either; 80 bytes for each kind of job that ever ended.
+/// Record jobs in order of time: each at its submission and again at its end.
+/// Cost     about a dozen hash look-ups each; 80 bytes for each kind of job that ever ended
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 
 namespace almanac::predict {
 
-/// A count that halves in every `half_life`.
+/// A count that halves in each `half_life`.
 class FadingCount {
  public:
   explicit FadingCount(Duration half_life) : half_life_(seconds(half_life)) {}
@@ -40,11 +40,11 @@ struct Underway {
   Time submit{};
 };
 
-/// Jobs underway, in order of submission.
+/// Submitted jobs that have not ended, in order of submission.
 class UnderwayList {
  public:
   void add(JobId job, Time submit) { jobs_.push_back({job, submit}); }
-  /// Gives whether it was there.
+  /// Returns whether the job was in the list.
   bool remove(JobId job);
   std::span<const Underway> jobs() const { return jobs_; }
 
@@ -52,7 +52,7 @@ class UnderwayList {
   std::vector<Underway> jobs_;  // job ids ascend
 };
 
-/// What one user does; jobs without a user together look like one more.
+/// The activity of one user; jobs without a user count as those of one more user.
 struct Activity {
   static constexpr std::size_t kClasses = 5;
   /// Run time classes: below 1 min, 10 min, 1 h, 6 h, and above.
@@ -62,27 +62,27 @@ struct Activity {
   FadingCount hour{1h};  ///< Submissions.
   FadingCount day{24h};
   Time last_submit = kNoTime;
-  std::array<float, kClasses> classes{};  ///< Of the jobs that ended, fading by 0.95 a job.
-  std::uint32_t in_a_row = 0;             ///< Jobs that did not complete since one did.
+  std::array<float, kClasses> classes{};  ///< Of ended jobs, decaying by 0.95 per job.
+  std::uint32_t in_a_row = 0;             ///< Jobs that did not complete since the last that did.
 };
 
-/// Submissions of one user's jobs that ask for exactly the same.
+/// Submissions of one user's jobs with exactly equal requests.
 struct Burst {
   /// One of the latest submissions.
   struct Mate {
     JobId job = kNoJob;
     Time submit{};
-    float log = 0;  ///< log10 seconds that it ran; meaningful when it has ended.
+    float log = 0;  ///< log10 seconds of its run time, once it has ended.
     bool ended = false;
   };
   static constexpr std::size_t kMates = 3;
 
   UnderwayList underway{};
   FadingCount hour{1h};
-  std::array<Mate, kMates> mates{};  ///< Latest first; kNoJob = there are no more.
+  std::array<Mate, kMates> mates{};  ///< Latest first; kNoJob if there are no more.
 };
 
-/// What ended of the kind of job with this key.
+/// Ended jobs of the kind with this key.
 struct Remembered {
   std::uint64_t key = 0;
   Recent recent{};
@@ -93,20 +93,20 @@ class Memory {
   explicit Memory(const Names& names) : kinds_(names) {}
 
   KindKeys keys(const trace::Request& request) { return kinds_.keys(request); }
-  /// A job of which only the end matters need not be told of when it is submitted.
+  /// Records a submission. Not needed for a job of which only the end matters.
   void submitted(JobId job, const trace::Request& request);
   void ended(JobId job, const trace::Request& request, const Ended& ended);
 
-  /// What ended, in order of key: for a file.
+  /// Returns the ended jobs, in order of key, for a file.
   std::vector<Remembered> ended_so_far() const;
-  /// Begins with what ended before; nothing may have ended here.
+  /// Restores ended jobs from a file; no job may have ended here.
   void recall(std::span<const Remembered> before);
 
-  /// What ended of a kind of job; null = nothing.
+  /// Returns the ended jobs of a kind; null without any.
   const Recent* recent(const KindKeys& keys, Kind kind) const;
-  /// What a user does; null = never seen.
+  /// Returns the activity of a user; null for a new one.
   const Activity* activity(NameId user) const;
-  /// Of the user's jobs that ask for exactly the same as this one; null = none yet.
+  /// Returns the user's jobs with exactly the same request; null without any.
   const Burst* burst(const KindKeys& keys) const;
   std::uint32_t jobs_underway() const { return jobs_underway_; }
   std::int64_t gpus_underway() const { return gpus_underway_; }

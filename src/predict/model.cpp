@@ -103,7 +103,7 @@ Model Model::fit(std::span<const Example> examples, const ModelOptions& options)
   ALMANAC_CHECK(examples.size() >= kFewest, "{} examples", examples.size());
   const auto held_out =
       static_cast<std::size_t>(options.held_out * static_cast<double>(examples.size()));
-  // The trees are grown twice; what lies between takes a tenth of that.
+  // The trees are grown twice; the steps between take a tenth of that time.
   BoostOptions boost;
   const auto grown_before = [&](double before) {
     return [&options, before](double grown) { options.progress(before + 0.5 * grown); };

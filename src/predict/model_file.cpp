@@ -42,7 +42,7 @@ std::string packed(std::span<const Remembered> history) {
   return bytes;
 }
 
-/// Throws Json::exception when they are none of ours.
+/// Throws Json::exception if they are not such a list.
 std::vector<Remembered> unpacked(std::string_view bytes) {
   const Json list = Json::from_cbor(bytes);
   std::vector<Remembered> history;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A model in one file: what it was learned from, what it looks at, and a hash over all of it.
+/// A model in one file: its training data, its features, and a hash over everything.
 ///
-/// The first line says what the file is and of which schema; the second is JSON: the training
-/// window, the names of the features, the calibration, the sizes and the SHA-256 of what follows;
-/// then come the trees (XGBoost's UBJSON) and what ended lately of each kind of job (CBOR).
+/// The first line names the file type and the schema. The second line is JSON: the training window,
+/// the names of the features, the calibration, and the sizes and SHA-256 of what follows. Then come
+/// the trees (XGBoost's UBJSON) and the recently ended jobs of each kind (CBOR).
 #pragma once
 
 #include <string>
@@ -15,28 +15,28 @@
 
 namespace almanac::predict {
 
-/// What a model was learned from.
+/// The training data of a model.
 struct Training {
   std::string trace{};
   std::string sha256{};
-  Time from{};  ///< The first submission.
-  Time to{};    ///< The last end that it knows of.
+  Time from{};  ///< First submission.
+  Time to{};    ///< Last known end.
   std::int64_t jobs = 0;
 };
 
 struct StoredModel {
   Model model;
   Training training;
-  std::vector<Remembered> history{};  ///< Memory::ended_so_far() when the training ended.
-  std::string sha256{};               ///< Of all of it.
+  std::vector<Remembered> history{};  ///< Memory::ended_so_far() at the end of the training.
+  std::string sha256{};               ///< Of the whole file.
 };
 
-/// Writes it wholly or not at all.
+/// Writes the file completely or not at all.
 Result<void> write_model(const std::string& path, const Model& model, const Training& training,
                          std::span<const Remembered> history);
 
-/// Fails with not_found; with corrupt when the file is damaged or no model; with unsupported when
-/// it is of another schema or looks at other features.
+/// Reads a model. Fails with not_found; with corrupt if the file is damaged or not a model; with
+/// unsupported if it has another schema or other features.
 Result<StoredModel> read_model(const std::string& path);
 
 }  // namespace almanac::predict

@@ -1,39 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Counts of run times by kind of job. A kind of which few jobs ended is filled up from a wider
-/// kind, so that one number does not decide and a mean can be trusted.
+/// Counts of run times by kind of job, from wide kinds (all jobs) to close ones (this user's jobs
+/// with this name).
 ///
-/// Source   MacKay & Peto, Natural Language Engineering 1995 (hierarchical Dirichlet smoothing):
-///          the shares of a kind are (its counts + 10 x the shares of the wider kind) / (its jobs +
-///          10).
-/// Differs  Counts fade by 0.998 a job of the kind, so that about the last 500 count.
+/// The run times of each kind are mixed with those of the wider kinds. Its weight in the mixture is
+/// learned: how often such a kind, with about as many jobs, told a run time better than the wider
+/// kinds did. So a close kind counts from its first job in a log where names tell run times, and
+/// hardly at all in a log where they do not.
+///
+/// Source   Jelinek & Mercer, Pattern Recognition in Practice 1980 (deleted interpolation: weights
+///          by count, found by expectation maximization).
+/// Differs  One step of expectation maximization for each job that ends, fading by 0.995 a job.
+/// Cost     About 1 us for each answer and for each job; 710 bytes for each kind of which a job
+///          ended.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <span>
 #include <unordered_map>
+#include <vector>
 
+#include "base/time.h"
 #include "predict/distribution.h"
 
 namespace almanac::predict {
 
+/// How the jobs of one kind are counted.
+struct Counting {
+  bool by_ratio = false;  ///< Counts run time / time limit; needs jobs with limits.
+  double fade = 1;        ///< A job counts so much of the next one of the kind.
+};
+
 class NestedCounts {
  public:
-  using Shares = std::array<float, Distribution::kCells>;
+  /// From the widest kind to the closest; the static array must outlive it.
+  explicit NestedCounts(std::span<const Counting> kinds);
 
-  /// Counts a job that ended in `cell`, for each of its kinds; 0 = the kind is not known.
-  void add(std::span<const std::uint64_t> kinds, std::size_t cell);
-  /// The shares of the closest kind. `kinds` is ordered from the widest to the closest; `before`
-  /// holds the shares before any job ended, and sums to one. About 1 us.
-  Shares shares(std::span<const std::uint64_t> kinds, const Shares& before) const;
+  /// Returns what ended of the kinds with these keys, in the order of the constructor; 0 = no such
+  /// kind. The first `keys` suffice. No mass lies above `time_limit`, which may be kNoDuration.
+  Distribution run_time(std::span<const std::uint64_t> keys, Duration time_limit) const;
+  /// Counts a job of all of these kinds.
+  void add(std::span<const std::uint64_t> keys, Duration time_limit, Duration ran);
 
  private:
   struct Counts {
-    Shares jobs{};
+    std::array<float, Distribution::kCells> jobs{};  // by cell, or by cells below the limit
     float total = 0;
+    float next = 1;  // what the next job counts: older ones fade as it grows
+
+    float share(std::size_t cell) const { return jobs[cell] / total; }
+    void add(std::size_t cell, double fade);
   };
+  static constexpr std::size_t kSizes = 6;
+  static std::size_t size_of(const Counts& counts);
+  struct Trust {
+    double of_kind = 0;
+    double of_all = 0;
+  };
+
+  std::span<const Counting> kinds_;
+  std::vector<std::array<Trust, kSizes>> trusts_;  // by kind and number of its jobs
   std::unordered_map<std::uint64_t, Counts> counts_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The truth, spoilt as the paper spoils it where it has no features to learn from.
+/// True run times with errors, as the paper simulates predictions where it has no features.
 #include <cmath>
 
 #include "base/rng.h"
@@ -10,8 +10,8 @@
 namespace almanac::predict {
 namespace {
 
-/// The relative error of one prediction: a tenth of the jobs within 10 %, four tenths within 50 %,
-/// two tenths within 100 %, two tenths up to tenfold, the last tenth up to hundredfold.
+/// Draws the relative error of one prediction: 10 % of the jobs within 10 %, 40 % within 50 %, 20 %
+/// within 100 %, 20 % up to tenfold, and the last 10 % up to hundredfold.
 double relative_error(Rng& rng) {
   const double part = rng.uniform();
   const double sign = rng.uniform() < 0.5 ? -1 : 1;

@@ -50,36 +50,29 @@ Belief belief_of(const Distribution& said, Duration time_limit) {
   return made;
 }
 
-Proven::Opinions Proven::look_back(const trace::Request& request) {
-  Opinions made;
-  place_of(made, Predictor::history) = past_.run_time(learned_.keys(request), learned_.memory());
-  if (request.time_limit == kNoDuration) return made;
-  place_of(made, Predictor::limit) = limits_.run_time(request);
-  auto& history = place_of(made, Predictor::history);
-  history = cut_at_limit(*history, request.time_limit);
-  return made;
-}
-
-void Proven::remember(JobId job, const Opinions& opinions) {
-  Expected& expected = underway_[static_cast<std::uint32_t>(index(job))];
-  for (std::size_t of = 0; of < kPredictors; ++of) {
-    const auto& said = opinions.said[of];
-    expected[of] = said ? static_cast<float>(mean_s(*said)) : Regret::kSilent;
-  }
+Proven::Proven(const Names& names, std::shared_ptr<const StoredModel> brought) : past_(names) {
+  if (brought) learned_.emplace(names, std::move(brought), LearnedOptions{.fits = false});
 }
 
 Proven::Opinions Proven::ask(JobId job, const trace::Request& request) {
-  Opinions made = look_back(request);
-  made.learned = learned_.foresee(job, request);
-  const Distribution& learned = made.learned.believed;
-  if (learned_.model() != nullptr) {
+  Opinions made;
+  Waiting waiting{.seen = past_.submitted(request)};
+  place_of(made, Predictor::history) = past_.run_time(waiting.seen);
+  const bool is_limited = request.time_limit != kNoDuration;
+  if (is_limited) place_of(made, Predictor::limit) = past_.run_time_by_limit(waiting.seen);
+  if (learned_) {
+    const Distribution learned = learned_->foresee(job, request).believed;
     place_of(made, Predictor::learned) =
-        request.time_limit == kNoDuration ? learned : cut_at_limit(learned, request.time_limit);
+        is_limited ? cut_at_limit(learned, request.time_limit) : learned;
   }
   std::array<bool, kPredictors> speak{};
-  for (std::size_t of = 0; of < kPredictors; ++of) speak[of] = made.said[of].has_value();
+  for (std::size_t of = 0; of < kPredictors; ++of) {
+    const auto& said = made.said[of];
+    speak[of] = said.has_value();
+    waiting.expected_s[of] = said ? static_cast<float>(mean_s(*said)) : Regret::kSilent;
+  }
   made.believed = regret_.choose(speak);
-  remember(job, made);
+  underway_.insert_or_assign(static_cast<std::uint32_t>(index(job)), waiting);
   return made;
 }
 
@@ -89,21 +82,20 @@ Belief Proven::estimate(JobId job, const trace::Request& request) {
   return belief_of(*opinions.said[believed], request.time_limit);
 }
 
-void Proven::watch(JobId job, const trace::Request& request) {
-  remember(job, look_back(request));
-  learned_.watch(job, request);
-}
+void Proven::watch(JobId job, const trace::Request& request) { ask(job, request); }
 
 void Proven::learn(JobId job, const trace::Request& request, const Ended& ended) {
-  learned_.learn(job, request, ended);
-  limits_.learn(request, ended.ran);
-  past_.learn(learned_.keys(request), ended.ran);
+  if (learned_) learned_->learn(job, request, ended);
   const auto found = underway_.find(static_cast<std::uint32_t>(index(job)));
-  if (found == underway_.end()) return;
+  if (found == underway_.end()) {
+    past_.learn(past_.submitted(request), ended.ran);
+    return;
+  }
+  past_.learn(found->second.seen, ended.ran);
   const auto ran_s = static_cast<float>(std::max(1.0, seconds(ended.ran)));
   Regret::Record record{.took = gpu_s(request, ran_s)};
   for (std::size_t of = 0; of < kPredictors; ++of) {
-    record.said[of] = gpu_s(request, found->second[of]);
+    record.said[of] = gpu_s(request, found->second.expected_s[of]);
   }
   regret_.add(record);
   underway_.erase(found);
@@ -111,7 +103,7 @@ void Proven::learn(JobId job, const trace::Request& request, const Ended& ended)
 
 std::unique_ptr<Estimator> make_proven(const Names& names,
                                        std::shared_ptr<const StoredModel> brought) {
-  return std::make_unique<Proven>(brought ? Learned(names, std::move(brought)) : Learned(names));
+  return std::make_unique<Proven>(names, std::move(brought));
 }
 
 }  // namespace almanac::predict

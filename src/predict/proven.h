@@ -2,8 +2,16 @@
 
 /// \file
 /// Asks several predictors and believes the one whose decisions were best on the jobs that ended
-/// lately, so that a bad model is not believed for long. One distribution answers each question in
-/// its own way:
+/// lately, so that a bad model is not believed for long:
+///
+///   limit          the time limit times the ratio of run time to limit of all jobs
+///   history        what earlier jobs like this one took (predict/past_runs.h)
+///   learned        a model that was trained before; none is trained here, since tables of past
+///   runs
+///                  order jobs as well as trees at a hundredth of the cost
+///                  (docs/evidence/predict.md)
+///
+/// One distribution answers each question in its own way:
 ///
 ///   order          the mean: least expected GPU time first
 ///   reservation    the user's limit, which nothing outlives; without a limit, the run time that
@@ -20,10 +28,8 @@
 #include <memory>
 #include <optional>
 #include <unordered_map>
-#include <utility>
 
 #include "predict/learned.h"
-#include "predict/limit_use.h"
 #include "predict/past_runs.h"
 #include "predict/regret.h"
 
@@ -31,45 +37,40 @@ namespace almanac::predict {
 
 class Proven final : public Estimator {
  public:
-  explicit Proven(Learned learned) : learned_(std::move(learned)) {}
+  /// `names` must outlive it; `brought` is null where no model was trained before.
+  explicit Proven(const Names& names, std::shared_ptr<const StoredModel> brought = nullptr);
 
   /// What the predictors say of one job.
   struct Opinions {
     /// Cut at the limit; nothing = the predictor does not speak of this job.
     std::array<std::optional<Distribution>, kPredictors> said{};
     Predictor believed{};
-    Prediction learned{};  ///< Not cut; a guess before there is a model.
   };
-  /// About 20 us; a new model every so often takes longer (Learned).
+  /// About 10 us; 30 us with a model.
   Opinions ask(JobId job, const trace::Request& request);
   const Regret& regret() const { return regret_; }
-  Learned& learned() { return learned_; }
 
   Belief estimate(JobId job, const trace::Request& request) override;
-  /// No model is made for it, so that the learned model does not speak of it.
   void watch(JobId job, const trace::Request& request) override;
   void learn(JobId job, const trace::Request& request, const Ended& ended) override;
-  void answer_at_once(Time now) override { learned_.answer_at_once(now); }
 
  private:
-  /// Expected run times, in seconds.
-  using Expected = std::array<float, kPredictors>;
-  /// What limit and history say.
-  Opinions look_back(const trace::Request& request);
-  void remember(JobId job, const Opinions& opinions);
+  struct Waiting {
+    PastRuns::Seen seen{};
+    std::array<float, kPredictors> expected_s{};
+  };
 
-  Learned learned_;
-  LimitUse limits_;
   PastRuns past_;
+  std::optional<Learned> learned_;
   Regret regret_;
-  std::unordered_map<std::uint32_t, Expected> underway_;  // by JobId
+  std::unordered_map<std::uint32_t, Waiting> underway_;  // by JobId
 };
 
 /// The run time that `said` lets a scheduler expect, and what it reserves for a job with this
 /// limit (kNoDuration = none).
 Belief belief_of(const Distribution& said, Duration time_limit);
 
-/// `names` must outlive it.
+/// As the constructor of Proven.
 std::unique_ptr<Estimator> make_proven(const Names& names,
                                        std::shared_ptr<const StoredModel> brought = nullptr);
 

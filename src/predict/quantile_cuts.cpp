@@ -119,7 +119,8 @@ Summary combined(const Summary& one, const Summary& other) {
   return made;
 }
 
-/// Summarizes a stream: what full buffers leave goes to levels, each for twice as many values.
+/// Summarizes a stream: full buffers are reduced and passed to levels, each for twice as many
+/// values.
 class Sketch {
  public:
   Sketch(std::size_t values, double error) {

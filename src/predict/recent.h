@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What ended lately of one kind of job: the last ten run times, and means that fade.
+/// Recently ended jobs of one kind: the last ten run times, and decaying means.
 #pragma once
 
 #include <algorithm>
@@ -17,9 +17,9 @@ class Recent {
   static constexpr std::size_t kKept = 10;
 
   Recent() = default;
-  /// All that there is to it, as a file keeps it.
+  /// All its data, as in a file.
   struct Parts {
-    std::array<float, kKept> logs{};  ///< The job that ended as number n is at n mod kKept.
+    std::array<float, kKept> logs{};  ///< The n-th ended job is at n mod kKept.
     float faded = 0;
     float unfulfilled = 0;
     std::uint32_t count = 0;
@@ -38,25 +38,25 @@ class Recent {
     ++parts_.count;
   }
 
-  /// Jobs that ended, ever.
+  /// Returns how many jobs have ended in total.
   std::uint32_t count() const { return parts_.count; }
-  /// How many of them are kept.
+  /// Returns how many of them are kept.
   std::size_t kept() const { return std::min<std::size_t>(parts_.count, kKept); }
-  /// log10 seconds of the one that ended `back` jobs ago; back < kept().
+  /// Returns the log10 seconds of the job that ended `back` jobs ago. Requires back < kept().
   float log(std::size_t back) const { return parts_.logs[(parts_.count - 1 - back) % kKept]; }
-  /// The mean of log10 seconds, each counting 0.8 of the next.
+  /// Returns the mean of log10 seconds, with weights that decay by 0.8 per job.
   float faded() const { return parts_.faded; }
-  /// The share of jobs that did not complete, fading likewise.
+  /// Returns the fraction of jobs that did not complete, decaying in the same way.
   float unfulfilled() const { return parts_.unfulfilled; }
-  /// When one ended last.
+  /// Returns when a job last ended.
   Time last() const { return parts_.last; }
-  /// The kept ones in ascending order; the first kept() count.
+  /// Returns the kept run times in ascending order; only the first kept() count.
   std::array<float, kKept> sorted() const {
     std::array<float, kKept> logs = parts_.logs;
     std::sort(logs.begin(), logs.begin() + static_cast<std::ptrdiff_t>(kept()));
     return logs;
   }
-  /// The median of the kept ones; count() > 0.
+  /// Returns the median of the kept run times. Requires count() > 0.
   float median() const {
     const auto logs = sorted();
     const std::size_t half = kept() / 2;

@@ -23,14 +23,28 @@ Regret after(int jobs, std::array<std::pair<float, float>, kPredictors> said) {
   return made;
 }
 
-TEST(Regret, IsTheShareOfGpuTimeThatAWrongOrderWaitsInVain) {
+TEST(Regret, IsTheFractionOfGpuTimeAtStakeThatWrongOrdersLose) {
   // Limit is far off but right on the order, history sees no difference, learned has it reversed.
   const Regret regret = after(200, {{{1000, 2000}, {150, 150}, {300, 100}}});
   EXPECT_EQ(regret.of(Predictor::limit), 0);
-  // Half of the pairs are of unlike jobs, and each costs (300 - 100) / (300 + 100).
-  EXPECT_NEAR(regret.of(Predictor::learned), 0.5 * 0.5, 0.01);
-  EXPECT_NEAR(regret.of(Predictor::history), 0.5 * 0.5 / 2, 0.01)
-      << "right by chance half the time";
+  EXPECT_EQ(regret.of(Predictor::learned), 1);
+  EXPECT_NEAR(regret.of(Predictor::history), 0.5, 1e-9) << "right by chance half the time";
+}
+
+TEST(Regret, WeighsAPairByItsDifferenceUpToTheMeanJob) {
+  // A predictor that takes jobs of 1 s for longer than jobs of 2 s loses little; one that takes a
+  // job of a month for the shortest does not outweigh everything else.
+  Regret regret;
+  for (int at = 0; at < 600; ++at) {
+    const float took = at % 100 == 99 ? 1e7F : at % 3 == 0 ? 1 : at % 3 == 1 ? 2 : 1e4F;
+    const float swapped = took == 1 ? 2 : took == 2 ? 1 : took;
+    const float blind = took == 1e7F ? 0 : took;
+    regret.add({.said = {swapped, blind, took}, .took = took});
+  }
+  EXPECT_EQ(regret.of(Predictor::learned), 0);
+  EXPECT_LT(regret.of(Predictor::limit), 1e-3);
+  EXPECT_GT(regret.of(Predictor::history), 0.1);
+  EXPECT_LT(regret.of(Predictor::history), 0.9);
 }
 
 TEST(Regret, IsNotKnownFromAFewAnswers) {
@@ -82,8 +96,9 @@ TEST(Regret, StaysWithOneThatIsHardlyWorse) {
 }
 
 TEST(Regret, SkipsPairsOfWhichAPredictorDidNotSpeak) {
-  Regret regret = after(200, {{{1, 2}, {1, 2}, {Regret::kSilent, 2}}});
-  EXPECT_EQ(regret.of(Predictor::learned), 0) << "it spoke of large jobs only, which are all alike";
+  const Regret regret = after(200, {{{1, 2}, {1, 2}, {Regret::kSilent, 2}}});
+  EXPECT_EQ(regret.of(Predictor::learned), std::numeric_limits<double>::infinity())
+      << "it spoke of large jobs only, which are all alike";
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What one would try first: the estimates that a learned one has to beat.
+/// Simple estimates that the learned one must beat.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ inline constexpr std::array<SimpleName, 6> kSimple = {{
     {"requested_time", "the time limit"},
 }};
 
-/// The median of numbers that come one by one. O(log n) each.
+/// The median of numbers added one by one. O(log n) each.
 class RunningMedian {
  public:
   void add(double value);
@@ -39,15 +39,16 @@ class RunningMedian {
   std::priority_queue<double, std::vector<double>, std::greater<>> high_;
 };
 
-/// All of them at once, since they look at the same past. What a user does not have yet is taken
-/// from all jobs: the last ten of as many GPUs, else the median of all, else one hour.
+/// All simple estimates together, because they use the same past. What a user does not have yet
+/// comes from all jobs: the last ten with the same number of GPUs, else the median of all, else one
+/// hour.
 class SimpleEstimates {
  public:
   explicit SimpleEstimates(const Names& names) : memory_(names) {}
-  /// log10 seconds.
+  /// Returns the log10 seconds of each estimate, in the order of kSimple.
   std::array<double, kSimple.size()> logs(const trace::Request& request);
   void learn(JobId job, const trace::Request& request, const Ended& ended);
-  /// What has ended of this user; null = nothing.
+  /// Returns the ended jobs of this user; null without any.
   const Recent* history(const trace::Request& request);
 
  private:

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How much faster jobs are on one type of GPU than on another, learned from jobs that are taken to
-/// do the same work: those of one user and name, on as many GPUs.
+/// How much faster jobs are on one GPU type than on another, learned from jobs that are assumed to
+/// do the same work: those of one user and name on the same number of GPUs.
 ///
-/// Of jobs that ran on both types it is the ratio of the geometric means of their times. Of others
-/// it is the mean of that, in logarithms, over all jobs of which it is known; where there are none
-/// nothing is known, and the answer says so.
+/// For jobs that ran on both types it is the ratio of the geometric means of their run times. For
+/// other jobs it is the mean, in logarithms, over all jobs for which that is known. If there are
+/// none, the answer says that nothing is known.
 ///
-/// Source   ours. Gavel (Narayanan et al., OSDI'20, section 6) completes a matrix of measured rates
-///          of models instead; here names stand for models.
-/// Cost     O(types) a lesson, O(1) a question; some 100 bytes for each user, name, number of GPUs
-///          and type.
+/// Source   Our own. Gavel (Narayanan et al., OSDI'20, section 6) completes a matrix of measured
+///          rates of models; here names stand for models.
+/// Cost     O(types) per learned run, O(1) per query; about 100 bytes for each user, name, number
+///          of GPUs and type
 #pragma once
 
 #include <compare>
@@ -29,7 +29,7 @@ namespace almanac::predict {
 
 class TypeSpeeds {
  public:
-  /// Jobs that are alike. Without a name a job is like no other: nothing is learned of it.
+  /// Jobs that count as equal. A job without a name equals no other; nothing is learned from it.
   struct Alike {
     NameId user = kNoName;
     NameId name = kNoName;
@@ -38,29 +38,29 @@ class TypeSpeeds {
     auto operator<=>(const Alike&) const = default;
   };
   enum class From : std::uint8_t {
-    nothing,   ///< It is not known: as fast.
-    all_jobs,  ///< The mean of the jobs of which it is known.
-    alike,     ///< Jobs that are alike.
+    nothing,   ///< Unknown; assumed equally fast.
+    all_jobs,  ///< The mean of the jobs for which it is known.
+    alike,     ///< Equal jobs.
   };
   struct Belief {
     double speed = 1;
     From from = From::nothing;
   };
 
-  /// A job did its work, or a unit of it, in `time_s` on GPUs of `type`.
+  /// Records that a job did its work, or a unit of it, in `time_s` on GPUs of `type`.
   void learn(const Alike& jobs, std::string_view type, double time_s);
-  /// Learns from a job of a log, named by its model where it tells one; nothing where it did not
-  /// complete, or accepts several types, of which the log does not say which one it had.
+  /// Learns from a job of a log, named by its model if the log has one. Ignores jobs that did not
+  /// complete, and jobs that accept several types, because the log does not say which one they had.
   void learn(const trace::Job& ended, const Names& names);
   static Alike alike(const trace::Request& request) {
     const NameId name = request.model != kNoName ? request.model : request.name;
     return {request.user, name, request.gpus};
   }
 
-  /// The speed on `type` beside that on `home`.
+  /// Returns the speed on `type` relative to `home`.
   Belief speed(const Alike& jobs, std::string_view type, std::string_view home) const;
 
-  /// Kinds of jobs that anything was learned of, and those of them that ran on several types.
+  /// Return the kinds of jobs with any data, and those of them that ran on several types.
   std::size_t num_kinds() const { return kinds_.size(); }
   std::size_t num_compared() const;
 
@@ -75,14 +75,14 @@ class TypeSpeeds {
   using OnTypes = std::map<Type, Times>;
 
   Type number(std::string_view type);
-  /// Adds what a kind says of `type` beside all others to the means, or takes it out again.
+  /// Adds what a kind says about `type` against all others to the means, or removes it.
   void count(const OnTypes& times, Type type, int sign);
   static bool is_known(const Times& times) { return times.count >= kLeastRuns; }
 
-  static constexpr int kLeastRuns = 2;  // one may have done anything
+  static constexpr int kLeastRuns = 2;  // a single run proves nothing
   std::map<std::string, Type, std::less<>> types_;
   std::map<Alike, OnTypes> kinds_;
-  std::map<std::pair<Type, Type>, Times> means_;  // logarithms of speeds, the first by the second
+  std::map<std::pair<Type, Type>, Times> means_;  // logarithms of relative speeds
 };
 
 }  // namespace almanac::predict

@@ -35,7 +35,7 @@ enum class Step : std::int32_t { none, fork, cgroup, cpus, user, directory, exec
 /// Enters a new session, the control group, the processors and the user. Returns the step that
 /// failed, with errno, or none.
 Step prepare(const Start& start);
-/// Enters the directory. It may block for ever if the file system does not answer.
+/// Enters the directory. It may block forever if the file system does not answer.
 Step enter(const Start& start);
 /// Takes its input and output, lets go of all else and runs the command, looked for in the PATH of
 /// its environment. Comes back only when that fails; errno says why.

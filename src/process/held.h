@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A process held by a descriptor (pidfd): a process that gets its number when it is gone is not
-/// it.
+/// Process handles (pidfd), which never refer to a later process with the same number.
 #pragma once
 
 #include <sys/types.h>
@@ -11,11 +10,12 @@
 
 namespace almanac::process {
 
-/// Readable (poll(2)) once it has ended. Empty, with errno, when there is no such process.
+/// Returns a descriptor that is readable (poll(2)) once the process has ended. Returns an empty
+/// one, with errno, if there is no such process.
 Descriptor hold(pid_t process);
-/// False, with errno, when it is gone or not ours.
+/// Returns false, with errno, if the process has ended or belongs to another user.
 bool send_signal(const Descriptor& held, int signal);
-/// Takes leave of a child that has ended; does nothing for others.
+/// Reaps a child that has ended; does nothing for other processes.
 void bury(const Descriptor& held);
 
 }  // namespace almanac::process

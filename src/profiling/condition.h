@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What a command is given for a run.
+/// The condition of one run of a profile: batch, GPUs, cores, memory, and whether a neighbor runs.
 #pragma once
 
 #include <compare>
@@ -14,28 +14,31 @@ namespace almanac::profiling {
 struct Condition {
   double batch = 1;  ///< Samples of one step, over all GPUs.
   int gpus = 1;
-  int cpus = 1;          ///< Over all GPUs.
-  double memory_gb = 0;  ///< 0 = all that there is.
-  bool beside = false;   ///< Beside a neighbour.
+  int cpus = 1;          ///< Cores, over all GPUs.
+  double memory_gb = 0;  ///< Limit of main memory; 0 = none.
+  bool beside = false;   ///< A neighbor runs on the same GPUs.
 
   auto operator<=>(const Condition&) const = default;
 };
 
-/// "batch 64, 1 GPU, 4 cores, beside a neighbour".
+/// Returns, for example, "batch 64, 1 GPU, 4 cores, next to a neighbor".
 std::string to_string(const Condition& condition);
 
-/// A user's command, in whose words "{batch}", "{batch_per_gpu}", "{gpus}", "{cpus}" and
-/// "{memory_gb}" stand for what a condition gives. Other braces are the user's own.
+/// A user's command. In its words, "{batch}", "{batch_per_gpu}", "{gpus}", "{cpus}" and
+/// "{memory_gb}" stand for the values of a condition. Other braces stay as they are.
 class CommandLine {
  public:
   explicit CommandLine(std::vector<std::string> words) : words_(std::move(words)) {}
 
+  /// Whether a word contains `{placeholder}`.
   bool names(const std::string& placeholder) const;
+  /// Returns the words with the values of `condition`.
   std::vector<std::string> fill(const Condition& condition) const;
-  /// ALMANAC_BATCH, ALMANAC_BATCH_PER_GPU, ALMANAC_GPUS, ALMANAC_CPUS, ALMANAC_MEMORY_GB (empty
-  /// when there is no limit).
+  /// Returns the variables ALMANAC_BATCH, ALMANAC_BATCH_PER_GPU, ALMANAC_GPUS, ALMANAC_CPUS and
+  /// ALMANAC_MEMORY_GB (empty without a limit) with their values.
   static std::vector<std::pair<std::string, std::string>> environment(const Condition& condition);
-  /// What the command is about: the name of its script, else of its program.
+  /// Returns the name of the first script among the words (.py, .sh, .jl, .lua), otherwise that of
+  /// the program; both without their extension.
   std::string subject() const;
 
  private:

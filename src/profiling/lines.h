@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Cuts what a program writes to a terminal into lines: at newlines, at carriage returns and at
-/// runs of backspaces, as progress bars use them; colours are taken out.
+/// Cuts a program's terminal output into lines: at newlines, and at the carriage returns and
+/// backspaces with which progress bars overwrite themselves. Removes escape sequences for colors.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +15,13 @@ namespace almanac::profiling {
 
 class LineCutter {
  public:
-  /// A longer line is cut: what a bar or a log says stands at its begin.
+  /// The rest of a longer line is dropped: progress is at the beginning.
   static constexpr std::size_t kLongest = 8192;
 
-  /// Calls `use` with each line that ends in `bytes`. Empty ones are left out.
+  /// Calls `use` for each line that ends within `bytes`, except empty lines.
   void feed(std::string_view bytes, const std::function<void(std::string_view)>& use);
-  /// The line that has not ended yet; bars that write "\r" first leave their last state here.
+  /// Returns the line that has not ended yet. A bar that writes "\r" first leaves its last state
+  /// here.
   std::string_view rest() const { return line_; }
 
  private:
@@ -30,7 +31,7 @@ class LineCutter {
   Escape escape_ = Escape::none;
 };
 
-/// The last lines of a log, to tell why a run failed.
+/// The last `most` lines of a log, for the message about a failed run.
 class LastLines {
  public:
   explicit LastLines(std::size_t most) : most_(most) {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What this machine has to profile with, and what it cannot do.
+/// The resources of this machine that a profile can use.
 #pragma once
 
 #include <optional>
@@ -14,14 +14,16 @@
 
 namespace almanac::profiling {
 
+/// The machine on which the process runs.
 struct Machine {
-  std::vector<int> cpus{};
-  double memory_gb = 0;
+  std::vector<int> cpus{};  ///< Cores that the process may use.
+  double memory_gb = 0;     ///< Physical memory (2^30 bytes).
   std::optional<gpu::Nvml> nvml{};
-  std::string no_nvml{};  ///< Why there is none.
-  std::vector<gpu::Visible> gpus{};
+  std::string no_nvml{};             ///< Why NVML is not available.
+  std::vector<gpu::Visible> gpus{};  ///< Those that CUDA_VISIBLE_DEVICES allows.
   process::CgroupTree cgroups{};
 
+  /// Returns the name of the first GPU; "" without GPUs or NVML.
   std::string gpu_type() const { return nvml && !gpus.empty() ? name_of(gpus.front()) : ""; }
 
  private:

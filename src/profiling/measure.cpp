@@ -40,7 +40,7 @@ process::Command Bencher::command_for(const Condition& condition, bool neighbour
   }
   const auto cpus =
       std::min<std::size_t>(machine.cpus.size(), static_cast<std::size_t>(condition.cpus));
-  // Cores of its own for a neighbour, where there are enough for both.
+  // Cores of its own for a neighbor, where there are enough for both.
   const std::size_t from = neighbour && 2 * cpus <= machine.cpus.size() ? cpus : 0;
   const auto begin = machine.cpus.begin() + static_cast<std::ptrdiff_t>(from);
   command.cpus.assign(begin, begin + static_cast<std::ptrdiff_t>(cpus));

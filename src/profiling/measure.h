@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Measures a user's command on this machine, condition by condition.
+/// Measures a user's command on this machine under one condition after another.
 #pragma once
 
 #include <atomic>
@@ -17,26 +17,28 @@
 
 namespace almanac::profiling {
 
+/// What to measure, and within which limits.
 struct Bench {
   CommandLine command;
-  std::vector<std::string> neighbour{};  ///< Its words; empty = the command itself.
-  double budget_s = 600;
-  double run_s = 60;
-  double patience_s = 60;
+  std::vector<std::string> neighbour{};  ///< Command of the neighbor; empty = `command`.
+  double budget_s = 600;                 ///< Longest time of all runs together.
+  double run_s = 60;                     ///< Longest time of one run.
+  double patience_s = 60;                ///< Longest time without progress.
   const ProgressReader* reader = nullptr;
   const Machine* machine = nullptr;
   const std::atomic<bool>* interrupted = nullptr;
-  std::function<void(const std::string&)> note{};  ///< Is told what a user should know, once each.
+  std::function<void(const std::string&)> note{};  ///< Receives notes for the user.
 };
 
-/// A Measure for survey(). It fails with unavailable once the budget is spent or the user
-/// interrupts, and on what no other condition would mend: no such program, no lines of progress.
+/// A Measure for survey(). A run that crashes, hangs or has too few steps has throughput 0. It
+/// fails with unavailable once the budget is used up or the user interrupts, with invalid if the
+/// output has no known line of progress, and as watch() does.
 class Bencher {
  public:
   explicit Bencher(Bench bench) : bench_(std::move(bench)) {}
 
   Result<Measured> operator()(const Condition& condition);
-  /// The preset whose lines were read; "" = none so far.
+  /// Returns the preset that recognized the last lines; "" = none so far.
   const std::string& read_as() const { return read_as_; }
 
  private:

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Makes times between steps of lines of progress, whatever else they say.
+/// Derives the times between steps from lines of progress.
 ///
-/// A counter that falls to half or less begins anew (the next epoch), and the time over that gap
-/// belongs to no step; one that falls less is another process that lags, and is passed over. Lines
-/// that come at once, since the program's output is buffered, count as one. Bars of other totals (a
-/// download, a validation) are other series; the one with most lines is the training.
+/// A counter that falls to half or less begins again (the next epoch); the time until then belongs
+/// to no step. A line whose counter falls less comes from another process that lags behind, and is
+/// ignored. Lines that come within 2 ms, because the program buffers its output, count as one. Bars
+/// with another total (a download, a validation) are other series. The series with most intervals
+/// is the training.
 #pragma once
 
 #include <cstddef>
@@ -22,15 +23,15 @@ namespace almanac::profiling {
 
 class Meter {
  public:
-  /// `batch` turns samples into steps.
+  /// `batch` converts samples to steps.
   explicit Meter(double batch) : batch_(batch) {}
 
-  /// A line read `at_s`, in any clock that does not jump; times do not fall.
+  /// Adds a line that was read at `at_s`, by a clock that never goes back.
   void add(const Progress& progress, double at_s);
 
-  /// The intervals of the series with most of them.
+  /// Returns the intervals of the series that has most of them.
   std::span<const Interval> intervals() const;
-  /// The pattern of that series; nothing has come yet if there is no line at all.
+  /// Returns the pattern of that series. Valid only if lines() > 0.
   std::size_t pattern() const;
   std::size_t lines() const { return lines_; }
 
@@ -38,9 +39,9 @@ class Meter {
   struct Series {
     std::vector<Interval> intervals{};
     bool begun = false;
-    double since_s = 0;  ///< Where the interval in the making begins.
+    double since_s = 0;  ///< Begin of the current interval.
     double counter = 0;
-    double steps = 0;  ///< Of the interval in the making.
+    double steps = 0;  ///< Of the current interval.
   };
   using Key = std::pair<std::size_t, double>;
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Reads from a line of a program's output how far its training has come.
+/// Reads the progress of a training from a line of its output.
 ///
 /// Named groups of a pattern: `step` (a counter of steps), `samples` (a counter of samples), `rate`
-/// (steps a second), `step_s` (seconds a step), `sample_rate` (samples a second); `total`, beside a
-/// counter, tells one bar from another.
+/// (steps per second), `step_s` (seconds per step), `sample_rate` (samples per second). `total`,
+/// next to a counter, distinguishes progress bars.
 #pragma once
 
 #include <cstddef>
@@ -20,18 +20,19 @@
 
 namespace almanac::profiling {
 
+/// The unit of a Progress.
 enum class Told { steps, samples, steps_a_second, samples_a_second };
 
-/// What a line tells. Finite; a counter is 0 or more, a rate above 0.
+/// The progress in a line. Values are finite; a counter is >= 0, a rate > 0.
 struct Progress {
   Told told = Told::steps;
   double value = 0;
-  /// Lines of one series count the same thing: a pattern, and the total of its bar.
+  /// Index of the pattern that matched. Lines with the same pattern and total form one series.
   std::size_t pattern = 0;
-  double total = 0;  ///< 0 = not told.
+  double total = 0;  ///< 0 = the line has none.
 };
 
-/// Programs whose lines are known.
+/// A group of programs whose lines of progress are known.
 struct ProgressPreset {
   std::string_view name;
   std::string_view about;
@@ -39,19 +40,19 @@ struct ProgressPreset {
 };
 std::span<const ProgressPreset> progress_presets();
 
-/// Patterns ready to be used. Linear in the length of a line, whatever the pattern (RE2).
+/// Recognizes lines of progress. Cost: linear in the length of a line for any pattern (RE2).
 class ProgressReader {
  public:
   /// `how` is "auto" (all presets), the name of a preset, or a pattern with one of the groups.
-  /// Fails with usage: the pattern is none, or has no group that is known.
+  /// Fails with usage if it is none of these.
   static Result<ProgressReader> create(const std::string& how);
   ProgressReader(ProgressReader&&) noexcept;
   ProgressReader& operator=(ProgressReader&&) noexcept;
   ~ProgressReader();
 
-  /// The first pattern that finds something.
+  /// Returns the progress by the first pattern that matches `line`; nothing if none does.
   std::optional<Progress> read(std::string_view line) const;
-  /// Which preset, or "pattern", a Progress::pattern is of.
+  /// Returns the preset of a Progress::pattern; "pattern" for one that the user gave.
   std::string_view name(std::size_t pattern) const;
 
  private:

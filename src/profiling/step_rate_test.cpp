@@ -108,7 +108,7 @@ Noise log_normal(double sigma) {
   return [sigma](Rng& rng) { return std::exp(sigma * rng.normal() - sigma * sigma / 2); };
 }
 
-/// Neighbouring steps are alike: an autoregression of order one.
+/// Neighboring steps are alike: an autoregression of order one.
 Noise alike(double share, double sigma) {
   return [share, sigma, state = 0.0](Rng& rng) mutable {
     state = share * state + std::sqrt(1 - share * share) * rng.normal();
@@ -126,7 +126,7 @@ Noise with_stalls() {
 
 // A 95 % interval that is looked at until it is narrow holds the truth a little less often. Each
 // bound is three standard errors of 400 trials (0.011 at 0.95) below 0.95, and for what
-// neighbouring steps share, below 0.9: what the method promises, not what this seed gave.
+// neighboring steps share, below 0.9: what the method promises, not what this seed gave.
 TEST(StopperTest, IntervalsHoldTheTruth) {
   const auto check = [](const char* what, const std::function<Noise()>& make, double least) {
     const Trials trials = try_out(make, 400);

@@ -54,7 +54,7 @@ class Watched {
   process::Job& job() { return job_; }
   const Meter& meter() const { return meter_; }
   const LastLines& last() const { return last_; }
-  /// What to wait for; an output that is closed would wake at once, for ever.
+  /// What to wait for; an output that is closed would wake at once, forever.
   std::array<pollfd, 2> news() const {
     return {{{open_ ? output_.get() : -1, POLLIN, 0}, {job_.news(), POLLIN, 0}}};
   }
@@ -154,7 +154,7 @@ class Run {
     }
     ::poll(waits.data(), waits.size(), 100);
   }
-  /// Time counts once both make progress; a neighbour whose lines are not known is taken at its
+  /// Time counts once both make progress; a neighbor whose lines are not known is taken at its
   /// word after as long as we are patient.
   void attend(double now) {
     neighbour_->read(now);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// One try at a request: asks a replica and hands its answer over piece by piece.
+/// One attempt at a request: sends it to a replica and passes the answer on piece by piece.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@
 
 namespace almanac::replicas {
 
-/// What is passed on of a request.
+/// The parts of a request that are passed on.
 struct Asked {
   std::string method{};
   std::string target{};  ///< Path and query, as they came.
@@ -28,7 +28,8 @@ struct Asked {
   std::string body{};
 };
 
-/// Asks in a thread of its own from the beginning on. One other thread uses it.
+/// Sends the request in its own thread, from construction on. One other thread may use it. Headers
+/// of one connection (Connection, Host, Content-Length, ...) are not passed on in either direction.
 class Call {
  public:
   struct Head {
@@ -38,27 +39,27 @@ class Call {
 
   /// How the wait for the first bytes of an answer ended.
   enum class Begin : std::uint8_t { answered, failed, client_left, late };
-  /// Whether the client that asked has gone. Asked every 100 ms while nothing comes.
+  /// Whether the client has closed its connection. Called every 100 ms while no piece arrives.
   using Gone = std::function<bool()>;
 
-  /// `silence` is the longest wait between two pieces of an answer.
+  /// `silence` is the longest time between two pieces of an answer.
   Call(std::shared_ptr<const Asked> asked, int port, Duration silence);
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
-  /// Leaves the replica at once, whether it has answered wholly or not.
+  /// Closes the connection to the replica, even if its answer is incomplete.
   ~Call();
 
-  /// Waits for the head of the answer and its first piece, or its end, at most until `deadline`.
+  /// Waits until the first piece of the answer, or its end, or `deadline`.
   Begin begin(std::chrono::steady_clock::time_point deadline, const Gone& has_client_left);
-  /// The head of an answer that began.
+  /// Returns the head of the answer. Valid only after begin() returned `answered`.
   const Head& head() const { return *head_; }
-  /// Waits for the next piece. Nothing = there is no more, or the client left.
+  /// Waits for the next piece. Returns nothing if there is no more, or if the client left.
   std::optional<std::string> next(const Gone& has_client_left);
-  /// Whether the answer came wholly; once next() gave nothing.
+  /// Whether the answer is complete. Valid only after next() returned nothing.
   bool is_whole() const;
 
  private:
-  /// Talks to the replica, over a connection that another thread can shut.
+  /// The HTTP client of the replica; another thread may stop it.
   struct Line;
   void ask(const Asked& asked);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The connection of a client of a service: bounded reads, writes with a limit of time, and whether
-/// the client is still there.
+/// A client's connection to a service: reads with limits, writes with a time limit, and whether the
+/// client is still connected.
 #pragma once
 
 #include <atomic>
@@ -16,11 +16,11 @@
 
 namespace almanac::replicas {
 
-/// Bytes of requests that a service holds in memory, over all its clients. Thread-safe.
+/// Counts the bytes of requests in memory, over all clients of a service. Thread-safe.
 class Held {
  public:
   explicit Held(std::size_t most) : most_(most) {}
-  /// Adds `bytes`; false = they are too many, and were not added.
+  /// Adds `bytes`. If the sum would exceed the limit, adds nothing and returns false.
   bool add(std::size_t bytes);
   void remove(std::size_t bytes) { now_ -= bytes; }
 
@@ -33,36 +33,37 @@ class Held {
 class Client {
  public:
   struct Limits {
-    Duration read{};                ///< Between two pieces of a request.
-    Duration request{};             ///< From the first piece of a request to its last.
-    Duration write{};               ///< Until the client takes more of an answer.
+    Duration read{};                ///< Longest time between two pieces of a request.
+    Duration request{};             ///< Longest time for a whole request.
+    Duration write{};               ///< Longest wait until the client accepts more of an answer.
     std::size_t request_bytes = 0;  ///< Head and body of one request.
   };
-  /// Why a request was not read to its end.
+  /// Why the rest of a request was not read.
   enum class Refusal { none, too_large, no_room };
 
   Client(int socket, Held& held, const Limits& limits);
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
-  /// Closes the connection. Where the client may still be sending, reads on for a moment first: a
-  /// connection that is closed with bytes unread is reset, and the client never sees its answer.
+  /// Closes the connection. After a refusal, reads up to 2 s more first: closing a connection with
+  /// unread bytes resets it, and the client then never receives the answer.
   ~Client();
 
-  /// Waits until the client sends something; false = it did not within `patience`, or left.
+  /// Waits until the client sends something. Returns false if it sent nothing within `patience` or
+  /// left.
   bool await(Duration patience) const;
-  /// The next bytes belong to another request.
+  /// Declares that the next bytes begin another request.
   void begin_request();
-  /// As read(2); -1 = error, too late or refused.
+  /// Like read(2). Returns -1 on an error, if a limit of time has passed, or after a refusal.
   ssize_t read(char* to, std::size_t size);
-  /// As write(2), of all bytes; -1 = error or too late.
+  /// Like write(2), but writes all bytes. Returns -1 on an error or if a limit of time has passed.
   ssize_t write(const char* from, std::size_t size);
   bool is_readable() const;
   bool is_writable() const;
-  /// Whether the client closed its side. One that only shuts down its writing half counts as left
-  /// too, as in nginx: no HTTP client in use does that.
+  /// Whether the client closed its side. A client that shuts down only its writing half counts as
+  /// gone too, as in nginx; no HTTP client in use does that.
   bool has_left() const;
 
-  /// Says that the rest of the request is not read: the connection ends with the answer.
+  /// Declares that the rest of the request is not read; the connection ends with the answer.
   void refuse() { is_refused_ = true; }
   bool is_refused() const { return is_refused_; }
   Refusal refusal() const { return refusal_; }

@@ -96,7 +96,7 @@ class Server final : public httplib::Server {
 
  private:
   bool process_and_close_socket(socket_t socket) override {
-    // A bound, so that no client keeps a thread for ever.
+    // A bound, so that no client keeps a thread forever.
     constexpr int kMostRequests = 1000;
     constexpr Duration kIdle = 1s;
     Client connection(socket, held_, client_limits_);

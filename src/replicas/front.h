@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The door of a service: takes HTTP requests and passes answers through as they come.
+/// The HTTP server of a service: accepts requests and passes answers on as they arrive.
 #pragma once
 
 #include <cstddef>
@@ -16,36 +16,37 @@
 
 namespace almanac::replicas {
 
-/// A request whose replica fails before the first bytes of its answer is given to another one. If
-/// the replica fails later, the answer is cut off, and a stream of events ends with an event that
-/// says so: its client cannot take it for whole. A client that leaves gives its place free within
-/// a moment, in the queue and at the replica, whose connection is closed.
+/// A request whose replica fails before the first bytes of its answer is sent to another one, three
+/// in all. If the replica fails later, the answer is cut off, and a stream of events ends with an
+/// event that reports this, so its client cannot consider it complete. When a client leaves, its
+/// place in the queue or at the replica is free within a moment; the connection to the replica is
+/// closed.
 ///
 /// Refuses what cannot be passed on safely: bodies above a limit (413), more bytes of requests than
 /// the service may hold in memory (503), and heads that two servers could read differently (400;
-/// RFC 9112 section 6.3: Content-Length twice, or beside Transfer-Encoding; Host twice).
+/// RFC 9112 section 6.3: Content-Length twice, or next to Transfer-Encoding; Host twice).
 ///
-/// Cost: two threads a request while it is answered; a request body is held three times.
+/// Cost: two threads per request until it is answered; memory of three times its body.
 class Front {
  public:
   struct Limits {
-    Duration patience = 10min;             ///< A request's wait for a replica, over all tries.
-    Duration first_byte = 10min;           ///< A replica's time until the first byte of its answer.
-    Duration silence = 10min;              ///< Between two pieces of an answer.
-    Duration reading = 30s;                ///< Between two pieces of a request.
-    Duration request = 5min;               ///< For a request to come in whole.
-    int at_once = 512;                     ///< Requests in hand; others wait to be accepted.
+    Duration patience = 10min;             ///< Longest wait for a replica, over all tries.
+    Duration first_byte = 10min;           ///< Longest time until the first byte of an answer.
+    Duration silence = 10min;              ///< Longest time between two pieces of an answer.
+    Duration reading = 30s;                ///< Longest time between two pieces of a request.
+    Duration request = 5min;               ///< Longest time for a request to arrive completely.
+    int at_once = 512;                     ///< Requests in progress; others wait to be accepted.
     std::size_t request_bytes = 64 << 20;  ///< Head and body of one request.
-    std::size_t held_bytes = 256 << 20;    ///< Heads and bodies of all requests in hand.
+    std::size_t held_bytes = 256 << 20;    ///< Heads and bodies of all requests in progress.
   };
-  /// Answers on 127.0.0.1:`port` (0 = any that is free) from now on. `status` answers
-  /// GET /almanac/status. Fails with unavailable where the port is taken.
+  /// Begins to answer on 127.0.0.1:`port` (0 = any free port). `status` returns the answer to
+  /// GET /almanac/status. Fails with unavailable if the port is taken.
   static Result<std::unique_ptr<Front>> start(int port, Pool& pool, Tally& tally,
                                               std::function<std::string()> status,
                                               const Limits& limits);
   Front(const Front&) = delete;
   Front& operator=(const Front&) = delete;
-  /// Refuses what is new and returns when what is in hand is answered, streams too.
+  /// Refuses new requests, and returns when all in progress are answered, streams included.
   ~Front();
 
   int port() const;

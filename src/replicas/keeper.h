@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Keeps as many replicas as a scaler wants: starts them, the least of them as jobs that are kept,
-/// opens those that are healthy, drains those that are to go, and begins anew what has ended by
-/// itself.
+/// Runs as many replicas as a scaler requests: starts them (the minimum number as kept jobs), opens
+/// healthy ones, drains surplus ones, and restarts those that end by themselves.
 #pragma once
 
 #include <atomic>
@@ -21,27 +20,29 @@
 
 namespace almanac::replicas {
 
-/// Who runs replicas: each is a job without end of a cluster, which may let it wait or stop it.
+/// The cluster that runs replicas. Each replica is a job without an end; the cluster may let it
+/// wait or stop it.
 class Jobs {
  public:
   enum class State : std::uint8_t { waits, runs, over };
   struct Job {
     std::int64_t number = 0;
-    int port = 0;          ///< That it answers on.
+    int port = 0;          ///< The port on which it answers.
     bool is_kept = false;  ///< No policy takes from it what it holds.
   };
   virtual ~Jobs() = default;
-  /// Asks for one more, which is to be kept or not.
+  /// Submits a replica and returns the number of its job.
   virtual Result<std::int64_t> start(int port, bool is_kept) = 0;
   virtual Result<State> state(std::int64_t job) = 0;
   virtual Result<void> end(std::int64_t job) = 0;
-  /// Those that an earlier keeper of the same service has left.
+  /// Returns the replicas that an earlier keeper of the same service started.
   virtual Result<std::vector<Job>> left() = 0;
 };
 
-/// Returns `wanted` if that port of 127.0.0.1 is free now, any free one for 0; 0 = none.
+/// Returns `wanted` if that port of 127.0.0.1 is free now, and any free port for 0. Returns 0 if
+/// there is none.
 int free_port(int wanted = 0);
-/// Whether GET `path` there is answered with 200 within `patience`.
+/// Whether 127.0.0.1:`port` answers GET `path` with 200 within `patience`.
 bool is_healthy(int port, const std::string& path, Duration patience);
 
 class Keeper {
@@ -49,33 +50,35 @@ class Keeper {
   struct Settings {
     int least = 1, most = 1;
     std::string health = "/health";
-    Duration begin_patience = 15min;  ///< From running to healthy; then it is begun anew.
-    Duration drain_patience = 5min;   ///< For requests in hand when a replica is to go.
-    Duration check_every = 2s;        ///< Of replicas that are open.
+    Duration begin_patience = 15min;  ///< Longest time until a running replica is healthy; then it
+                                      ///< is restarted.
+    Duration drain_patience = 5min;   ///< Longest wait for the requests of a draining replica.
+    Duration check_every = 2s;        ///< Period of health checks of open replicas.
     Duration step_every = 200ms;
   };
-  /// One replica, as a user is told.
+  /// A replica as shown to users.
   struct Seen {
     std::int64_t job = 0;
     int port = 0;
-    const char* state = "";
+    const char* state = "";  ///< "waits", "begins", "open", "sick" or "drains".
     int in_hand = 0;
   };
 
   Keeper(Jobs& jobs, Pool& pool, std::unique_ptr<inference::Scaler> scaler, Settings settings);
 
-  /// Takes over what an earlier one left.
+  /// Takes over the replicas of an earlier keeper. Fails as Jobs::left() does.
   Result<void> begin();
-  /// One look at everything. Cost: a question a replica, and a health check each where due.
+  /// Checks all replicas, then scales. Cost: one query of its job per replica, and a health check
+  /// of up to 2 s for those that are due.
   void step(Instant now);
-  /// Looks until `stop` is set. Fails if the first replica is refused for what it asks (usage):
-  /// no later one would be taken either.
+  /// Calls step() until `stop` is set. Fails if the first replica is refused with usage, because
+  /// every later one would be too.
   Result<void> run(const std::atomic<bool>& stop);
   /// Ends all replicas.
   void end();
   /// Thread-safe.
   std::vector<Seen> seen() const;
-  /// What went wrong last; "" = nothing. Thread-safe.
+  /// Returns the last error; "" = none since a replica opened. Thread-safe.
   std::string trouble() const;
 
  private:
@@ -85,8 +88,8 @@ class Keeper {
     std::int64_t job = 0;
     int port = 0;
     State state = State::waits;
-    Instant since{};    // in this state
-    Instant checked{};  // last
+    Instant since{};    // when it entered this state
+    Instant checked{};  // last health check
     bool was_open = false;
     bool is_kept = false;
   };
@@ -108,8 +111,8 @@ class Keeper {
   int failed_in_a_row_ = 0;
   int wanted_ = 0;
   std::int64_t last_id_ = 0;
-  std::optional<Error> refused_;  // the first replica, for what it asks
-  mutable std::mutex mutex_;      // of what follows, which the deciding thread changes
+  std::optional<Error> refused_;  // why the first replica was refused
+  mutable std::mutex mutex_;      // guards the following members, which one thread changes
   std::vector<Replica> replicas_;
   std::string trouble_;
 };

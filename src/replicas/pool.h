@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The replicas that take requests, and the requests that wait for one.
+/// The replicas that accept requests, and the requests that wait for one.
 #pragma once
 
 #include <chrono>
@@ -19,16 +19,16 @@ namespace almanac::replicas {
 
 using Instant = std::chrono::steady_clock::time_point;
 
-/// Names a replica; counts up, never used again.
+/// Names a replica. Numbers ascend and are never reused.
 enum class ReplicaId : std::int64_t {};
 
-/// Gives each request to the replica that has fewest, first come first served. Thread-safe.
+/// Gives each request to the open replica with the fewest, first come, first served. Thread-safe.
 ///
-/// Source   join the shortest queue, as `inference/router/shortest_queue.cpp` has it.
+/// Source   join the shortest queue, as in `inference/router/shortest_queue.cpp`.
 class Pool {
  public:
   struct Limits {
-    int at_once = 16;          ///< Requests of one replica; the others wait here.
+    int at_once = 16;          ///< Requests of one replica at the same time; others wait.
     std::size_t waits = 1024;  ///< Requests that may wait.
   };
   /// A request's place at a replica.
@@ -38,22 +38,23 @@ class Pool {
   };
   explicit Pool(Limits limits) : limits_(limits) {}
 
-  /// Waits until a replica takes a request, at most until then. Nothing = too late, too many wait,
-  /// the pool is shut, or the client left, which is asked every 100 ms.
+  /// Waits until a replica accepts the request, at most until `until`. Returns nothing if that time
+  /// passes, too many requests wait, the pool is shut, or the client left. Calls `has_client_left`
+  /// every 100 ms.
   std::optional<Lent> lend(Instant until, const std::function<bool()>& has_client_left);
-  /// The request is over. `failed`: the replica did not answer it, and takes no more until it is
-  /// opened again.
+  /// Ends a request. `failed` means that the replica did not answer it; the replica accepts no more
+  /// requests until it is opened again.
   void give_back(ReplicaId replica, bool failed);
 
   void open(ReplicaId replica, int port);
-  /// It takes no more requests; those that it has go on.
+  /// Stops giving requests to `replica`; those in progress continue.
   void close(ReplicaId replica);
   bool is_open(ReplicaId replica) const;
-  /// Requests that it has.
+  /// Returns the number of requests that `replica` has.
   int busy(ReplicaId replica) const;
-  /// Takes no more requests, nor lets any wait.
+  /// Refuses all requests from now on, those that wait included.
   void shut();
-  /// `kv_use` and `starting` are not known here.
+  /// Returns the load, without `kv_use` and `starting`, which the pool does not know.
   inference::Load load() const;
 
  private:
@@ -62,7 +63,7 @@ class Pool {
     int busy = 0;
     bool is_open = false;
   };
-  /// The open replica with fewest requests, that has room; null = none.
+  /// Returns the open replica with the fewest requests that has room; null = none.
   std::pair<const ReplicaId, Replica>* free_one();
 
   const Limits limits_;

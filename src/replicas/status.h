@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The state of a service of replicas as JSON.
+/// The state of a replica service as JSON.
 #pragma once
 
 #include <string>

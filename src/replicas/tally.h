@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What became of the requests of a service.
+/// Counts how the requests of a service ended.
 #pragma once
 
 #include <array>
@@ -11,27 +11,27 @@
 
 namespace almanac::replicas {
 
-/// How a request ended that came through the door.
+/// How an accepted request ended.
 enum class Fate : std::uint8_t {
-  answered,     ///< Wholly, as the replica answered it.
-  refused,      ///< No replica took it; its client was told so.
-  broken,       ///< Its replica went while it answered; its client was told so.
-  client_left,  ///< Its client went before it was answered.
+  answered,     ///< The client received the replica's whole answer.
+  refused,      ///< No replica answered it; its client received an error.
+  broken,       ///< Its replica failed during the answer; its client was told, if it could be.
+  client_left,  ///< Its client left before the end of the answer.
 };
 
-/// Thread-safe. All that is accepted is in exactly one fate once it is over.
+/// Thread-safe. Each accepted request has exactly one fate once it has ended.
 class Tally {
  public:
-  /// Objective, seconds; infinite = any.
+  /// Longest seconds until the first bytes, and between events; infinite = no objective.
   struct Objective {
     double first_s, each_s;
   };
-  /// Since the service began; times are of the last requests that were answered, seconds.
+  /// Counts since the service began; times, in seconds, of the last 4096 answered requests.
   struct Seen {
     std::uint64_t accepted = 0;
     std::array<std::uint64_t, 4> fates{};  ///< By Fate.
-    std::uint64_t tried_again = 0;         ///< Times that a request was given to another replica.
-    std::uint64_t attained = 0;            ///< Answered, and the objective met.
+    std::uint64_t tried_again = 0;         ///< Times that another replica received a request.
+    std::uint64_t attained = 0;            ///< Answered requests that met the objective.
     std::vector<double> first_s{}, each_s{};
     std::uint64_t in_hand() const { return accepted - fates[0] - fates[1] - fates[2] - fates[3]; }
   };
@@ -40,7 +40,7 @@ class Tally {
   void accept();
   void try_again();
   void end(Fate fate);
-  /// Of one that was answered: seconds to its first bytes, and between two events of a stream.
+  /// Adds the times of an answered request: to its first bytes, and between two events of a stream.
   void time(double first_s, double each_s);
   Seen seen() const;
   std::uint64_t in_hand() const;

@@ -237,7 +237,7 @@ std::string population_line(const std::vector<Summary>& summaries) {
     made = fmt::format("Rows average over different numbers of jobs: {}", fmt::join(rows, ", "));
   }
   if (withdrawn > 0) {
-    made += fmt::format("; {} withdrawn before running {} in no row",
+    made += fmt::format("; {} that never ran in the log {} in no row",
                         text::counted(withdrawn, "job"), withdrawn == 1 ? "is" : "are");
   }
   return made + ".\n";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Leaves a report on disk: the page to look at, and the numbers to go on with.
+/// Writes a report to disk: a page to read, and its numbers for other programs.
 #pragma once
 
 #include <string>
@@ -11,16 +11,16 @@
 
 namespace almanac::report {
 
-/// Makes the folder, or empties it of an earlier report of this kind, whose `<kind>.json` names its
-/// files; what else lies there stays. Fails with conflict when the folder holds other things and no
-/// such report.
+/// Creates the folder, or removes an earlier report of this kind from it. `<kind>.json` lists the
+/// files of that report; other files stay. Fails with conflict if the folder is not empty and has
+/// no such report, and with unavailable if it cannot be created or cleared.
 Result<void> open_document_directory(const std::string& folder, const std::string& kind);
 
-/// Writes `<id>.csv` and `<id>.json` of each figure, report.html where this build has a page, and
-/// last `<kind>.json`, which lists findings and figures.
+/// Writes `<id>.csv` and `<id>.json` of each figure, report.html if this build has a page, and
+/// finally `<kind>.json`, which lists findings and figures.
 Result<void> write_document(const std::string& folder, const figure::Document& document);
 
-/// Writes `<folder>/report.html`; does nothing where this build has no page.
+/// Writes `<folder>/report.html`; does nothing if this build has no page.
 Result<void> write_page(const std::string& folder, const figure::Document& document);
 
 }  // namespace almanac::report

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "text/duration.h"
+#include "text/human.h"
 #include "text/moment.h"
 
 namespace almanac::report {
@@ -100,7 +101,10 @@ std::string kept_job_in_words(const KeptJob& job) {
   for (const KeptWait& wait : job.waits) {
     if (wait.until == kNoTime) return made + fmt::format("; {}\n", sentence(wait));
   }
-  if (job.start == kNoTime && job.end != kNoTime) {
+  if (job.start == kNoTime && job.end != kNoTime && job.was_pending) {
+    made += fmt::format(", pending when the log was taken; it would have started {}\n",
+                        text::moment(job.end));
+  } else if (job.start == kNoTime && job.end != kNoTime) {
     made += fmt::format(", withdrawn {} without having run\n", text::moment(job.end));
   } else if (job.start == kNoTime) {
     made += ", not started when the simulation ended\n";
@@ -110,7 +114,8 @@ std::string kept_job_in_words(const KeptJob& job) {
       made += fmt::format(", ended {}, waited {}", text::moment(job.end),
                           text::format_duration(job.waited));
     }
-    if (job.preemptions > 0) made += fmt::format(", was stopped {} times", job.preemptions);
+    if (job.preemptions > 0)
+      made += ", preempted " + text::counted(static_cast<std::uint64_t>(job.preemptions), "time");
     made += "\n";
   }
   made += waits_in_words(job);

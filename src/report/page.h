@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The web page that draws a report document (docs/guide/report.md): one HTML file that asks
-/// nothing of any network. It is built from web/ and is part of the program.
+/// The web page that draws a report document (docs/guide/report.md): one HTML file that never uses
+/// a network. Built from web/ and part of the program.
 #pragma once
 
 #include <string>
@@ -10,17 +10,17 @@
 
 namespace almanac::report {
 
-/// Whether this build has a page: one without npm, or without a network for its first build, has
+/// Whether this build has a page. A build without npm, or whose first build had no network, has
 /// none.
 bool has_page();
 
-/// What a command says then instead of writing a page.
+/// Message of a command that cannot write a page.
 inline constexpr std::string_view kNoPage =
     "this build has no report page: web/ could not be built (install nodejs and npm, and build "
     "again with a network)";
 
-/// The whole HTML of a report. `document_json` is one JSON object in UTF-8; it is not looked at,
-/// only made safe to stand inside HTML. Needs has_page(). About 0.8 MB and the document.
+/// Returns the whole HTML of a report, about 0.8 MB plus the document. `document_json` must be one
+/// JSON object in UTF-8; it is escaped for HTML but not checked. Requires has_page().
 std::string page(std::string_view document_json);
 
 }  // namespace almanac::report

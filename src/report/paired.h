@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Whether one policy lets the same jobs wait less than another: job by job, and how sure that is.
+/// Compares the waits of the same jobs under two policies, job by job, with confidence.
 ///
-/// Days are drawn and flipped, not jobs, and joined where a queue lasts (stats/joined_days.h).
-/// Neither an interval nor a p is given where that leaves too few.
+/// Bootstrap and sign flips use days, not jobs, and join days that share a queue
+/// (stats/joined_days.h). If too few blocks remain, there is no interval and no p.
 #pragma once
 
 #include <cstddef>
@@ -16,36 +16,36 @@
 
 namespace almanac::report {
 
-/// How sure a change is.
+/// Confidence of a change.
 struct Sure {
-  double from_s = 0;  ///< 95 % of the bootstraps over blocks give a change from here ...
-  double to_s = 0;    ///< ... to here.
-  double p = 0;       ///< Sign flips of blocks, raised for several policies (Holm).
+  double from_s = 0;  ///< Lower end of the 95 % bootstrap interval over blocks.
+  double to_s = 0;    ///< Upper end.
+  double p = 0;       ///< From sign flips of blocks, corrected for several policies (Holm).
 };
 
 /// One policy against the baseline.
 struct Paired {
   std::string policy{};
-  std::size_t jobs = 0;      ///< That ended under both.
-  std::size_t unpaired = 0;  ///< That ended under one of them only, and are left out.
-  double avg_wait_s = 0;     ///< Of these jobs, under this policy.
-  double change_s = 0;       ///< Of it: less than 0 = they wait less than under the baseline.
-  double shorter = 0;        ///< Part of the jobs that wait less.
-  double longer = 0;         ///< Part of the jobs that wait longer.
+  std::size_t jobs = 0;      ///< Jobs that ended under both policies.
+  std::size_t unpaired = 0;  ///< Jobs that ended under only one; left out.
+  double avg_wait_s = 0;     ///< Mean wait of the paired jobs under this policy.
+  double change_s = 0;       ///< Mean wait minus that under the baseline; below 0 is shorter.
+  double shorter = 0;        ///< Fraction of the jobs that wait less.
+  double longer = 0;         ///< Fraction of the jobs that wait longer.
   std::size_t blocks = 0;
   int days_a_block = 1;
-  /// Nothing where blocks of any length hang together, or are fewer than stats::kFewestBlocks.
+  /// Nothing if blocks of any length are correlated, or fewer than stats::kFewestBlocks.
   std::optional<Sure> sure{};
 };
 
-/// A policy of a run directory, and what it is called.
+/// A policy of a run directory, and its name in the report.
 struct PairedPolicy {
   std::string name;
   std::string jobs_csv;
 };
 
-/// Each of `policies` against `baseline`, in their order. Fails where a file is none of a run, or
-/// they have no job in common. O(jobs log jobs) a policy.
+/// Compares each of `policies` with `baseline`, in order. Fails if a file is not from a run, or if
+/// the policies have no job in common. O(jobs log jobs) per policy.
 Result<std::vector<Paired>> paired(const PairedPolicy& baseline,
                                    const std::vector<PairedPolicy>& policies);
 

@@ -37,8 +37,8 @@ std::string never_in_words(const experiment::Prepared& prepared, const sim::Sche
                      schedule.never.size() > kShown ? "; ..." : "");
 }
 
-/// The runs in the order in which they are begun: those that take least time first, so that what is
-/// ready soon is there soon. Learning takes longest by far, then reservations for all jobs.
+/// Returns the order in which runs start: the fastest first, so that first results appear soon.
+/// Learning takes the longest by far, then reservations for all jobs.
 std::vector<std::size_t> fastest_first(const experiment::Prepared& prepared) {
   const auto cost = [&](std::size_t run) {
     const policy::Composition& composition = prepared.runs[run].composition;
@@ -95,7 +95,7 @@ Result<void> PolicyRuns::begin() {
   auto opened = experiment::open_run_directory(out_);
   if (!opened) return tl::unexpected(opened.error());
   folder_ = std::move(*opened);
-  // Should this be killed, the folder still says what it is, and the next run may have it.
+  // If the program is killed, the folder still says what it is, and the next run may replace it.
   if (auto begun = experiment::write_run(out_, prepared_, {}, command_, false); !begun) {
     return begun;
   }
@@ -116,7 +116,7 @@ Result<void> PolicyRuns::play(int threads, const std::atomic<bool>& stop, const 
   std::atomic<std::size_t> begun = 0;
   tbb::task_arena arena(threads > 0 ? threads : tbb::task_arena::automatic);
   arena.execute([&] {
-    // Each task takes what is next in order: which of them are run first is not left to chance.
+    // Each task takes the next run, so the order does not depend on the scheduler of tasks.
     tbb::parallel_for(std::size_t{0}, order.size(), [&](std::size_t) {
       if (stop.load()) return;
       const auto played = play_one(order[begun++], stop, hooks);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Simulates the policies of an experiment at once and leaves the run directory with its report.
+/// Simulates the policies of an experiment in parallel and writes the run directory with its
+/// report.
 #pragma once
 
 #include <atomic>
@@ -21,23 +22,23 @@
 namespace almanac::report {
 
 struct RunReport {
-  /// In the order of the policies, of those that were run; last what was recorded, if it was.
+  /// Summaries of the simulated policies in order, then the recorded one if there is one.
   std::vector<experiment::Summary> summaries;
   bool interrupted = false;
 };
 
-/// What is said while policies run, by one thread at a time.
+/// Receives messages while policies run; called by one thread at a time.
 struct RunHooks {
-  std::function<void(const std::string& line)> ready;  ///< A policy is done, of several.
-  std::function<void(const std::string& line)> note;   ///< Jobs that can never start.
+  std::function<void(const std::string& line)> ready;  ///< One of several policies has finished.
+  std::function<void(const std::string& line)> note;   ///< Some jobs can never start.
 };
 
-/// Call begin(), play() and finish() in this order. What is written does not depend on the number
-/// of threads.
+/// Call begin(), play() and finish() in this order. The output does not depend on the number of
+/// threads.
 class PolicyRuns {
  public:
-  /// `out` is the run directory, with its report.html if this build has a page; "" for none.
-  /// `command` is the command line. `prepared` must outlive this.
+  /// `out` is the run directory, which gets a report.html if this build has a page; "" for none.
+  /// `command` is the command line. `prepared` must outlive this object.
   PolicyRuns(const experiment::Prepared& prepared, std::string out,
              std::vector<std::string> command);
   ~PolicyRuns();
@@ -46,7 +47,7 @@ class PolicyRuns {
   Result<void> begin();
   /// Runs every policy on `threads` threads (0 = all cores) until `stop` becomes true.
   Result<void> play(int threads, const std::atomic<bool>& stop, const RunHooks& hooks);
-  /// Part of the work of play() that is done, 0 to 1. Thread-safe.
+  /// Returns the completed fraction of play(), 0 to 1. Thread-safe.
   double progress() const;
   /// Writes the report and completes the run directory.
   Result<RunReport> finish();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Bins of time that fit each other: each width is a whole multiple of the one before and all begin
-/// at time 0, so that what was counted in narrow bins can be brought to wider ones.
+/// Nested time bins: each width is a multiple of the previous one, and all bins begin at time 0. So
+/// counts in narrow bins can be merged into wider ones.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,12 @@
 
 namespace almanac::report {
 
-/// The narrowest width (1 s, 5 s, 15 s, 30 s, 1 min, 5 min, 15 min, 30 min, 1 h, 2 h, 4 h, 12 h,
-/// 1 day, then twice the one before) at which [begin, end] touches at most `most` bins, `most`
-/// >= 2.
+/// Returns the smallest width (1 s, 5 s, 15 s, 30 s, 1 min, 5 min, 15 min, 30 min, 1 h, 2 h, 4 h,
+/// 12 h, 1 day, then doubling) at which [begin, end] touches at most `most` bins. Requires most >=
+/// 2.
 Duration bin_width(Time begin, Time end, std::size_t most);
 
-/// The number of the bin that holds `at`.
+/// Returns the number of the bin that contains `at`.
 std::int64_t bin_of(Time at, Duration width);
 
 inline Time begin_of(std::int64_t bin, Duration width) { return Time{bin * width}; }

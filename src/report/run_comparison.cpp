@@ -54,7 +54,7 @@ class PolicyTable {
     return number(column, label, Unit::seconds, kLess,
                   [field](const Summary& s) { return s.*field; });
   }
-  /// A column of what any policy has; nothing otherwise.
+  /// Adds a column if any policy has a value for it.
   void add_known(const char* column, const char* label, Unit unit, const char* better,
                  double Summary::*field, bool is_detail = false) {
     if (!any([field](const Summary& s) { return std::isfinite(s.*field); })) return;
@@ -76,7 +76,7 @@ double waited(const Summary& s) {
                         : std::numeric_limits<double>::quiet_NaN();
 }
 
-/// Utilization beside allocation, and GPU jobs and CPU jobs apart.
+/// Adds utilization next to allocation, and GPU jobs and CPU jobs separately.
 void add_resources(PolicyTable& table) {
   table.add_known("gpu_utilization", "GPU utilization", Unit::fraction, kMore,
                   &Summary::gpu_utilization);
@@ -123,7 +123,7 @@ void add_fairness(PolicyTable& table) {
       .detail = true;
 }
 
-/// What keeps a policy from being chosen by its figures, and what each needs.
+/// Adds why a policy may not be chosen despite its figures, and what each policy needs.
 void add_needs(figure::Figure& figure, const Summaries& policies) {
   auto& caution = figure.text("caution", "Caution");
   caution.detail = true;
@@ -266,7 +266,7 @@ figure::Figure draw_tradeoff(const Summaries& policies) {
     oracle.add(std::string(each->bound ? "oracle" : ""));
     wait.add(each->avg_wait_s);
     worst.add(each->worst_user_avg_wait_s);
-    // A log does not tell how often its jobs were stopped.
+    // A log does not say how often its jobs were stopped.
     stops.add(each->recorded ? std::numeric_limits<double>::quiet_NaN()
                              : static_cast<double>(each->preemptions));
   }

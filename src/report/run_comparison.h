@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Policies side by side: means, tails, fairness and use; and distributions of completion times and
-/// waits.
+/// Compares policies: means, tails, fairness and utilization, and the distributions of completion
+/// times and waits.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@
 
 namespace almanac::report {
 
-/// The table: one row for each policy, and one for what was recorded if it is among them.
+/// Returns the table: one row per policy, and one for the recorded schedule if there is one.
 figure::Figure draw_comparison(const std::vector<experiment::Summary>& policies);
 
-/// The mean wait against the worst-off user's wait and against preemptions: one mark for each
+/// Draws the mean wait against the worst-off user's wait and against preemptions: one mark per
 /// complete policy, hollow for an oracle.
 figure::Figure draw_tradeoff(const std::vector<experiment::Summary>& policies);
 
-/// Bars of times, waits and use, for each policy.
+/// Draws bars of times, waits and utilization of each policy.
 figure::Figure draw_bars(const std::vector<experiment::Summary>& policies);
 
 /// Names the baseline (policy::baseline_of), the policy with the lowest mean completion time, and
@@ -29,23 +29,23 @@ figure::Figure draw_bars(const std::vector<experiment::Summary>& policies);
 /// are never recommended; the latter two are never best.
 figure::Compared compared_of(const std::vector<experiment::Summary>& policies);
 
-/// What the curve of a distribution is called.
+/// Names of a distribution's curve.
 struct CurveTitles {
   std::string id{};
   std::string title{};
   std::string column{};  ///< "jct_s"
   std::string label{};
-  std::string zeros{};  ///< What has a value of 0: "Jobs that did not wait"; "" = nothing.
+  std::string zeros{};  ///< What has the value 0, such as "Jobs that did not wait"; "" for nothing.
 };
 
-/// How a quantity is distributed under a policy.
+/// Distribution of a quantity under a policy.
 struct Distribution {
   std::string policy{};
   std::int64_t finished = 0;       ///< Jobs.
-  std::vector<double> values_s{};  ///< At stats::kPercentiles; none, no values.
+  std::vector<double> values_s{};  ///< At stats::kPercentiles; empty without values.
 };
 
-/// A row for each policy and percentile.
+/// Draws one row per policy and percentile.
 figure::Figure draw_percentiles(const CurveTitles& titles,
                                 const std::vector<Distribution>& policies);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What a report keeps of one policy, so that its schedule can go: some hundred kilobytes, however
-/// many jobs there are.
+/// What a report keeps of one policy, so that its schedule can be freed: some hundred kB, for any
+/// number of jobs.
 #pragma once
 
 #include <array>
@@ -23,23 +23,23 @@ namespace almanac::report {
 
 struct PolicyDigest {
   experiment::Summary summary{};
-  std::vector<double> jct_s{};   ///< At stats::kPercentiles of the jobs that finished; none, no
+  std::vector<double> jct_s{};   ///< At stats::kPercentiles of the finished jobs; empty without
                                  ///< values.
-  std::vector<double> wait_s{};  ///< Likewise.
-  std::array<GroupTotals, kNumGroupings> totals{};  ///< By By.
+  std::vector<double> wait_s{};  ///< The same for waits.
+  std::array<GroupTotals, kNumGroupings> totals{};  ///< Indexed by By.
   WaitsByDay days{};
   Timeline timeline{};
   Occupancy occupancy{};
   Gantt gantt{};
   std::vector<JobId> never{};  ///< Jobs that can never start.
-  double held_gpu_s = 0;       ///< GPUs times time that they were held, of jobs that finished.
-  double restart_gpu_s = 0;    ///< The part of it that the run times of the log do not account for.
+  double held_gpu_s = 0;       ///< GPU time allocated to finished jobs.
+  double restart_gpu_s = 0;    ///< Part of it beyond the run times of the log.
   Rates rates{};
   experiment::Dues dues{};
-  std::int64_t stopped_jobs = 0;  ///< Jobs stopped on the way at least once.
+  std::int64_t stopped_jobs = 0;  ///< Jobs that were stopped at least once.
 };
 
-/// Where and how much the digests of a run draw; the same for every policy.
+/// What the digests of a run draw, and at which size; the same for every policy.
 struct DigestPlan {
   explicit DigestPlan(const RunInput& input);
 
@@ -49,7 +49,7 @@ struct DigestPlan {
   std::size_t timeline_bins;
 };
 
-/// Thread-safe for different schedules. O(jobs log jobs).
+/// Returns the digest of a schedule. Thread-safe for different schedules. O(jobs log jobs).
 PolicyDigest digest(const RunInput& input, const DigestPlan& plan, experiment::Summary summary,
                     const sim::Schedule& schedule);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The report of a run: policies compared, and what became of users, virtual clusters and nodes.
+/// The report of a run: compares policies, and their effect on users, virtual clusters and nodes.
 ///
-/// Nothing in it depends on clocks or on the number of threads.
+/// Depends on neither clocks nor the number of threads.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@
 
 namespace almanac::report {
 
-/// `policies` in the order of the run, those that were simulated; the first is what the others are
-/// compared with. `command` is the command line; what it says of threads is left out.
+/// Returns the report. `policies` are the simulated ones in the order of the run; the first is the
+/// baseline. `command` is the command line; options about threads are left out.
 figure::Document run_document(const RunInput& input, const DigestPlan& plan,
                               std::vector<PolicyDigest> policies,
                               const std::vector<std::string>& command);

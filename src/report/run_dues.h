@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Who had how much of its due under each policy: tenants, else users.
+/// Usage against fair share under each policy, by tenant or else by user.
 #pragma once
 
 #include <optional>
@@ -13,14 +13,14 @@
 
 namespace almanac::report {
 
-/// One row an owner, those with most due first, 50 at most; for each policy the part of its due
-/// that it had, and with tenants what it lent and borrowed. `dues` are by policy; those of the
-/// first say who there is.
+/// Draws one row per owner, largest fair share first, at most 50. For each policy it shows the
+/// received fraction of the fair share and, with tenants, lent and borrowed GPU time. `dues` are by
+/// policy; the owners are those of the first.
 figure::Figure draw_dues(const std::vector<std::string>& policies,
                          const std::vector<const experiment::Dues*>& dues);
 
-/// How far the tenant that is worst off under a policy is from its due, and who lent to whom;
-/// nothing without tenants.
+/// Returns how far the worst-off tenant is from its fair share under a policy, and who lent to
+/// whom; nothing without tenants.
 std::optional<figure::Finding> dues_finding(const std::string& policy,
                                             const experiment::Dues& dues);
 

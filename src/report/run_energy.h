@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the nodes drew under each policy, what sleeping spared, and which jobs it delayed.
+/// Energy of the nodes under each policy, what node power-down saved, and the jobs that it delayed.
 #pragma once
 
 #include <optional>
@@ -12,11 +12,11 @@
 
 namespace almanac::report {
 
-/// A row a policy. What sleep spared is drawn where a node slept.
+/// Draws one row per policy. Savings appear if any node slept.
 figure::Figure draw_energy(const std::vector<PolicyDigest>& policies,
                            const experiment::Prepared& prepared);
 
-/// Nothing where no node slept.
+/// Returns nothing if no node slept.
 std::optional<figure::Finding> energy_finding(const std::vector<PolicyDigest>& policies);
 
 }  // namespace almanac::report

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How much less jobs wait under one policy than under another, and how sure that is.
+/// How much one policy shortens waits relative to another, with a confidence interval.
 #pragma once
 
 #include <map>
@@ -12,26 +12,26 @@
 
 namespace almanac::report {
 
-/// Jobs submitted on one day of the log, counted from its first submission, that finished.
+/// Finished jobs that were submitted on one day of the log, counted from its first submission.
 struct DayWaits {
   double jobs = 0;
   double wait_s = 0;  ///< Sum.
 };
 using WaitsByDay = std::map<long long, DayWaits>;
 
-/// Leaves the warm-up out, as summaries do. O(jobs log days).
+/// Returns the waits by day, without the warm-up, as summaries do. O(jobs log days).
 WaitsByDay waits_by_day(const RunInput& input, const sim::Schedule& schedule);
 
-/// Part of the mean wait that the second policy saves: 0.5 = jobs wait half as long, below 0 =
-/// longer.
+/// 95 % bootstrap interval, over days, of the fraction of the mean wait that the second policy
+/// saves: 0.5 means half the wait, below 0 a longer wait.
 struct GainInterval {
-  double from = 0;  ///< 95 % of the bootstraps over days lie from here ...
-  double to = 0;    ///< ... to here.
+  double from = 0;
+  double to = 0;
 };
 
-/// The 95 % interval of the saved part of the mean wait. Nothing where other jobs finished under
-/// one policy than under the other, nobody waits under `before`, or the days are too few or too
-/// much alike (stats/joined_days.h). Deterministic. O(10,000 days).
+/// Returns the interval, or nothing if the policies finished different numbers of jobs on a day, no
+/// job waits under `before`, or the days are too few or too correlated (stats/joined_days.h).
+/// Deterministic. O(10,000 x days).
 std::optional<GainInterval> gain_interval(const WaitsByDay& before, const WaitsByDay& after);
 
 }  // namespace almanac::report

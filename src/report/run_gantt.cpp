@@ -139,8 +139,8 @@ std::vector<GanttWindow> gantt_windows(const RunInput& input, const GanttLimits&
     return a.backlog_s > b.backlog_s;
   });
   if (windows.size() > limits.vcs) windows.resize(limits.vcs);
-  // A window in which so many jobs come that most could not be drawn is cut, but to six hours at
-  // least: of less nobody sees how a queue grows and goes.
+  // A window with too many jobs to draw is shortened, but not below six hours: a shorter one does
+  // not show how a queue grows and shrinks.
   constexpr std::array<Duration, 3> kHalves = {12h, 6h, 3h};
   for (GanttWindow& window : windows) {
     const Time middle = window.from;

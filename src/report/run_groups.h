@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How long the jobs of a user, a virtual cluster, a size, a length wait under each policy.
+/// Waits under each policy by user, virtual cluster, size and run time of jobs.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace almanac::report {
 
-/// Of the jobs of a group that finished.
+/// Totals over the finished jobs of a group.
 struct GroupTotal {
   double finished = 0;
   double wait_s = 0;
@@ -25,25 +25,25 @@ struct GroupTotal {
   }
 };
 
-/// By group of the grouping.
+/// Indexed by the group in its grouping.
 using GroupTotals = std::vector<GroupTotal>;
 
 /// O(jobs).
 GroupTotals totals_of(const Grouping& grouping, const trace::Trace& trace,
                       const sim::Schedule& schedule);
 
-/// What a figure of groups is called.
+/// Names of a figure of groups.
 struct GroupTitles {
   std::string id{};          ///< "run_users"
   std::string title{};       ///< "Users"
-  std::string group{};       ///< Column that names the group: "user".
+  std::string group{};       ///< Column with the name of the group: "user".
   std::string label{};       ///< "User"
-  bool by_gpu_time = false;  ///< Largest first; else in the order of the grouping.
+  bool by_gpu_time = false;  ///< Sorts by GPU time, largest first; else as in the grouping.
   std::size_t most = std::numeric_limits<std::size_t>::max();
 };
 
-/// One row a group: jobs, GPU time, and a column avg_wait_s:<policy> for each policy. `totals` are
-/// by policy.
+/// Draws one row per group: jobs, GPU time, and a column avg_wait_s:<policy> for each policy.
+/// `totals` are by policy.
 figure::Figure draw_groups(const GroupTitles& titles, const Grouping& grouping,
                            const std::vector<std::string>& policies,
                            const std::vector<const GroupTotals*>& totals);

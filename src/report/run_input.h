@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What is the same under every policy of a run: which jobs belong together, how much GPU time they
-/// ask, and how a point of time is written.
+/// What is the same under every policy of a run: groups of jobs, the GPU time they request, and the
+/// format of moments.
 #pragma once
 
 #include <array>
@@ -15,25 +15,25 @@
 
 namespace almanac::report {
 
-/// Jobs that belong together: of one user, of one size.
+/// Groups of jobs, for example by user or by size.
 struct Grouping {
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
   std::vector<std::string> names{};
-  std::vector<std::int64_t> jobs{};     ///< GPU jobs of each group.
-  std::vector<double> gpu_s{};          ///< GPUs times run time of the log, of each group.
-  std::vector<std::uint32_t> of_job{};  ///< By job of the trace; kNone of CPU jobs.
+  std::vector<std::int64_t> jobs{};     ///< GPU jobs, by group.
+  std::vector<double> gpu_s{};          ///< GPUs times run time in the log, by group.
+  std::vector<std::uint32_t> of_job{};  ///< Group of each job of the trace; kNone for CPU jobs.
   bool told_apart() const { return names.size() > 1; }
 };
 
 enum class By : std::uint8_t { user, vc, size, length, model };
 inline constexpr std::size_t kNumGroupings = static_cast<std::size_t>(By::model) + 1;
 
-/// Run times as the Helios paper divides them: below 15 minutes, up to 6 hours, longer.
+/// Classes of run times as in the Helios paper: below 15 minutes, up to 6 hours, longer.
 /// Source   Hu et al., SC'21, section 4.2.3.
 inline constexpr std::array<const char*, 3> kLengths{"under 15 min", "15 min to 6 h", "over 6 h"};
 
-/// A view of a prepared run, which must live longer. 24 bytes a job.
+/// A view of a prepared run, which must outlive it. Takes 24 bytes per job.
 class RunInput {
  public:
   explicit RunInput(const experiment::Prepared& prepared);
@@ -43,10 +43,10 @@ class RunInput {
   const cluster::Cluster& cluster() const { return prepared_->cluster; }
   std::size_t policies() const { return prepared_->runs.size(); }
   const Grouping& by(By by) const { return groupings_[static_cast<std::size_t>(by)]; }
-  /// The virtual cluster whose nodes serve the job; kNoVc where the cluster has none for it.
+  /// Returns the virtual cluster whose nodes serve the job; kNoVc if the cluster has none for it.
   VcId vc(std::size_t job) const { return vc_of_job_[job]; }
   std::int64_t gpu_jobs() const { return gpu_jobs_; }
-  /// Jobs without a GPU that are simulated.
+  /// Returns the number of simulated jobs without GPUs.
   std::int64_t cpu_jobs() const { return cpu_jobs_; }
 
  private:
@@ -57,7 +57,7 @@ class RunInput {
   std::int64_t cpu_jobs_ = 0;
 };
 
-/// "2020-09-02 12:25"; "3d 02h" of a trace that counts from its own zero.
+/// Returns "2020-09-02 12:25", or "3d 02h" for a trace that counts from 0.
 std::string moment(Time at);
 
 }  // namespace almanac::report

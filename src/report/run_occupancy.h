@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How full each virtual cluster was, bin by bin of time: the cells of a heat map.
+/// Occupancy of each virtual cluster by time bin: the cells of a heat map.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace almanac::report {
 
-/// GPU time that jobs held, by virtual cluster and bin.
+/// GPU time allocated to jobs, by virtual cluster and bin.
 struct Occupancy {
   std::string policy{};
   Duration width{};
@@ -25,21 +25,21 @@ struct Occupancy {
   std::vector<double> gpu_s{};  ///< [vc * bins + bin]
 };
 
-/// How large a heat map may be.
+/// Largest size of a heat map.
 struct OccupancyLimits {
-  std::size_t vcs = 60;  ///< Those with most GPUs.
+  std::size_t vcs = 60;  ///< Virtual clusters with the most GPUs.
   std::size_t bins = 120;
 };
 
-/// As many bins as keep the page small with so many policies and virtual clusters.
+/// Returns limits that keep the page small for this number of policies and virtual clusters.
 OccupancyLimits occupancy_limits(const RunInput& input);
 
-/// The GPU time of a job that was stopped on the way is spread evenly from its first start to its
-/// end, as the simulation keeps no more. O(jobs + bins that they touch).
+/// Returns the occupancy. Spreads the GPU time of a job that was stopped evenly from its first
+/// start to its end, because the schedule keeps no more detail. O(jobs + bins that they touch).
 Occupancy occupancy_of(const RunInput& input, const std::string& policy,
                        const sim::Schedule& schedule, const OccupancyLimits& limits);
 
-/// All policies at the width of the widest, as shares of the GPUs in service.
+/// Draws all policies at the width of the widest, as fractions of the GPUs in service.
 figure::Figure draw_occupancy(const RunInput& input, std::span<const Occupancy> policies,
                               const OccupancyLimits& limits);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How fast jobs ran under each policy, what held them back, and which jobs that cost most.
+/// Speed of jobs under each policy: what slowed them down, and which jobs lost most.
 ///
-/// A job's mean rate is a product of factors (sim/pace.h); weighted by the GPU time that jobs held,
-/// their means tell how much of that time each factor cost.
+/// A job's mean rate is a product of factors (sim/pace.h). Averages weighted by allocated GPU time
+/// show how much of that time each factor cost.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace almanac::report {
 
-/// GPU time that jobs held, and what it would have been worth with the factors one after another.
+/// Allocated GPU time, and what remains of it after applying each further factor.
 struct RateTotals {
   double jobs = 0;
   double held_s = 0;
@@ -27,14 +27,14 @@ struct RateTotals {
   double cpus_s = 0;
   double memory_s = 0;
   double power_s = 0;
-  double done_s = 0;       ///< With bandwidth too: work, as GPU time at the reference.
-  double computing_s = 0;  ///< In which GPUs computed.
-  double core_s = 0;       ///< Core time that they held.
+  double done_s = 0;       ///< After bandwidth, the last one: work, as GPU time at the reference.
+  double computing_s = 0;  ///< GPU time in which the GPUs computed.
+  double core_s = 0;       ///< Allocated core time.
 
   void add(int gpus, const sim::MeanPace& pace);
 };
 
-/// What a factor cost of the GPU time that jobs held; below 0 where it spared some.
+/// A factor's cost in allocated GPU time; below 0 if it saved time.
 struct Cause {
   const char* column;
   const char* words;
@@ -58,29 +58,30 @@ struct SlowedJob {
   std::uint32_t job = 0;
   std::uint32_t stops = 0;
   sim::MeanPace pace{};
-  double lost_s = 0;  ///< GPU time less than at the reference; core time cut, of a CPU job.
+  double lost_s = 0;  ///< GPU time lost against the reference; core time cut, for a CPU job.
 };
 
 /// CPU jobs that ran.
 struct CpuJobTotals {
   std::int64_t jobs = 0;
-  std::int64_t throttled = 0;  ///< Held fewer cores than they asked for some time.
+  std::int64_t throttled = 0;  ///< Held fewer cores than requested for some time.
   double throttled_s = 0;
-  double cut_s = 0;          ///< Core time.
-  std::int64_t stopped = 0;  ///< At least once.
+  double cut_s = 0;          ///< Core time withheld.
+  std::int64_t stopped = 0;  ///< Stopped at least once.
   std::int64_t stops = 0;
 };
 
 struct Rates {
   RateTotals all{};
-  std::vector<RateTotals> by_model{};  ///< By the grouping By::model.
-  std::vector<double> percentiles{};   ///< Of the mean rates of GPU jobs; none, no values.
-  std::vector<SlowedJob> slowed{};     ///< GPU jobs that lost most, most first.
+  std::vector<RateTotals> by_model{};  ///< By group of By::model.
+  std::vector<double> percentiles{};   ///< Mean rates of GPU jobs; empty without values.
+  std::vector<SlowedJob> slowed{};     ///< The 20 GPU jobs that lost most, most first.
   CpuJobTotals cpu{};
-  std::vector<SlowedJob> gave_way{};  ///< CPU jobs that were cut most, then stopped most.
+  std::vector<SlowedJob> gave_way{};  ///< The 20 CPU jobs that were cut, then stopped, most.
 };
 
-/// Without speeds in the run, nothing but which jobs were stopped. O(jobs log jobs).
+/// Returns the rates. If the run does not simulate speeds, they only have the stops of CPU jobs.
+/// O(jobs log jobs).
 Rates rates_of(const RunInput& input, const sim::Schedule& schedule);
 
 }  // namespace almanac::report

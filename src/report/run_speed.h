@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Cores and speed in the report of a run: what held jobs back, which jobs lost most by it, and
-/// which CPU jobs gave way.
+/// Figures about cores and speed in the report of a run: what slowed jobs down, which jobs lost
+/// most, and which CPU jobs gave way.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@
 
 namespace almanac::report {
 
-/// What the run tells of rates and of CPU jobs; no figure where it simulates neither.
+/// Draws rates and CPU jobs; returns no figure if the run simulates neither.
 std::vector<figure::Figure> draw_speed(const RunInput& input,
                                        const std::vector<PolicyDigest>& policies);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What a run tells of the use of GPUs, of rates and of CPU jobs, in sentences.
+/// Findings of a run about GPU utilization, rates and CPU jobs.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace almanac::report {
 
-/// None where the run simulates neither speeds nor CPU jobs. `best` is the policy that has jobs
-/// done soonest.
+/// Returns no finding if the run simulates neither speeds nor CPU jobs. `best` is the policy with
+/// the smallest mean completion time.
 std::vector<figure::Finding> speed_findings(const std::vector<PolicyDigest>& policies,
                                             std::size_t best);
 

@@ -64,7 +64,7 @@ Tile gain_tile(const PolicyDigest& before, const PolicyDigest& after) {
   const Summary& first = before.summary;
   const Summary& best = after.summary;
   Tile tile{.label = fmt::format("Gain over {}", first.policy)};
-  // Where nobody waits, jobs may still run faster.
+  // Without waits, jobs may still run faster.
   constexpr double kNotable = 0.005;
   if (saved(first.avg_wait_s, best.avg_wait_s) >= kNotable) {
     tile.value =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The three numbers that the report of a run leads with.
+/// The three tiles at the top of the report of a run.
 #pragma once
 
 #include <vector>
@@ -11,8 +11,8 @@
 
 namespace almanac::report {
 
-/// The recommended policy, its gain over the baseline of the run, and who loses by it; none
-/// where no policy came to its end or no job finished.
+/// Returns the recommended policy, its gain over the baseline of the run, and who loses by it.
+/// Returns nothing if no policy was complete or no job finished.
 std::vector<figure::Tile> run_tiles(const RunInput& input,
                                     const std::vector<PolicyDigest>& policies);
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The load over time under each policy, thinned out for a page: of each bin the mean, and the
-/// extremes beside it.
+/// The load over time under each policy, reduced to the mean and the extremes of each time bin.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +14,13 @@
 
 namespace almanac::report {
 
-/// The samples of one bin of time.
+/// Samples of one time bin.
 struct LoadBin {
   std::int64_t bin = 0;
   double samples = 0;
   double gpus_total = 0, gpus_busy = 0, gpus_waiting = 0, jobs_waiting = 0;  ///< Sums.
   double nodes_asleep = 0;                                                   ///< Sum.
-  double gpus_computing = 0;             ///< Sum; NaN where speeds are not simulated.
+  double gpus_computing = 0;             ///< Sum; NaN if speeds are not simulated.
   double cpus_total = 0, cpus_busy = 0;  ///< Sums.
   double gpus_busy_min = 0, gpus_busy_max = 0, gpus_waiting_max = 0, jobs_waiting_max = 0;
 
@@ -31,14 +30,14 @@ struct LoadBin {
 struct Timeline {
   std::string policy{};
   Duration width{};
-  std::vector<LoadBin> bins{};  ///< In order; a bin without samples is left out.
+  std::vector<LoadBin> bins{};  ///< In order, without bins that have no samples.
 };
 
-/// At most `most` bins. O(samples).
+/// Returns at most `most` bins. O(samples).
 Timeline timeline_of(const std::string& policy, const sim::Schedule& schedule, std::size_t most);
 
-/// All policies at the width of the widest. Columns policy, time, and of each bin the means and
-/// extremes.
+/// Draws all policies at the width of the widest. The columns are policy, time, and the means and
+/// extremes of each bin.
 figure::Figure draw_timelines(std::span<const Timeline> timelines);
 
 }  // namespace almanac::report

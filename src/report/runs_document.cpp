@@ -70,7 +70,7 @@ std::vector<Each> all_of(const std::vector<ReadRun>& runs, std::vector<Each> Rea
   return all;
 }
 
-/// Without the row of what was recorded.
+/// Counts policies, without the row `as recorded`.
 std::int64_t count_policies(const std::vector<experiment::Summary>& summaries) {
   return std::count_if(summaries.begin(), summaries.end(),
                        [](const experiment::Summary& each) { return !each.recorded; });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The report on several runs side by side, made of what they left on disk.
+/// The report on several runs, made of their run directories.
 #pragma once
 
 #include <string>
@@ -14,21 +14,21 @@
 
 namespace almanac::report {
 
-/// A run directory as it was read.
+/// Contents of a run directory.
 struct ReadRun {
   std::string path{};
   experiment::RunRecord record{};
-  std::vector<experiment::Summary> summaries{};  ///< Policies named as the report shall name them.
-  std::vector<Distribution> jct{};               ///< By policy, as `waits`.
+  std::vector<experiment::Summary> summaries{};  ///< With policies named as in the report.
+  std::vector<Distribution> jct{};               ///< By policy, like `waits`.
   std::vector<Distribution> waits{};
 };
 
 /// Reads a run directory. `several` puts the run's path before the names of its policies, so that
-/// those of several runs can stand in one table. O(jobs log jobs) a policy.
+/// one table can show several runs. O(jobs log jobs) per policy.
 Result<ReadRun> read_whole_run(const std::string& path, bool several);
 
-/// Policies of all runs side by side, and how their completion times and waits are distributed.
-/// `command` is the command line. Needs a run.
+/// Compares the policies of all runs, with the distributions of their completion times and waits.
+/// `command` is the command line. Requires at least one run.
 figure::Document runs_document(const std::vector<ReadRun>& runs,
                                const std::vector<std::string>& command);
 

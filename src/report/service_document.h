@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The report of a simulated service: what its requests got, what it cost, and why requests missed
-/// the objective.
+/// The report of a simulated inference service: the latency of its requests, its cost, and why
+/// requests missed the SLO.
 #pragma once
 
 #include <string>
@@ -25,12 +25,12 @@ struct ServiceInput {
   double gpu_hours = 0;
   double cost = 0;  ///< 0 without a price.
   double energy_kwh = 0;
-  const std::vector<inference::FleetSize>& sizes;  ///< Fixed fleets; none = not played.
+  const std::vector<inference::FleetSize>& sizes;  ///< Fixed fleets; empty if not simulated.
 };
 
-/// Tiles with attainment, size and cost; attainment and cost by replicas; distributions of TTFT,
-/// TPOT and end-to-end latency against the objective; attainment, goodput, replicas, queue, KV
-/// memory and losses over time.
+/// Returns a report with tiles for attainment, size and cost; attainment and cost by replicas;
+/// distributions of TTFT, TPOT and end-to-end latency against the SLO; and attainment, goodput,
+/// replicas, queue, KV memory and losses over time.
 figure::Document service_document(const ServiceInput& input,
                                   const std::vector<std::string>& command);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The command line as a report names it.
+/// The command line as reports show it.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace almanac::report {
 
-/// Without these options ("--threads") and the value of each.
+/// Returns the command without these options (such as "--threads") and their values.
 std::vector<std::string> without_options(const std::vector<std::string>& command,
                                          const std::vector<std::string>& options);
 
-/// In one piece, without what says only where and how widely it is computed (--threads, --engine,
-/// --parts, --sbatch): that decides nothing, and a report is the same with any.
+/// Returns the command as one string without the options that change only where and how it runs
+/// (--threads, --engine, --parts, --sbatch). They do not change a report.
 std::string shown_command(const std::vector<std::string>& command);
 
 }  // namespace almanac::report

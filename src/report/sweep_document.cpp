@@ -80,7 +80,7 @@ bool any_has(const Points& points, double Summary::*field) {
   });
 }
 
-/// Shown where a run tells them.
+/// Figures that appear if runs have their values.
 constexpr Shown kWhereKnown[] = {
     {"sweep_guarantee", "Deadlines met", "guarantee", &Summary::guarantee, figure::Unit::fraction},
     {"sweep_tardiness", "Mean tardiness", "avg_tardiness_s", &Summary::avg_tardiness_s},
@@ -191,7 +191,7 @@ const std::string* best_at(const Points& points, const Axes& axes, double load) 
   return best;
 }
 
-/// The best policy has the least mean completion time over all points, each load counting alike.
+/// The best policy has the lowest mean JCT over all points, with equal weight for each load.
 figure::Compared compared_of(const Points& points, const Axes& axes) {
   figure::Compared compared;
   if (!axes.policies.empty()) {
@@ -260,7 +260,7 @@ void add_best(std::vector<Finding>& findings, const Points& points, const Axes& 
   findings.push_back(std::move(finding));
 }
 
-/// Where the curves of two policies change sides.
+/// Adds the loads at which the curves of two policies cross.
 void add_crossings(std::vector<Finding>& findings, const Points& points, const Axes& axes) {
   std::string crossings;
   std::size_t count = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The report of a sweep: each policy's averages and tails against the load, with the range over
-/// the seeds.
+/// The report of a sweep: averages and tails of each policy against the load, with the range over
+/// seeds.
 #pragma once
 
 #include <string>
@@ -13,18 +13,18 @@
 
 namespace almanac::report {
 
-/// A quantity over the seeds of one load and policy, of those that have a value.
+/// A quantity over the seeds of one load and policy, without missing values.
 struct Spread {
-  double mean = 0;  ///< NaN of no value, as low and high.
-  /// From 3 values on the 95 % interval of the mean (Student's t), else the least and the greatest.
+  double mean = 0;  ///< NaN without values, as are low and high.
+  /// 95 % interval of the mean (Student's t) from 3 values on, else the smallest and the largest.
   double low = 0;
   double high = 0;
 };
 
 Spread spread_of(const std::vector<double>& values);
 
-/// `points` as experiment::sweep() gives them; `command` is the command line, of which what it says
-/// of threads is left out.
+/// Returns the report. `points` come from experiment::sweep(). `command` is the command line;
+/// options about threads are left out.
 figure::Document sweep_document(const std::string& trace,
                                 const std::vector<experiment::SweepPoint>& points,
                                 const std::vector<std::string>& command);

@@ -66,8 +66,8 @@ void add_names(figure::Rows<Group>& rows) {
            [](const Group& of) { return experiment::marked_name(of.first()); });
 }
 
-/// Means over the seeds, and the least and the greatest average JCT. What no run tells has no
-/// column.
+/// Returns means over the seeds, and the lowest and highest average JCT. A value that no run has
+/// gets no column.
 figure::Listing means_of(const std::vector<Group>& groups, bool has_spread) {
   const auto any_has = [&](double experiment::Summary::*field) {
     return std::any_of(groups.begin(), groups.end(), [field](const Group& of) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What a sweep found, as tables for a reader.
+/// The results of a sweep as tables for readers.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace almanac::report {
 
-/// A row for each load and policy: averages over the seeds and, where speeds were simulated, what
-/// the GPUs did. `points` as experiment::sweep() gives them.
+/// Returns one row per load and policy with averages over seeds and, if speeds were simulated, GPU
+/// utilization. `points` come from experiment::sweep().
 std::string sweep_tables(const std::vector<experiment::SweepPoint>& points, std::size_t seeds,
                          const figure::TableForm& form);
 

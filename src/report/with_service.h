@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What training loses and what requests get when a service runs on the same cluster.
+/// The cost to training jobs, and the latency of requests, if a service runs on the same cluster.
 #pragma once
 
 #include <string>
@@ -12,9 +12,9 @@
 
 namespace almanac::report {
 
-/// A row for each policy.
+/// Returns one row per policy.
 figure::Listing with_service_rows(const std::vector<experiment::WithService>& all);
-/// The same as a JSON document, with more figures of each policy.
+/// Returns the same as a JSON document, with more values per policy.
 std::string with_service_json(const std::vector<experiment::WithService>& rows);
 
 }  // namespace almanac::report

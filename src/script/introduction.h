@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Who the program is that decides: its first line.
+/// The first line of a program that decides, in which it introduces itself.
 #pragma once
 
 #include <memory>
@@ -12,13 +12,14 @@
 
 namespace almanac::script {
 
-/// The program at the other end, once it has said who it is.
+/// The program, after its introduction.
 struct Guest {
   std::shared_ptr<Talk> talk;
-  policy::Composition composition;  ///< Of its estimate and placement; its slots decide nothing.
+  policy::Composition composition;  ///< Has its estimate and placement; its other slots do nothing.
 };
 
-/// Waits for the first line. Fails where that is no introduction, or names what there is not.
+/// Waits for the first line. Fails with invalid if it is not an introduction, with unsupported for
+/// another version of the protocol, and as Registry::compose() does for an unknown choice.
 Result<Guest> meet(int from, int to);
 
 }  // namespace almanac::script

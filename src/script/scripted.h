@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A policy that another program decides.
+/// A policy whose decisions another program makes.
 #pragma once
 
 #include <memory>
@@ -14,16 +14,17 @@
 
 namespace almanac::script {
 
-/// Tells `talk` each decision's events and does what it says. What breaks a rule of the contract
-/// is thrown as Broken before anything of the decision is carried out. `trace` must outlive it.
-/// `estimator` null = nothing is believed of run times.
+/// Returns a policy that sends each decision's events to `talk` and executes the commands that it
+/// receives. A command that violates the contract is thrown as Broken before any command of the
+/// decision is executed. `trace` must outlive the policy. Without an `estimator` (null), the
+/// program receives no predicted run times.
 ///
-/// Cost: two writes and reads of a pipe for each command, about 20 us.
+/// Cost: two writes and two reads of a pipe for each command, about 20 us.
 std::unique_ptr<policy::Policy> make_scripted(std::shared_ptr<Talk> talk, const trace::Trace& trace,
                                               std::unique_ptr<policy::Placement> placement,
                                               std::unique_ptr<predict::Estimator> estimator);
 
-/// Says that the simulation is over: the last line of the talk.
+/// Sends the last line, which says that the simulation is over.
 void say_over(Talk& talk);
 
 }  // namespace almanac::script

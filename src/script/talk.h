@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Lines to and from the program that decides.
+/// Exchanges lines with the program that decides.
 #pragma once
 
 #include <cstddef>
@@ -14,24 +14,25 @@
 
 namespace almanac::script {
 
-/// The other end is gone, or has said what it must not. Thrown through the simulation, since a
-/// policy has no other way to give up; experiment::simulate_run() makes a Result of it.
+/// The program has ended, or sent an invalid line. Thrown through the simulation, because a policy
+/// has no other way to give up; experiment::simulate_run() converts it to a Result.
 struct Broken final : std::exception {
   explicit Broken(std::string message, Code code = Code::invalid);
   const char* what() const noexcept override { return error.message.c_str(); }
   Error error;
 };
 
-/// A pair of descriptors, which it does not own. Not thread-safe.
+/// A pair of file descriptors, which it does not own. Not thread-safe.
 class Talk {
  public:
   Talk(int from, int to, Duration patience = kPatience)
       : from_(from), to_(to), patience_(patience) {}
 
-  /// Writes `line`, which holds no newline, at once.
+  /// Writes `line`, which has no newline, at once. Waits without limit while the pipe is full.
+  /// Throws Broken if the program has closed it.
   void say(std::string_view line);
-  /// The next line; waits for it, but not for ever. Throws Broken where the other end has gone,
-  /// says nothing for its patience, or does not end its line within kLongestLine.
+  /// Returns the next line. Throws Broken if the program has ended, sends nothing for `patience`,
+  /// or sends a line longer than kLongestLine.
   std::string hear();
 
   static constexpr Duration kPatience = 10min;
@@ -41,8 +42,8 @@ class Talk {
   int from_;
   int to_;
   Duration patience_;
-  std::string read_;       // not yet given
-  std::size_t given_ = 0;  // of read_
+  std::string read_;       // bytes received
+  std::size_t given_ = 0;  // bytes of read_ that hear() has returned
 };
 
 }  // namespace almanac::script

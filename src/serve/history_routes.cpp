@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The routes of the past: jobs that have ended, and how busy the machine was.
+/// The routes of the past: ended jobs, and the use of the cluster over time.
 #include <algorithm>
 #include <fstream>
 #include <iterator>

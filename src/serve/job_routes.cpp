@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The routes of jobs: looked at, submitted, cancelled.
+/// The routes that show, submit and cancel jobs.
 #include <algorithm>
 #include <array>
 #include <limits>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The route of a job's log: bytes of it from any place on.
+/// The route of a job's log, from any byte on.
 ///
 /// A log is a file that its user may have put anywhere, and a service that runs as root could read
-/// every file. So it is opened with the rights of the job's user, and nothing is read but a plain
-/// file that is the user's own: what the answer tells the user could have found out alone.
+/// every file. So it opens the log with the rights of the job's user, and reads it only if it is a
+/// plain file that the user owns. The answer has nothing that the user could not read without it.
 #include <algorithm>
 #include <cerrno>
 #include <cstring>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The routes of the whole: overview, nodes, policies.
+/// The routes of the whole cluster: overview, nodes, policies.
 #include <fmt/format.h>
 
 #include "policy/registry.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The routes of maintenance: announced, listed and called off.
+/// The routes that announce, list and cancel maintenance.
 #include <algorithm>
 #include <charconv>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The routes that are no part of version 1: the dashboard, metrics, health, what there is.
+/// Routes outside version 1 of the API: the dashboard, metrics, health, the API's description.
 #include <fmt/format.h>
 
 #include "serve/answers.h"

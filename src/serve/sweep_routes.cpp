@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The routes of sweeps: jobs of one group, compared by the metric that they report.
+/// The routes of sweeps: groups of jobs that are compared by a reported metric.
 #include <algorithm>
 #include <iterator>
 #include <map>

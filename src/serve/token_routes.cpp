@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The routes of tokens: made, listed and revoked by whom the kernel names, so by the Unix socket
-/// only.
+/// The routes that make, list and revoke tokens. They need the user name that the kernel reports,
+/// so they exist only on the Unix socket.
 #include <algorithm>
 #include <cmath>
 

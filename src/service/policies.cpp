@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/policies.h"
 
+#include <algorithm>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -11,6 +13,39 @@
 #include "predict/replay.h"
 
 namespace almanac::service {
+namespace {
+
+constexpr std::string_view kPredicted = "rolling";
+
+/// Whether an estimate that only a simulation of the past can have makes a difference.
+bool needs_the_past(const policy::Composition& composition) {
+  return policy::registry()
+      .traits(composition)
+      .any_of({policy::Trait::told_truth, policy::Trait::reads_predictions});
+}
+
+}  // namespace
+
+std::optional<std::string> stand_in(const std::string& text) {
+  const auto made = policy::registry().compose(text);
+  if (!made || !needs_the_past(*made) || text.ends_with(".toml")) return std::nullopt;
+  std::string name = made->name;
+  const std::size_t at = name.find("+" + made->estimate.name);
+  if (at == std::string::npos) return fmt::format("{}+{}", name, kPredicted);
+  const std::size_t end = std::min(name.find('+', at + 1), name.size());
+  return name.replace(at + 1, end - at - 1, kPredicted);
+}
+
+std::string stand_in_note(const std::string& text) {
+  const auto made = policy::registry().compose(text);
+  if (!made || !needs_the_past(*made)) return "";
+  const std::string runs = stand_in(text).value_or(fmt::format("{} with +{}", text, kPredicted));
+  const bool is_truth = policy::registry().traits(*made).has(policy::Trait::told_truth);
+  return fmt::format(
+      "policy {} uses {}, which only a simulated log has: the service runs {} and "
+      "predicts run times from past jobs",
+      text, is_truth ? "true run times" : "the predictions of a job log", runs);
+}
 
 Result<policy::Composition> compose(const std::string& text) {
   auto made = policy::registry().compose(text);
@@ -52,7 +87,7 @@ void take_no_truth(policy::Composition& composition) {
   static const policy::TraitSet kOfThePast = {policy::Trait::told_truth,
                                               policy::Trait::reads_predictions};
   const policy::Entry& estimate = policy::registry().estimates.at(composition.estimate.name);
-  if (estimate.traits.has.any_of(kOfThePast)) composition.estimate = "rolling";
+  if (estimate.traits.has.any_of(kOfThePast)) composition.estimate = std::string(kPredicted);
 }
 
 void take_no_ranges(policy::Composition& composition) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -24,6 +25,13 @@ namespace almanac::service {
 /// unsupported if a policy needs what one machine does not have: nodes to power down, a table of
 /// speeds.
 Result<policy::Composition> compose(const std::string& text);
+
+/// What runs where no true run times are known, as compose() reads it: "srtf+rolling" for "srtf",
+/// "easy+rolling" for "easy+oracle". Nothing if `text` runs as it is, and for a file.
+std::optional<std::string> stand_in(const std::string& text);
+/// One sentence that says what compose() makes of a policy that uses true run times, or the
+/// predictions of a log; "" of any other.
+std::string stand_in_note(const std::string& text);
 
 /// Replaces an estimate that only a simulation of the past can have by the paper's rolling one.
 void take_no_truth(policy::Composition& composition);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac-shepherd: stands beside one run of a job and outlives the service that started it.
-/// `almanac-shepherd --end STATE/runs` ends them all: the machine is switched off.
+/// almanac-shepherd: runs one run of a job, and outlives the service that started it.
+/// `almanac-shepherd --end STATE/runs` ends all shepherds when the machine is switched off.
 #include <cstdio>
 #include <string_view>
 

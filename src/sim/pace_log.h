@@ -51,7 +51,7 @@ class PaceLog {
     float gpus = 0;
     float type = 0;        // times gpus
     float neighbours = 0;  // times type
-    float cpus = 0;        // times neighbours
+    float cpus = 0;        // times neighbors
     float memory = 0;      // times cpus
     float alone = 0;       // times memory and power: the rate without contention
     float held_cpus = 0;

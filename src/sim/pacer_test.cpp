@@ -162,7 +162,7 @@ RC_GTEST_PROP(Pacer, DoesTheWorkWhateverTheRatesWere, ()) {
   }
 }
 
-/// A pacer of jobs that ask a whole GPU, or a part of it, and have no model: a neighbour halves
+/// A pacer of jobs that ask a whole GPU, or a part of it, and have no model: a neighbor halves
 /// their speed, whatever else they hold.
 struct Shared {
   explicit Shared(const std::vector<std::pair<float, Duration>>& jobs) {

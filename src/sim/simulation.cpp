@@ -78,6 +78,7 @@ class Engine final : public schedule::Actuator {
     }
     if (instances_.any()) round_.charge(job, instances_.make(round_.grants(job)));
     if (is_replica(job)) return start_replica(job);
+    end_wait(job);
     if (withdrawals_.has(job)) return start_withdrawn(job);
     const Duration work = runs_[index(job)] + state.charged;
     if (pacer_) {
@@ -86,13 +87,16 @@ class Engine final : public schedule::Actuator {
     } else {
       const Duration left = std::max(Duration{0}, work - state.attained);
       const Time begins = boots_.empty() ? now_ : when_on(round_.grants(job));
-      if (begins > now_) round_.begins_later(now_, job, begins);
+      if (begins > now_) begin_later(job, begins);
       ends_.push(begins + left + options_.restart.launch, job);
     }
   }
   void stop(JobId job) override {
     if (is_replica(job)) options_.services->stopped(job, now_);
-    if (!is_replica(job)) pacer_ ? pacer_->stop(job, now_) : ends_.erase(job);
+    if (!is_replica(job)) {
+      pacer_ ? pacer_->stop(job, now_) : ends_.erase(job);
+      begin_wait(job);
+    }
     give_back(job);
   }
   void resize(JobId job) override {
@@ -102,7 +106,7 @@ class Engine final : public schedule::Actuator {
   void end(JobId job, bool runs) override {
     if (is_replica(job)) options_.services->ended(job, now_);
     dependencies_.release(job);
-    if (!runs) return;
+    if (!runs) return end_wait(job);
     if (!is_replica(job)) pacer_ ? pacer_->stop(job, now_) : ends_.erase(job);
     give_back(job);
   }
@@ -111,6 +115,7 @@ class Engine final : public schedule::Actuator {
   }
   void decline(JobId job) override {
     dependencies_.release(job);
+    end_wait(job);
     result_.never.emplace_back(job, policy::Reason{.kind = policy::ReasonKind::declined,
                                                    .wanted = trace_.jobs[index(job)].request.gpus});
   }
@@ -133,6 +138,13 @@ class Engine final : public schedule::Actuator {
   void gather_withdrawals();
   void gather_arrivals();
   void join(JobId job);
+  void begin_later(JobId job, Time at);
+  void begin_wait(JobId job) {
+    if (options_.watch.log_waits) wait_log_.begin(job, now_);
+  }
+  void end_wait(JobId job) {
+    if (options_.watch.log_waits) wait_log_.end(job, now_);
+  }
   void gather_replicas_gone();
   void gather_replicas_come();
   void begin();
@@ -285,6 +297,7 @@ void Engine::gather_withdrawals() {
     if (round_.progress(job).phase != Phase::waiting) continue;
     round_.withdraw(now_, job);
     dependencies_.release(job);
+    end_wait(job);
     events_.push_back({EventKind::job_withdrawn, static_cast<std::uint32_t>(index(job))});
   }
 }
@@ -321,7 +334,7 @@ void Engine::join(JobId job) {
     withdrawals_.await(job);
   }
   events_.push_back({EventKind::job_arrived, static_cast<std::uint32_t>(index(job))});
-  if (options_.watch.log_waits) wait_log_.come(job, now_);
+  begin_wait(job);
 }
 
 void Engine::gather_others() {
@@ -359,6 +372,12 @@ void Engine::start_withdrawn(JobId job) {
   } else {
     ends_.push(now_, job);
   }
+}
+
+void Engine::begin_later(JobId job, Time at) {
+  round_.begins_later(now_, job, at);
+  if (!options_.watch.log_waits) return;
+  wait_log_.boot(job, now_, at, trace_.jobs[index(job)].request.gpus);
 }
 
 void Engine::start_replica(JobId job) {
@@ -623,13 +642,14 @@ Schedule Engine::run() {
   options_.range.from == nullptr ? begin() : resume(*options_.range.from);
   for (Time at = next_event(); at != kNever && !is_over(); at = next_event()) {
     at = std::max(at, now_);  // a change of capacity may lie before the first arrival
+    // A policy may decide several times at one instant.
+    if (options_.watch.log_waits && at > now_) wait_log_.look(now_, round_);
     sample_until(at);
     integrate_until(at);
     now_ = at;
     gather_events();
     if (events_.empty()) continue;
     decide();
-    if (options_.watch.log_waits) wait_log_.look(now_, round_);
     if (options_.watch.job != kNoJob) {
       const Phase phase = round_.progress(options_.watch.job).phase;
       if (phase != Phase::waiting && !result_.waits.empty() &&

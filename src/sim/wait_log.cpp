@@ -11,34 +11,45 @@ constexpr int kPart = 10;
 
 }  // namespace
 
+void WaitLog::begin(JobId job, Time now) {
+  if (index(job) >= current_.size()) current_.resize(index(job) + 1);
+  Current& current = current_[index(job)];
+  if (current.last > 0) {  // stopped before its nodes have booted
+    Wait& last = waits_[current.last - 1].wait;
+    last.until = std::min(last.until, now);
+  }
+  current = {.began = now, .due = now};
+  due_.push({now, job});
+}
+
+void WaitLog::end(JobId job, Time now) {
+  if (index(job) >= current_.size()) return;
+  Current& current = current_[index(job)];
+  if (current.last > 0) waits_[current.last - 1].wait.until = now;
+  current = {};
+}
+
+void WaitLog::boot(JobId job, Time from, Time until, int gpus) {
+  waits_.push_back({job, {from, until, {.kind = policy::ReasonKind::booting, .wanted = gpus}}});
+  current_[index(job)].last = static_cast<std::uint32_t>(waits_.size());
+}
+
 void WaitLog::look(Time now, schedule::Round& round) {
   while (!due_.empty() && due_.top().first <= now) {
-    const JobId job = due_.top().second;
+    const auto [due, job] = due_.top();
     due_.pop();
-    if (index(job) >= last_.size()) {
-      last_.resize(index(job) + 1);
-      came_.resize(index(job) + 1, now);
-    }
-    const policy::Progress& state = round.progress(job);
-    if (state.phase == policy::Phase::waiting) note(job, now, round);
-    const bool runs = state.phase == policy::Phase::running;
-    if (state.phase != policy::Phase::waiting && last_[index(job)] > 0) {
-      // It may have started, and even ended, since it was asked last.
-      Wait& last = waits_[last_[index(job)] - 1].wait;
-      const Time began = runs                     ? state.since
-                         : state.start != kNoTime ? state.start
-                                                  : state.end;  // withdrawn
-      if (last.until == kNever) last.until = std::max(last.from, std::min(now, began));
-    }
-    if (state.phase != policy::Phase::waiting && !runs) continue;
-    due_.push({now + std::max(kLeast, (now - came_[index(job)]) / kPart), job});
+    Current& current = current_[index(job)];
+    if (current.due != due) continue;  // of a wait that is over
+    note(job, now, round);
+    current.due = now + std::max(kLeast, (now - current.began) / kPart);
+    due_.push({current.due, job});
   }
 }
 
 void WaitLog::note(JobId job, Time now, schedule::Round& round) {
   const policy::Reason reason = round.why_waiting(now, job);
-  std::uint32_t& last = last_[index(job)];
-  if (last > 0 && waits_[last - 1].wait.until == kNever) {
+  std::uint32_t& last = current_[index(job)].last;
+  if (last > 0) {
     Wait& lasts = waits_[last - 1].wait;
     if (lasts.reason.kind == reason.kind && lasts.reason.other == reason.other) return;
     lasts.until = now;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Generic resources (text/gres.h) under the names that this room gives them.
+/// Makes generic resources (text/gres.h) available in this namespace.
 #pragma once
 
 #include "text/gres.h"

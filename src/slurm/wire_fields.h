@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The fields of what crosses the wire, in the order in which they are written; and the words of
-/// its enumerations.
+/// The fields of all messages between the service and the gateway, in the order in which they are
+/// written, and the words of the enumerations.
 #pragma once
 
 #include <array>
@@ -265,7 +265,7 @@ inline constexpr auto words(Code) {
       {"usage", "invalid", "corrupt", "not_found", "conflict", "unavailable", "unsupported"});
 }
 
-/// Visits fields and learns nothing.
+/// A visitor that does nothing.
 struct Blind {
   void operator()(std::string_view, auto) const {}
 };

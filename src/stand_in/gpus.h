@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The GPUs of a step of a job. A step that asks for some of its job's GPUs has these alone, as
-/// long as it runs: `srun --gpus=1 a & srun --gpus=1 b & wait` runs each on its own.
+/// The GPUs of a step of a job. A step that requests some of its job's GPUs has exclusive use of
+/// them while it runs: `srun --gpus=1 a & srun --gpus=1 b & wait` runs each on its own GPU.
 #pragma once
 
 #include <optional>
@@ -13,20 +13,21 @@
 
 namespace almanac::stand_in {
 
-/// GPUs by the names that programs are told. A step that has some of them only holds a lock on
-/// each for as long as any process of it lives: the descriptor is inherited.
+/// The names of GPUs, as programs see them. A step with only some of the job's GPUs holds a lock on
+/// each until its last process ends, because processes inherit the file descriptor.
 struct StepGpus {
   std::vector<std::string> names{};
-  int lock = -1;  ///< -1 = it holds none.
+  int lock = -1;  ///< Descriptor of the lock; -1 = none.
 };
 
-/// "0,2" in parts.
+/// Splits a list such as "0,2".
 std::vector<std::string> held_gpus(const std::string& visible);
 
-/// `wanted` of `held`, those that no other step has; nothing = all of them, as every other step
-/// may. Waits until there are so many, unless `immediate`. `lock_file`: of the job's user, the same
-/// for all steps of a run; "" = steps share. Fails with usage where the job has fewer, with
-/// unavailable where `immediate` and others have them.
+/// Returns `wanted` GPUs of `held` that no other step has locked, and waits until there are so
+/// many, unless `immediate`. Without `wanted`, returns all of them without a lock. `lock_file` is
+/// the same for all steps of a run and belongs to the job's user; with "", steps share GPUs. Fails
+/// with usage if the job has fewer GPUs, and with unavailable if `immediate` and other steps have
+/// them.
 Result<StepGpus> take_gpus(const std::vector<std::string>& held, std::optional<int> wanted,
                            const std::string& lock_file, bool immediate);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// srun for batch scripts that run without Slurm: runs its command on the GPUs of the job.
+/// srun for batch scripts on machines without Slurm: runs a command on the GPUs of the job.
 #include <string>
 #include <vector>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What srun is asked, and what of that can be done on one machine.
+/// Parses the options of srun, as far as one machine can follow them.
 ///
 /// Source   srun(1) of Slurm 23.02.
-/// Differs  A step runs on the machine of its job. Nothing waits for a controller. Options that
-///          change neither what runs nor on which GPUs are told in a note; what cannot be done is
-///          refused in one line.
+/// Differs  A step runs on the machine of its job, and no controller takes part. Options that
+///          change neither what runs nor on which GPUs are ignored with a note; other unsupported
+///          options are errors.
 #pragma once
 
 #include <optional>
@@ -18,20 +18,20 @@
 
 namespace almanac::stand_in {
 
-/// Which GPUs each task sees.
+/// The GPUs that each task sees.
 enum class GpuView { all, own_share, mapped };
 
 struct Step {
   std::vector<std::string> command{};
   int tasks = 1;
   std::optional<int> cpus_per_task{};
-  std::optional<int> gpus{};  ///< Of the step; nothing = all of the job's.
+  std::optional<int> gpus{};  ///< GPUs of the step; nothing = all of the job's.
   GpuView gpu_view = GpuView::all;
-  std::vector<int> gpu_map{};  ///< Of GpuView::mapped: of each task, the place of its GPU.
-  bool immediate = false;      ///< Fails where GPUs are other steps'.
-  std::string out{};           ///< As sbatch's --output; "" = ours.
-  std::string err{};           ///< "" = with `out`.
-  std::string in{};            ///< "all", "none", a task's number, a file; "" = the first task's.
+  std::vector<int> gpu_map{};  ///< With GpuView::mapped, the index of each task's GPU.
+  bool immediate = false;      ///< Fails if other steps have the GPUs.
+  std::string out{};           ///< As sbatch's --output; "" = srun's own output.
+  std::string err{};           ///< "" = the same as `out`.
+  std::string in{};  ///< "all", "none", the number of a task, or a file; "" = the first task's.
   bool append = false;
   bool label = false;
   std::string directory{};
@@ -39,16 +39,16 @@ struct Step {
   std::string export_names = "ALL";
   Duration time_limit = kNoDuration;
   bool kill_on_bad_exit = false;
-  Duration wait = kNoDuration;  ///< After the first task's end; kNoDuration = without end.
+  Duration wait = kNoDuration;  ///< After the first task has ended; kNoDuration = without limit.
   std::vector<std::string> notes{};
 };
 
-/// `words`: without the program. `variables`: the job's environment, of which SLURM_NTASKS and
-/// other defaults are read. Fails with usage or unsupported.
+/// Parses `words`, the command line without the program. `variables` is the job's environment, from
+/// which SLURM_NTASKS and other defaults are read. Fails with usage or unsupported.
 Result<Step> read_step(const std::vector<std::string>& words,
                        const std::vector<std::string>& variables);
 
-/// The value of a variable; "" = it is not set.
+/// Returns the value of a variable; "" = not set.
 std::string value_of(const std::vector<std::string>& variables, const std::string& name);
 
 }  // namespace almanac::stand_in

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The tasks of a step: the same command so many times, each told by Slurm's variables which it is.
+/// Runs the tasks of a step: copies of one command, each with Slurm's variables for its number.
 ///
 /// Source   srun(1) of Slurm 23.02, "OUTPUT ENVIRONMENT VARIABLES", --output, --kill-on-bad-exit.
 #pragma once
@@ -15,18 +15,17 @@
 
 namespace almanac::stand_in {
 
-/// What task `number` is told, of the job's `variables`.
+/// Returns the environment of task `number`: the job's `variables` and its own.
 std::vector<std::string> environment_of(const Step& step, const StepGpus& gpus, int number,
                                         const std::vector<std::string>& variables);
 
-/// The file that `pattern` stands for: %j %J job, %s step, %t task, %n %N node, %u user, %x name,
-/// %A %a of an array, %% itself.
+/// Replaces in `pattern` %j and %J by the job, %s by the step, %t by the task, %n and %N by the
+/// node, %u by the user, %x by the name, %A and %a by the array and its task, and %% by %.
 std::string file_of(const std::string& pattern, int task,
                     const std::vector<std::string>& variables);
 
-/// Runs the tasks until all have ended; a single one takes our place. Gives the highest exit
-/// status, 128 and the signal of one that a signal ended. Signals that are sent to us go on to the
-/// tasks.
+/// Runs all tasks until they end; a single task replaces this process. Returns the highest exit
+/// status, which is 128 + the signal for a task that a signal ended. Forwards signals to the tasks.
 Result<int> run_step(const Step& step, const StepGpus& gpus,
                      const std::vector<std::string>& variables);
 

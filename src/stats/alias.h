@@ -20,7 +20,7 @@ class Alias {
   /// Requires: weights >= 0, at least one of them > 0.
   explicit Alias(std::span<const double> weights);
 
-  /// A position in the list, with probability proportional to its weight.
+  /// Returns an index, with probability proportional to its weight. Cost: constant.
   std::size_t draw(Rng& rng) const {
     const auto slot = static_cast<std::size_t>(rng.below(slots_.size()));
     return rng.uniform() < slots_[slot].keep ? slot : slots_[slot].other;

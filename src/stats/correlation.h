@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How much two samples go together: Pearson's and Spearman's coefficients.
+/// Correlation of two samples: Pearson's and Spearman's coefficients.
 #pragma once
 
 #include <span>
@@ -9,13 +9,13 @@
 
 namespace almanac::stats {
 
-/// Pearson's correlation of two samples of one size; NaN when one of them does not vary.
+/// Returns Pearson's correlation of two samples of equal size; NaN if one of them is constant.
 double pearson(std::span<const double> a, std::span<const double> b);
 
-/// The rank of each value, from 0; equal values share their mean rank. O(n log n).
+/// Returns the rank of each value, from 0; equal values share their mean rank. Cost: O(n log n).
 std::vector<double> ranks(std::span<const double> values);
 
-/// Spearman's rank correlation: Pearson's of the ranks.
+/// Returns Spearman's rank correlation: Pearson's of the ranks.
 double spearman(std::span<const double> a, std::span<const double> b);
 
 }  // namespace almanac::stats

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Ranks a large sample by counting rather than sorting.
+/// Ranks the values of a large sample by a histogram instead of by sorting.
 #pragma once
 
 #include <cstddef>
@@ -13,15 +13,15 @@ namespace almanac::stats {
 
 class EvenRanks {
  public:
-  /// Counts the values, which should be around 0 with a spread around 1.
+  /// Counts `values`, which should have mean 0 and standard deviation 1.
   explicit EvenRanks(std::span<const float> values);
 
-  /// The rank of `value` in the sample, in [0, size). Increasing; exact to the fine bins it
-  /// counts in, inside which it is even.
+  /// Returns the approximate rank of `value` in the sample, in [0, size): exact at the borders of
+  /// bins (1/512), interpolated between them. Increasing in `value` within 8 standard deviations.
   double operator()(float value) const;
 
  private:
-  std::vector<std::uint32_t> below_;  // how many values lie in the bins below
+  std::vector<std::uint32_t> below_;  // number of values in all lower bins
 };
 
 }  // namespace almanac::stats

@@ -7,7 +7,7 @@
 namespace almanac::stats {
 namespace {
 
-/// How alike neighbours are: the correlation of each block's change with the next one's.
+/// How alike neighbors are: the correlation of each block's change with the next one's.
 double likeness(const std::vector<DaySum>& blocks) {
   double mean = 0;
   for (const DaySum& block : blocks) mean += block.change() / static_cast<double>(blocks.size());

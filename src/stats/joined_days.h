@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Days joined to blocks, so that what two schedules of the same jobs differ by can be drawn anew.
+/// Joins days to blocks, for a bootstrap of the difference between two schedules of the same jobs.
 ///
-/// The jobs of a day wait together, so days are drawn and not jobs. Where a queue lasts for days,
-/// differences of neighbouring days are alike too: a queue that lasts is one observation. So days
-/// are joined, two, four, ... at a time, until blocks are no more alike than chance makes them.
+/// The jobs of a day wait together, so days are drawn instead of jobs. If a queue lasts for days,
+/// the differences of successive days are correlated too. Days are therefore joined, 2, 4, ... at a
+/// time, until successive blocks are not significantly correlated.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace almanac::stats {
 
-/// What the jobs of some days in a row add up to under either schedule, in any unit.
+/// Sums over the jobs of successive days under each of the two schedules, in any unit.
 struct DaySum {
   double jobs = 0;
   double before = 0;
@@ -23,19 +23,20 @@ struct DaySum {
   double change() const { return after - before; }
 };
 
-/// Of fewer the p of a sign test cannot fall below 0.05: of 5 blocks all one way it is 1/16.
+/// With fewer blocks, the p of a sign test cannot be below 0.05: 5 blocks of one sign give 1/16.
 inline constexpr std::size_t kFewestBlocks = 6;
 
 struct JoinedDays {
-  std::vector<DaySum> blocks{};  ///< In the order of days; none where no day has jobs.
+  std::vector<DaySum> blocks{};  ///< In the order of days, without days that have no jobs.
   int days_a_block = 1;
-  /// Whether there are kFewestBlocks, and neighbours are no more alike than chance makes
-  /// independent ones in 19 of 20 cases. Where not, intervals and p would be too sure.
+  /// Whether there are kFewestBlocks and successive blocks are not significantly correlated (one-
+  /// sided, 5 %). Otherwise intervals are too narrow and p-values too small.
   bool tell = false;
 };
 
-/// Blocks as short as can be that stand alone; if none do, the longest of which there are enough.
-/// `days`: number of the day from any zero. O(days log days).
+/// Returns the shortest blocks that are not significantly correlated. If there are none, returns
+/// the longest of which there are kFewestBlocks. Keys of `days` count days from any zero. Cost:
+/// O(days log days).
 JoinedDays join_days(const std::map<long long, DaySum>& days);
 
 }  // namespace almanac::stats

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Fits the parameters of a curve: the least sum of squared errors, within bounds.
+/// Fits the parameters of a curve within bounds by least squares.
 #pragma once
 
 #include <cstddef>
@@ -19,18 +19,18 @@ struct Parameter {
 
 struct LeastSquares {
   std::vector<double> parameters;
-  double sum = 0;  ///< Of squared errors.
+  double sum = 0;  ///< Sum of squared errors.
 };
 
-/// Fills `errors`, one an observation, from parameters within their bounds.
+/// Computes the error of each observation from parameters within their bounds.
 using Errors = std::function<void(std::span<const double> parameters, std::span<double> errors)>;
 
-/// The valley below the start; where there may be several, start from several places. Derivatives
-/// are differences, so the curve may have corners. Deterministic.
+/// Returns a local minimum near the start; to find a global one, call it with several starts. It
+/// computes derivatives by differences, so the curve may have corners. Deterministic.
 ///
 /// Source   Levenberg-Marquardt with Marquardt's scaling (Marquardt, SIAM 1963); a step that leaves
 ///          the bounds ends on them.
-/// Cost     up to 100 rounds of parameters + 1 calls of `errors`, and a linear system a round.
+/// Cost     up to 100 iterations of parameters + 1 calls of `errors` and one linear system.
 LeastSquares least_squares(std::span<const Parameter> parameters, std::size_t observations,
                            const Errors& errors);
 

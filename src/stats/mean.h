@@ -9,7 +9,7 @@
 
 namespace almanac::stats {
 
-/// The mean; NaN for no values.
+/// Returns the mean; NaN for no values.
 inline double mean(std::span<const double> values) {
   if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
   double sum = 0;

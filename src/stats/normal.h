@@ -10,13 +10,13 @@
 
 namespace almanac::stats {
 
-/// P(Z <= z).
+/// Returns P(Z <= z).
 double normal_cdf(double z);
 
-/// The z with P(Z <= z) = p, to 16 digits; infinite at 0 and 1.
+/// Returns z with P(Z <= z) = p, to 16 digits; infinite at 0 and 1.
 double normal_quantile(double p);
 
-/// A draw from the distribution, by inversion: one random number and, mostly, no logarithm.
+/// Draws a value by inversion, from one random number.
 inline double normal_draw(Rng& rng) { return normal_quantile(rng.uniform() + 0x1.0p-54); }
 
 }  // namespace almanac::stats

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The points at which a distribution is drawn: 1 to 99 percent, and 99.9.
+/// The percentiles at which figures show a distribution: 1 to 99, and 99.9.
 #pragma once
 
 #include <array>

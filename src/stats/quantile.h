@@ -9,14 +9,14 @@
 
 namespace almanac::stats {
 
-/// Stands for a figure of no values.
+/// The value of a statistic of no values.
 inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-/// The `q` quantile (0 .. 1), interpolated between neighbours as numpy and R (type 7) do; NaN for
-/// an empty sample. Reorders `scratch`. O(n).
+/// Returns the `q` quantile (0 .. 1), interpolated between neighbors as numpy and R (type 7) do;
+/// NaN for an empty sample. Reorders `scratch`. Cost: O(n).
 double quantile(std::span<double> scratch, double q);
 
-/// The same of a sample in ascending order. O(1).
+/// As quantile(), for a sample in ascending order. Cost: constant.
 double quantile_sorted(std::span<const double> sorted, double q);
 
 }  // namespace almanac::stats

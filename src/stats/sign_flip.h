@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Whether paired differences could as well have had the other sign: the randomisation test over
-/// blocks. Days are blocks; the jobs of one are too alike to be flipped one by one.
+/// The sign-flip test: could paired differences as well have the opposite signs? Its units are
+/// blocks such as days, because the jobs of one day depend on each other.
 ///
 /// Source   Fisher, The Design of Experiments, 1935, section 21; Holm, Scandinavian Journal of
 ///          Statistics 1979 (several comparisons).
@@ -16,13 +16,14 @@
 
 namespace almanac::stats {
 
-/// How likely it is that the sum of `blocks`, each with its sign drawn, is as far from 0 as theirs;
-/// of all 2^n ways where these are fewer than `times`, else of so many draws, the observed one
-/// among them. 1 for none. Deterministic in `rng`. O(times x blocks).
+/// Returns the probability that random signs make the sum of `blocks` at least as far from 0 as it
+/// is. Uses all 2^n combinations of signs if there are at most `times`, otherwise `times` random
+/// ones and the observed one. Returns 1 for no blocks. Deterministic in `rng`. Cost:
+/// O(times x blocks).
 double sign_flip_p(std::span<const double> blocks, std::size_t times, Rng& rng);
 
-/// The same values raised for being several (Holm): below 0.05, no more than one such family in 20
-/// has a single one that only chance made.
+/// Returns p-values adjusted for their number (Holm): with all values below 0.05 taken as
+/// significant, the probability of any false one is at most 0.05.
 std::vector<double> holm(std::span<const double> ps);
 
 }  // namespace almanac::stats

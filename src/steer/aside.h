@@ -24,7 +24,7 @@ enum class Aside : std::uint8_t {
   no_partition,   ///< In no known partition.
   heterogeneous,  ///< Its parts must start together, which policies cannot do.
   reserved,       ///< Runs in a reservation, on nodes that no other job may use.
-  limited,        ///< At a limit of its user, account or QOS, or out of licences.
+  limited,        ///< At a limit of its user, account or QOS, or out of licenses.
   at_quota,       ///< Requests more GPUs than a known quota has left (slurm/quotas.h).
   elsewhere,      ///< No node that suits it has room (suitable.h).
   in_vain,        ///< Slurm did not start it although it could (lever.h).

@@ -2,7 +2,7 @@
 
 /// \file
 /// The controller of a Slurm cluster, as the deciding thread talks to it. The thread waits for
-/// answers without holding the lock, and not for ever.
+/// answers without holding the lock, and not forever.
 #pragma once
 
 #include <functional>

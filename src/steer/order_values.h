@@ -18,7 +18,7 @@ struct Window {
   std::int64_t highest = 0;
 };
 
-/// The usual distance of neighbours: large enough for many jobs to come between two.
+/// The usual distance of neighbors: large enough for many jobs to come between two.
 std::int64_t usual_step(const Window& window);
 
 /// Returns new numbers for jobs with `present` ones, in the order of the line, each lower than the

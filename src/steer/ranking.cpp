@@ -26,7 +26,7 @@ std::uint32_t slurm_uid(const slurm::Site& site) {
   return uid;
 }
 
-/// A number between those of its neighbours in the line, of which either may be missing.
+/// A number between those of its neighbors in the line, of which either may be missing.
 std::int64_t number_between(std::optional<std::int64_t> before, std::optional<std::int64_t> behind,
                             const Window& window) {
   const std::int64_t step = usual_step(window);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How the service of a Slurm begins: what must be there, and what is kept from before.
+/// Starts the service of a Slurm cluster: checks what it needs and loads its earlier state.
 #include <filesystem>
 #include <utility>
 

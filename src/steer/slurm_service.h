@@ -9,7 +9,7 @@
 /// again.
 ///
 /// One thread decides, under the lock that each request takes (known.h). It waits for the
-/// controller without that lock, and not for ever (controller.h). The watchdog restarts a service
+/// controller without that lock, and not forever (controller.h). The watchdog restarts a service
 /// whose decision does not end, but not one whose controller is slow.
 #pragma once
 

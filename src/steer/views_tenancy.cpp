@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Who had how much of its due at a Slurm: its accounts and their users, by their shares.
+/// The usage and the fair share of a Slurm cluster's accounts and users.
 #include <map>
 #include <set>
 #include <utility>

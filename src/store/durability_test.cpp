@@ -21,7 +21,7 @@ namespace {
 /// Jobs of a batch: all of them are there, or none.
 constexpr std::int64_t kTogether = 3;
 
-/// Commits batches of jobs for ever, and ends the one before; writes the last number of each into
+/// Commits batches of jobs forever, and ends the one before; writes the last number of each into
 /// the pipe once the store has it.
 [[noreturn]] void commit_on(const std::string& path, int acknowledge) {
   auto store = Store::open(path);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How long a job has run.
+/// The run time of a job.
 #pragma once
 
 #include "base/time.h"
@@ -9,7 +9,7 @@
 
 namespace almanac::store {
 
-/// Run time so far, all runs together.
+/// Returns the run time so far, over all runs.
 inline Duration ran(const Job& job, Time now) {
   const bool runs = job.state == trace::JobState::running;
   return job.attained + (runs ? now - job.since : Duration(0));

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A sample as a box plot draws it.
+/// The statistics of a box plot.
 #pragma once
 
 #include <span>
 
 namespace almanac::study {
 
-/// NaN throughout for an empty sample.
+/// All NaN for an empty sample.
 struct Box {
   double low = 0;  ///< The smallest value within 1.5 interquartile ranges below q1.
   double q1 = 0;
@@ -18,7 +18,7 @@ struct Box {
   double mean = 0;
 };
 
-/// Quartiles are interpolated as numpy does. Sorts `sample`. O(n log n).
+/// Interpolates quartiles as numpy does. Sorts `sample`. Cost: O(n log n).
 Box box(std::span<double> sample);
 
 }  // namespace almanac::study

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The columns of a figure that shows boxes.
+/// The columns of a figure with box plots.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace almanac::study {
 
-/// low, q1, median, q3, high and mean, each name with `suffix` ("_s"), one row a box.
+/// Columns low, q1, median, q3, high and mean, each name with `suffix` ("_s"); one row per box.
 class BoxColumns {
  public:
   BoxColumns(figure::Figure& figure, figure::Unit unit, const std::string& suffix = "")
@@ -30,7 +30,7 @@ class BoxColumns {
     high_.add(box.high);
     mean_.add(box.mean);
   }
-  /// What a box chart wants to know.
+  /// Returns the names of the columns, for a box chart.
   figure::Chart::Box names() const {
     return {low_.name, q1_.name, median_.name, q3_.name, high_.name, mean_.name};
   }

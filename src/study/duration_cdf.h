@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How many jobs last up to 1, 2, 4, ... seconds: the curves of the Helios study, which are
-/// evaluated at powers of two only.
+/// How many jobs last up to 1, 2, 4, ... seconds. The curves of the Helios study are evaluated only
+/// at powers of two.
 ///
 /// Source   Hu et al., SC'21, Figures 1(a) and 5.
 #pragma once
@@ -19,15 +19,15 @@ namespace almanac::study {
 /// The last point of the curves: 2^21 s, about 24 days.
 inline constexpr int kLastOctave = 21;
 
-/// Columns duration_s (2^0 to 2^21), count (jobs that last so long or less) and fraction (of all
-/// `jobs`), with a chart.
+/// Returns a figure with columns duration_s (2^0 to 2^21), count (jobs of at most that duration)
+/// and fraction (of all `jobs`), and a chart.
 figure::Figure duration_cdf(const Study& study, std::span<const std::uint32_t> jobs,
                             std::vector<figure::Reference> references = {});
 
-/// A published curve: counts at 2^0 to 2^21 of `total` jobs.
+/// Returns a published curve from its counts at 2^0 to 2^21 among `total` jobs.
 figure::Reference published_cdf(std::string name, std::span<const double> counts, double total);
 
-/// The durations of `jobs` in s, ascending.
+/// Returns the durations of `jobs` in s, ascending.
 std::vector<double> sorted_durations(const Study& study, std::span<const std::uint32_t> jobs);
 
 }  // namespace almanac::study

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The report on used and allocated resources: users, smaller sufficient requests, and the jobs
-/// that used least.
+/// The report on used and allocated resources: users, smaller requests that would have sufficed,
+/// and the jobs that used the least.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@
 
 namespace almanac::study {
 
-/// Title and provenance but for its number of jobs are the caller's.
+/// The caller fills in the title and the provenance, except the number of jobs.
 figure::Document efficiency_document(const std::vector<JobUse>& jobs, const Prices& prices);
 
 }  // namespace almanac::study

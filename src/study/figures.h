@@ -15,7 +15,7 @@
 
 namespace almanac::study {
 
-/// The section of a figure: what an operator can change most comes first.
+/// The section of a figure. The first sections show what an operator can change most.
 enum class Part : std::uint8_t {
   waiting,
   cluster,
@@ -28,7 +28,7 @@ enum class Part : std::uint8_t {
 };
 inline constexpr std::size_t kNumParts = static_cast<std::size_t>(Part::literature) + 1;
 
-/// A figure and what it shows, in words.
+/// A figure and its findings in words.
 struct Drawing {
   figure::Figure figure{};
   std::vector<figure::Finding> findings{};
@@ -41,7 +41,7 @@ struct Recipe {
   std::string source{};  ///< "Hu et al., SC'21, Figure 1(a)"
   Part part{};
   std::vector<Need> needs{};
-  /// Fills columns, charts, caption and n; id, title and source are the recipe's.
+  /// Fills columns, charts, caption and n. The caller adds id, title and source.
   std::function<Drawing(const Study&)> draw{};
 };
 
@@ -54,13 +54,13 @@ class Figures {
   std::vector<Recipe> recipes_;
 };
 
-/// All of them, in the order of their files.
+/// Returns all figures, in the order of their files.
 const Figures& figures();
 
-/// Draws every figure that the study allows into sections and findings, and lists the others with
-/// what they lack. Findings with advice come first; what published studies found is in the section
-/// `literature`. Title, facts and provenance are the caller's to fill in.
-/// `progress` is told the share that is done; may be empty.
+/// Draws each figure for which the study has the data, with its findings, and lists the others with
+/// what they lack. Findings with advice come first; results of published studies are in the section
+/// `literature`. The caller fills in title, facts and provenance. Calls `progress`, which may be
+/// empty, with the fraction done.
 figure::Document draw_all(const Study& study, const std::function<void(double)>& progress = {});
 
 }  // namespace almanac::study

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Counts percentages in bins of 0.1, so that billions of samples take a page of memory.
+/// Counts percentages in bins of 0.1, so that billions of samples need 8 KB of memory.
 #pragma once
 
 #include <array>
@@ -11,16 +11,17 @@ namespace almanac::study {
 
 class PercentHistogram {
  public:
-  /// Values outside 0..100 count as the nearer end.
+  /// Counts values outside 0..100 as 0 or 100.
   void add(double percent);
   void add(const PercentHistogram& other);
 
   std::int64_t count() const { return count_; }
-  /// Exact; NaN without values.
+  /// Exact, up to rounding; NaN without values.
   double mean() const;
-  /// The value that a share `q` of all does not exceed, to 0.1; NaN without values.
+  /// Returns the value that a fraction `q` of all values does not exceed, to 0.1; NaN without
+  /// values.
   double quantile(double q) const;
-  /// The share of the values that are 0 (below 0.05); NaN without values.
+  /// Returns the fraction of values that are 0 (below 0.05); NaN without values.
   double zeros() const;
 
  private:

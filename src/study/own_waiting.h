@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How much of users' waiting passed while jobs of their own ran.
+/// The fraction of users' waiting that passed while jobs of their own ran.
 ///
-/// A user who submits more at once than a limit, or good manners, let run waits for themselves: a
-/// higher priority would not shorten that.
+/// A user who submits more jobs at once than a limit allows to run waits for these jobs. A higher
+/// priority would not shorten that.
 #pragma once
 
 #include <set>
@@ -15,8 +15,8 @@
 
 namespace almanac::study {
 
-/// The part of the waiting of these users' GPU jobs, from joining the queue to the first start,
-/// during which at least one other GPU job of the same user ran. NaN if they did not wait.
+/// Returns the fraction of the waiting of these users' GPU jobs, from submission to the first
+/// start, during which another GPU job of the same user ran. NaN if they did not wait.
 ///
 /// Cost: O(jobs log jobs).
 double waited_beside_own(const Study& study, const std::set<std::string_view>& users);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Times of day and dates as `sbatch --begin` takes them.
+/// Parses times of day and dates as `sbatch --begin` does.
 #include <array>
 #include <ctime>
 #include <utility>

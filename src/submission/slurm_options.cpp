@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Source: sbatch(1) of Slurm 23.02. Differs: a job runs on one machine, so what Slurm says of a
-/// node is said of the whole.
+/// Source   sbatch(1) of Slurm 23.02.
+/// Differs  A job runs on one machine, so what Slurm applies to each node applies to the whole job.
 #include <algorithm>
 
 #include <fmt/format.h>

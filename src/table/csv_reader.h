@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Reads tables of text: CSV as RFC 4180 has it, and its relatives with other delimiters.
+/// Reads tables of text: CSV (RFC 4180), and the same with other delimiters.
 #pragma once
 
 #include <string>
@@ -14,25 +14,24 @@
 
 namespace almanac::table {
 
-/// The delimiter of a table with that header: of , ; | and tab the one that stands in it most often
-/// outside quotes; a comma if none does.
+/// Returns the delimiter of a table with that header: the most frequent of , ; | and tab outside
+/// quotes; a comma if there is none.
 char delimiter_of(std::string_view header);
 
-/// A table with a header line. Blanks around fields are dropped, inside quotes they are kept;
-/// blank lines are skipped.
+/// A table with a header line. Blanks around fields are removed, except inside quotes. Blank lines
+/// are skipped.
 ///
 /// Delimiters: ',' ';' and tab with quotes; '|' without.
-/// Cost: about 2 ns a byte, no allocation a row.
+/// Cost: about 2 ns per byte, no allocation per row.
 class CsvReader final : public Rows {
  public:
-  /// Reads the header. Fails with not_found, corrupt, or invalid for a header that names a column
-  /// twice.
+  /// Reads the header. Fails with not_found, corrupt, or invalid if two columns have the same name.
   static Result<CsvReader> open(const std::string& path, char delimiter = ',');
-  /// The same with the delimiter that its header shows (delimiter_of).
+  /// Like open(), with the delimiter found in the header (delimiter_of()).
   static Result<CsvReader> open_any(const std::string& path);
 
-  /// Fails with invalid for a row with too few or too many fields, and with corrupt for damage or a
-  /// quote that never closes.
+  /// Fails with invalid if a row has too few or too many fields, and with corrupt if the file is
+  /// damaged or a quote is never closed.
   Result<bool> next() override;
   Where where() const override { return {lines_.path(), line_}; }
 

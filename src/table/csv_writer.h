@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Writes CSV as RFC 4180 has it, fast: a row is built in a buffer, field after field.
+/// Writes CSV (RFC 4180) fast: it builds each row in a buffer, field by field.
 #pragma once
 
 #include <charconv>
@@ -19,12 +19,12 @@
 
 namespace almanac::table {
 
-/// Adds rows to a file. Fields come in order and end_row() ends each row:
+/// Adds rows to a file. Fields are added in order; end_row() ends a row:
 ///
 ///   csv.text(name).whole(gpus).time(submit).missing().end_row();
 ///
-/// Missing values (NaN, kNoTime, kNoDuration) are empty fields. Nothing is promised before
-/// flush(); the file stays the caller's, which commits it.
+/// Missing values (NaN, kNoTime, kNoDuration) are empty fields. Rows may be only in the buffer
+/// until flush(). The caller commits the file.
 class CsvWriter {
  public:
   explicit CsvWriter(OutputFile& file) : file_(&file), buffer_(kBuffer, '\0') {}
@@ -45,13 +45,13 @@ class CsvWriter {
     reserve(kNumber);
     return close(std::to_chars(at(), limit(), value).ptr);
   }
-  /// The shortest decimal that reads back as the same double; a float likewise.
+  /// Writes the shortest decimal that is read back as the same number.
   CsvWriter& decimal(std::floating_point auto value) {
     reserve(kNumber);
     if (!std::isfinite(value)) return end_field();
     return close(std::to_chars(at(), limit(), value).ptr);
   }
-  /// Rounded to `digits` decimals, without zeros at the end.
+  /// Writes a number with at most `digits` decimals, without trailing zeros.
   CsvWriter& rounded(double value, int digits) {
     reserve(kLongNumber);
     if (!std::isfinite(value)) return end_field();
@@ -62,7 +62,7 @@ class CsvWriter {
     }
     return close(end);
   }
-  /// In seconds, with decimals only where they are needed.
+  /// Writes seconds, with decimals only if needed.
   CsvWriter& duration(Duration value) {
     return value == kNoDuration ? missing() : thousandths(value.count());
   }
@@ -90,7 +90,7 @@ class CsvWriter {
   void header(std::initializer_list<std::string_view> names) {
     header(std::span(names.begin(), names.size()));
   }
-  /// Hands complete rows to the file.
+  /// Passes complete rows to the file.
   void flush() {
     file_->write({buffer_.data(), row_});
     std::memmove(buffer_.data(), buffer_.data() + row_, used_ - row_);
@@ -149,7 +149,7 @@ class CsvWriter {
   OutputFile* file_;
   std::string buffer_;
   std::size_t used_ = 0;
-  std::size_t row_ = 0;  // where the row in the making starts
+  std::size_t row_ = 0;  // where the current row starts
 };
 
 }  // namespace almanac::table

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Identifies a file by its content.
+/// SHA-256 digests of files and bytes.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@
 
 namespace almanac::table {
 
-/// SHA-256 of the file as it lies on disk (packed, if it is), in 64 hexadecimal digits. Fails with
-/// not_found.
+/// Returns the digest of the file as stored on disk (compressed, if it is), in 64 hexadecimal
+/// digits. Fails with not_found.
 Result<std::string> sha256_file(const std::string& path);
 
-/// SHA-256 of the first `bytes` of a file that is open; its position stays. Fails with not_found
-/// where they cannot be read.
+/// Returns the digest of the first `bytes` of an open file, without moving its position. Fails with
+/// not_found if they cannot be read.
 Result<std::string> sha256_start(int descriptor, std::uint64_t bytes);
 
-/// SHA-256 of `bytes`.
+/// Returns the digest of `bytes`.
 std::string sha256(std::string_view bytes);
 
 }  // namespace almanac::table

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Reads a text file line by line, packed or not.
+/// Reads text files, compressed or not, line by line.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,22 @@
 
 namespace almanac::table {
 
-/// The lines of a text file. A byte order mark and carriage returns before the newline are gone.
+/// The lines of a text file, without a byte order mark and carriage returns before newlines.
 ///
-/// Cost: about 1 ns a byte and three blocks of 16 MB of address space; no allocation a line.
+/// Cost: about 1 ns per byte, three blocks of 16 MB of address space, no allocation per line.
 class Lines {
  public:
-  /// Fails with not_found, or corrupt when the first bytes are damaged already.
+  /// Fails with not_found, or with corrupt if the first bytes are damaged.
   static Result<Lines> open(const std::string& path);
   Lines(Lines&&) noexcept;
   Lines& operator=(Lines&&) noexcept;
   ~Lines();
 
-  /// The next line, NUL-terminated and free to be changed; nullptr at the end. Valid until the
-  /// next call. Fails with corrupt: damaged, a NUL byte, or a line beyond 16 MB; then it is over.
+  /// Returns the next line, NUL-terminated, which the caller may change; nullptr at the end. Valid
+  /// until the next call. Fails with corrupt if the file is damaged, has a NUL byte, or a line of
+  /// more than 16 MB; reading cannot continue then.
   Result<char*> next();
-  /// The number of the line that next() gave, from 1.
+  /// Returns the number of the last line that next() returned, from 1.
   std::int64_t line() const;
   const std::string& path() const;
 

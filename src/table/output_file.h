@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Writes a file wholly or not at all.
+/// Writes files completely or not at all.
 #pragma once
 
 #include <cstddef>
@@ -13,24 +13,24 @@
 
 namespace almanac::table {
 
-/// A file in the making. It lies beside its place under another name until commit() renames it;
-/// without commit() it goes away, and what was there before stays as it was.
+/// A file that is being written. It has a temporary name in the same folder until commit() renames
+/// it. Without commit() it is deleted, and an existing file stays as it was.
 ///
-/// Where its place is a symbolic link, what that points to is replaced. ".gz" and ".zst" at the end
-/// of the name pack it; the same content gives the same bytes.
+/// If the path is a symbolic link, the file that it points to is replaced. Names that end in ".gz"
+/// or ".zst" are compressed; equal content gives equal bytes.
 class OutputFile {
  public:
-  /// Makes the folders that the path names. Fails with unavailable where that cannot be written.
+  /// Creates the folders of the path. Fails with unavailable if the file cannot be written.
   static Result<OutputFile> create(const std::string& path);
-  /// The standard output: commit() flushes.
+  /// The standard output, which commit() flushes.
   static OutputFile standard_output();
   OutputFile(OutputFile&&) noexcept;
   OutputFile& operator=(OutputFile&&) noexcept;
   ~OutputFile();
 
-  /// Adds bytes. An error (a full disk) is kept and given by commit().
+  /// Adds bytes. commit() returns errors, such as a full disk.
   void write(std::string_view bytes);
-  /// Puts the file in its place. Fails with unavailable; the file is then gone.
+  /// Renames the file to its final name. Fails with unavailable and deletes the file.
   Result<void> commit();
   const std::string& path() const;
 
@@ -40,7 +40,7 @@ class OutputFile {
   std::unique_ptr<State> state_;
 };
 
-/// Writes `content` to `path` wholly or not at all.
+/// Writes `content` to `path` completely or not at all.
 Result<void> write_file(const std::string& path, std::string_view content);
 
 }  // namespace almanac::table

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Rows of a table with a header, however they are written.
+/// The rows of a table with a header, in any file format.
 #pragma once
 
 #include <algorithm>
@@ -21,19 +21,19 @@ class Rows {
   virtual ~Rows() = default;
 
   const std::vector<std::string>& header() const { return header_; }
-  /// The position of a column, if the table has it.
+  /// Returns the position of a column; nothing if the table does not have it.
   std::optional<std::size_t> find(std::string_view column) const {
     const auto found = std::find(header_.begin(), header_.end(), column);
     if (found == header_.end()) return std::nullopt;
     return static_cast<std::size_t>(found - header_.begin());
   }
 
-  /// Goes to the next row; false at the end. After invalid (a row that cannot be read) reading can
-  /// go on with the row behind; after corrupt (damage) it cannot.
+  /// Moves to the next row; false at the end. After an invalid row, reading can continue with the
+  /// next row; after corrupt it cannot.
   virtual Result<bool> next() = 0;
-  /// A field of the row. Valid until next().
+  /// Returns a field of the row, valid until next().
   std::string_view operator[](std::size_t column) const { return fields_[column]; }
-  /// The line that the row starts in, from 1.
+  /// Returns the line in which the row starts, from 1.
   std::int64_t line() const { return line_; }
   virtual Where where() const = 0;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Standard input as a file that can be read more than once.
+/// Makes standard input a file that can be read more than once.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace almanac::table {
 
-/// Reads standard input to its end, once a process, into a file without a name and gives a path
-/// under which this process can read it; the file goes with the process. Fails with usage where
-/// standard input is a terminal, which nobody would type a log into, and with unavailable where it
-/// cannot be kept (TMPDIR, else /tmp).
+/// Reads standard input to its end into a file without a name, once per process. Returns a path
+/// under which this process can read it; the file is deleted when the process ends. Fails with
+/// usage if standard input is a terminal, and with unavailable if the file cannot be written (in
+/// TMPDIR, by default /tmp).
 Result<std::string> spool_standard_input();
 
 }  // namespace almanac::table

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Slurm's short way to write many nodes: "g[001-004,7],x1".
+/// Slurm's notation for many nodes: "g[001-004,7],x1".
 #pragma once
 
 #include <cstddef>
@@ -14,15 +14,15 @@
 
 namespace almanac::text {
 
-/// Slurm itself takes no more nodes than this (MAX_SLURM_NODES, slurm.h).
+/// The most nodes that Slurm accepts (MAX_SLURM_NODES, slurm.h).
 inline constexpr std::size_t kMostHosts = 65'533;
 
-/// All names, in order. Leading zeros stay: "[08-11]" is 08, 09, 10, 11. A name may have several
-/// brackets: "r[1-2]n[1-2]". Fails with invalid for what is no such list or has more than
+/// Returns all names, in order. Leading zeros stay: "[08-11]" is 08, 09, 10, 11. A name may have
+/// several brackets: "r[1-2]n[1-2]". Fails with invalid for another notation or more than
 /// kMostHosts names.
 Result<std::vector<std::string>> expand_hosts(std::string_view list);
 
-/// The list of `names`, joined by commas: long but always right.
+/// Returns `names`, joined by commas without brackets.
 std::string join_hosts(std::span<const std::string> names);
 
 }  // namespace almanac::text

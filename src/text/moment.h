@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A point of time of a trace, as commands print it.
+/// Formats a time of a trace for the output of commands.
 #pragma once
 
 #include <string>
@@ -10,7 +10,8 @@
 
 namespace almanac::text {
 
-/// "2020-01-06 13:05:00"; in seconds where times are from the trace's own zero.
+/// Returns "2020-01-06 13:05:00"; "90s" for times within a year of zero, which do not count from
+/// the epoch; "never" for kNever.
 std::string moment(Time at);
 
 }  // namespace almanac::text

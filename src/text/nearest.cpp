@@ -18,6 +18,14 @@ std::string lower(std::string_view text) {
   return result;
 }
 
+/// Whether exchanging two neighboring letters makes one word of the other.
+bool is_swapped(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  const auto [first, second] = std::mismatch(a.begin(), a.end(), b.begin());
+  return a.end() - first >= 2 && first[0] == second[1] && first[1] == second[0] &&
+         std::equal(first + 2, a.end(), second + 2);
+}
+
 }  // namespace
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -40,7 +48,8 @@ std::string_view nearest(std::string_view word, std::span<const std::string> kno
   std::string_view best;
   std::size_t best_distance = std::max<std::size_t>(1, asked.size() / 3) + 1;
   for (const std::string& name : known) {
-    const std::size_t distance = edit_distance(asked, lower(name));
+    const std::string to = lower(name);
+    const std::size_t distance = is_swapped(asked, to) ? 1 : edit_distance(asked, to);
     if (distance < best_distance) {
       best = name;
       best_distance = distance;

@@ -19,6 +19,7 @@ TEST(EditDistance, CountsInsertionsDeletionsAndChanges) {
 TEST(Nearest, FindsWhatWasMeant) {
   EXPECT_EQ(nearest("qsff", kKnown), "qssf");
   EXPECT_EQ(nearest("FIFO", kKnown), "fifo");
+  EXPECT_EQ(nearest("fiof", kKnown), "fifo") << "two letters exchanged are one slip";
   EXPECT_EQ(nearest("tiresas", kKnown), "tiresias");
 }
 

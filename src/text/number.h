@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Reads numbers the way that tables spell them: all of the text or nothing, no locale, no blanks.
+/// Parses numbers as tables contain them: the whole text must be a number; no locale, no blanks.
 #pragma once
 
 #include <charconv>
@@ -12,7 +12,8 @@
 
 namespace almanac::text {
 
-/// A whole number, sign allowed. "8.0" is 8 too, since tools that know missing values print so.
+/// Parses a whole number, optionally with a sign. "8.0" is 8 too: tools that have missing values
+/// print whole numbers so.
 inline std::optional<std::int64_t> parse_whole(std::string_view text) {
   std::int64_t value = 0;
   const char* const end = text.data() + text.size();
@@ -26,7 +27,7 @@ inline std::optional<std::int64_t> parse_whole(std::string_view text) {
   return value;
 }
 
-/// A finite decimal number: "-1.5", "2e3".
+/// Parses a finite decimal number: "-1.5", "2e3".
 inline std::optional<double> parse_decimal(std::string_view text) {
   double value = 0;
   const char* const end = text.data() + text.size();
@@ -35,8 +36,9 @@ inline std::optional<double> parse_decimal(std::string_view text) {
   return value;
 }
 
-/// A decimal number of `unit` thousandths ("1.5" of seconds = 1500), rounded half away from zero;
-/// nothing when it does not fit. Exact for what has up to three decimals.
+/// Parses a decimal number and returns 1000 x unit times it, rounded half away from zero: "1.5"
+/// gives 1500 with unit 1. Returns nothing for other text, and for more than 64 bits hold. Exact
+/// for up to three decimals.
 std::optional<std::int64_t> parse_thousandths(std::string_view text, std::int64_t unit = 1);
 
 }  // namespace almanac::text

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A file of presets/, which the build puts into the program so that it is found anywhere
+/// A file of presets/, which the build puts into the program so that it is always available
 /// (cmake/Presets.cmake).
 #pragma once
 
@@ -10,7 +10,7 @@
 namespace almanac::text {
 
 struct Preset {
-  std::string_view name;  ///< The file's, without ".toml".
+  std::string_view name;  ///< The file's name without ".toml".
   std::string_view text;
 };
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Words as shells take them literally.
+/// Quotes words for shells.
 #pragma once
 
 #include <string>
 
 namespace almanac::text {
 
-/// In single quotes, for any of the shells; `quote_in_quotes` is written for a quote within.
+/// Returns `text` in single quotes, for any shell. `quote_in_quotes` replaces a quote within it.
 std::string quoted(const std::string& text, const char* quote_in_quotes = "'\\''");
 
 }  // namespace almanac::text

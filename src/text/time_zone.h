@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Time zones: what a clock on the wall shows, and which moments it may mean.
+/// Converts between UTC and the local time of time zones.
 ///
 /// Source   RFC 8536 (TZif), POSIX.1 "TZ" for the years after a file's last change. The files are
 /// those of the system: `TZDIR`, else /usr/share/zoneinfo.
@@ -15,8 +15,8 @@
 
 namespace almanac::text {
 
-/// The moments, first and last, at which a clock shows a time. They differ in the hour that a clock
-/// shows twice when it goes back.
+/// The first and the last moment at which a clock shows a certain time. They differ only for the
+/// hour that the clock shows twice when it goes back.
 struct Moments {
   Time first{};
   Time last{};
@@ -26,15 +26,15 @@ struct Moments {
 
 class TimeZone {
  public:
-  /// The zone called `name`: "Europe/Berlin", "UTC", or a fixed offset, "+05:30". Fails with usage
-  /// for a name that the tz database does not have.
+  /// Finds the zone `name`: "Europe/Berlin", "UTC", or a fixed offset, "+05:30". Fails with usage
+  /// if the tz database has no such name.
   static Result<TimeZone> find(const std::string& name);
 
   const std::string& name() const { return name_; }
-  /// Local time minus UTC. Cost: logarithmic in the zone's changes.
+  /// Returns local time minus UTC. Cost: logarithmic in the zone's changes.
   Duration offset_at(Time moment) const;
-  /// The moments at which the zone's clock shows `wall`. A time that the clock skips when it goes
-  /// forward is read as if it had not gone forward yet.
+  /// Returns the moments at which the zone's clock shows `wall`. A time that the clock skips when
+  /// it goes forward is interpreted with the offset before the change.
   Moments moments_of(Time wall) const;
 
  private:
@@ -44,7 +44,7 @@ class TimeZone {
   };
 
   std::string name_;
-  std::vector<Change> changes_;  // in order of time; the first holds since ever
+  std::vector<Change> changes_;  // in order of time; the first has always held
 };
 
 }  // namespace almanac::text

@@ -23,9 +23,9 @@ namespace almanac::text {
 /// Separates a file from the table in it.
 inline constexpr char kTableMark = '#';
 
-/// Returns what `Reader(FILE).read(table)` makes of the file or of the table of it that `place`
-/// names. Fails with not_found or unavailable if there is no such file or table, and with invalid
-/// as the reader does; errors name the line in the file.
+/// Returns the result of `Reader(FILE).read(table)` for the file, or for the table in it, that
+/// `place` names. Fails with not_found or unavailable if there is no such file or table, and with
+/// invalid as the reader does; errors name the line in the file.
 template <typename Reader>
 auto read_toml_file(const std::string& place)
     -> Result<decltype(std::declval<Reader>().read(toml::table{}))> {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What every reader of a TOML file of ours does alike: it refuses keys that it does not know, says
-/// where something is wrong and what was meant, and leaves nothing half read.
+/// The common part of all readers of TOML files: it refuses unknown keys, names the line and the
+/// probably intended key, and returns either the whole content or an error.
 #pragma once
 
 #include <algorithm>
@@ -26,12 +26,12 @@ inline Where toml_place(const std::string& path, const toml::source_region& at) 
           .column = static_cast<std::int64_t>(at.begin.column)};
 }
 
-/// Thrown by a TomlReader, turned into a Result by read_toml_text().
+/// Thrown by a TomlReader; read_toml_text() converts it to a Result.
 struct TomlRefused {
   Error error;
 };
 
-/// The base of a reader of one kind of file.
+/// The base class of readers.
 class TomlReader {
  public:
   /// `path` is the file's name in errors.
@@ -57,7 +57,7 @@ class TomlReader {
     }
   }
 
-  /// The table under `key`; null if there is none.
+  /// Returns the table under `key`; null if there is none. Refuses another kind of value.
   const toml::table* table(const toml::table& from, const char* key) const {
     const toml::node* const node = from.get(key);
     if (node != nullptr && !node->is_table()) {
@@ -66,7 +66,7 @@ class TomlReader {
     return node == nullptr ? nullptr : node->as_table();
   }
 
-  /// The tables of a list, in order.
+  /// Returns the tables of a list, in order; none if there is no such key.
   std::vector<const toml::table*> tables(const toml::table& from, const char* key) const {
     std::vector<const toml::table*> found;
     const toml::node* const node = from.get(key);
@@ -82,14 +82,23 @@ class TomlReader {
   std::string path_;
 };
 
-/// What `read` makes of the file, or invalid with the place of the first thing wrong.
+/// Returns what is wrong in a TOML file, in words for its author instead of the parser's.
+inline std::string toml_problem(const toml::parse_error& error) {
+  const std::string_view said = error.description();
+  return said.find("could not determine value type") == std::string_view::npos
+             ? std::string(said)
+             : "a value must be a number, true, false, a date, a list or a text in quotes, as in "
+               "name = \"text\"";
+}
+
+/// Returns the result of `read`, or fails with invalid and the place of the first error.
 template <typename Read>
 auto read_toml_text(std::string_view text, const std::string& path, Read&& read)
     -> Result<decltype(read(toml::table{}))> {
   try {
     return read(toml::parse(text, path));
   } catch (const toml::parse_error& error) {
-    return fail(Code::invalid, std::string(error.description()), toml_place(path, error.source()));
+    return fail(Code::invalid, toml_problem(error), toml_place(path, error.source()));
   } catch (const TomlRefused& refused) {
     return tl::unexpected(refused.error);
   }

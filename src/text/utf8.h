@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Tells what is text in UTF-8: names of jobs and of files may be any bytes.
+/// Checks and repairs UTF-8: names of jobs and of files may contain any bytes.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,14 @@
 
 namespace almanac::text {
 
-/// The bytes of the character that `text`, which has some, begins with; 0 = it is none.
+/// Returns the size in bytes of the first character of `text`, which must not be empty; 0 = the
+/// bytes are not UTF-8.
 std::size_t character_size(std::string_view text);
 
-/// Whether a byte is within a character, not its first.
+/// Whether a byte is part of a character but not its first byte.
 inline bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
 
-/// `text` with U+FFFD in place of each byte that is of no character.
+/// Returns `text` with U+FFFD in place of each byte that is not part of a character.
 std::string mend_utf8(std::string_view text);
 
 }  // namespace almanac::text

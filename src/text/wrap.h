@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Breaks sentences into lines of a width.
+/// Breaks text into lines of limited width.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@
 
 namespace almanac::text {
 
-/// Characters of UTF-8 text.
+/// Returns the number of characters of UTF-8 text.
 std::size_t width_of(std::string_view text);
 
-/// Lines of at most `width` characters, broken at blanks; a longer word gets a line of its own.
+/// Returns lines of at most `width` characters, broken at blanks. A longer word has its own line.
 /// An empty text is one empty line.
 std::vector<std::string> wrap(std::string_view text, std::size_t width);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Turns the text of one field of a table into what it says about the job.
+/// Parses one field of a table and stores it in a job.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,22 @@
 
 namespace almanac::trace {
 
-/// Reads fields. How the free times of a table are written it learns from the first of them.
+/// Parses fields. It learns from the first time with Unit::any how the table writes times.
 class CellReader {
  public:
   CellReader(const ColumnMap& map, Trace& trace) : map_(map), trace_(trace) {}
 
-  /// Stores what `text`, of `column` and not empty, says in `draft`; gives "", or what is wrong
-  /// with it. `last` is the caller's, one a column: most rows repeat the text of the row above.
-  /// `factor` multiplies a number, besides the column's scale.
+  /// Parses `text`, a field of `column` that is not empty, and stores it in `draft`. Returns "", or
+  /// what is wrong with the text. `last` belongs to the caller, one for each column: most rows
+  /// repeat the text of the row above. `factor` multiplies a number, in addition to the column's
+  /// scale.
   std::string read(const Column& column, std::string_view text, NameId& last, Draft& draft,
                    double factor = 1);
-  /// The line that the next fields are in.
+  /// Sets the line of the next fields.
   void at_line(std::int64_t line) { line_ = line; }
 
  private:
-  /// A field of `text` with the column that it is in and what its caller passed on.
+  /// A field, with its column and the caller's arguments.
   struct Cell {
     const Column& column;
     std::string_view text;

@@ -14,6 +14,7 @@
 
 #include "table/stream.h"
 #include "text/nearest.h"
+#include "text/toml_reader.h"
 
 namespace almanac::trace {
 namespace {
@@ -197,7 +198,7 @@ Result<ColumnMap> load_column_map(const std::string& path) {
     return ColumnMapLoader(path).load(root);
   } catch (const toml::parse_error& error) {
     const auto begin = error.source().begin;
-    return fail(Code::invalid, fmt::format("not valid TOML: {}", error.description()),
+    return fail(Code::invalid, "not valid TOML: " + text::toml_problem(error),
                 {path, begin.line, begin.column});
   }
 }

@@ -6,7 +6,7 @@
 /// Source   Hu et al., SC'21, sections 3.1 to 3.3, for what a log of a deep-learning cluster looks
 ///          like; docs/guide/generator.md says which figure gives which parameter.
 /// Differs  Nothing is copied from a log: the margins (sizes, run times, rhythm, users) are met,
-///          the joint behaviour is a model.
+///          the joint behavior is a model.
 #pragma once
 
 #include <cstdint>

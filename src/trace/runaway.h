@@ -2,7 +2,7 @@
 
 /// \file
 /// Finds records that were never closed: a machine or a controller crashed, the job is gone, and
-/// accounting shows it as RUNNING for ever (listed by `sacctmgr show runawayjobs`).
+/// accounting shows it as RUNNING forever (listed by `sacctmgr show runawayjobs`).
 #pragma once
 
 #include <cstdint>

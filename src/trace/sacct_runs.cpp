@@ -158,7 +158,7 @@ void SacctRuns::conclude(Intake& intake) const {
     if (job.outcome.state == JobState::running) {
       intake.remark("jobs still running (their run time so far is used)");
     } else if (job.outcome.state == JobState::pending) {
-      intake.remark("jobs still pending (treated as a run of 0 s)");
+      intake.remark("jobs still pending when the log was taken (their run time is unknown)");
     }
   }
 }

@@ -76,6 +76,23 @@ TEST(Oddities, AreNoneInAGoodTrace) {
   EXPECT_THAT(find_oddities(trace), IsEmpty());
 }
 
+TEST(Oddities, IncludeRunsThatTheLogCannotHold) {
+  Trace trace;
+  add(trace, 1, 24h * 29, "ann");
+  EXPECT_THAT(find_oddities(trace), IsEmpty()) << "a short log may have a run of weeks";
+  add(trace, 1, 24h * 31, "ann");
+  ASSERT_EQ(find_oddities(trace).size(), 1U);
+  EXPECT_EQ(find_oddities(trace)[0].what,
+            "the run time is longer than a year, or than 100 times the log (is it in seconds?)");
+  EXPECT_EQ(find_oddities(trace)[0].first_job, "2");
+}
+
+TEST(Oddities, ExcludeJobsThatStillWaited) {
+  Trace trace;
+  add(trace, 1, 0s, "ann").outcome.state = JobState::pending;
+  EXPECT_THAT(find_oddities(trace), IsEmpty());
+}
+
 TEST(Oddities, AreNamedWithTheFirstJob) {
   Trace trace;
   add(trace, 1, 10s, "ann");

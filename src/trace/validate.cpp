@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/validate.h"
 
+#include <algorithm>
 #include <cmath>
 #include <unordered_set>
+
+#include "trace/eligible.h"
 
 namespace almanac::trace {
 namespace {
@@ -11,6 +14,12 @@ namespace {
 constexpr Duration kRounding = 2s;
 // Slurm gives a job some time between the limit and the kill.
 constexpr Duration kGrace = 10min;
+
+// A longer run is a wrong cell or another unit, whatever the log covers.
+constexpr Duration kLongestRun = 24h * 365;
+// So is a run of that many times the period in which jobs were submitted, unless it is short.
+constexpr int kLongestInSpans = 100;
+constexpr Duration kShortRun = 24h * 30;
 
 bool has(Time time) { return time != kNoTime; }
 
@@ -35,7 +44,9 @@ constexpr Check kChecks[] = {
               job.outcome.run > job.request.time_limit + kGrace;
      }},
     {"a GPU job ran for 0 s",
-     [](const Job& job) { return job.request.gpus > 0 && job.outcome.run == Duration::zero(); }},
+     [](const Job& job) {
+       return job.request.gpus > 0 && job.outcome.run == Duration::zero() && !never_ran(job);
+     }},
     {"a job on fewer GPUs than nodes",
      [](const Job& job) { return job.request.gpus > 0 && job.request.nodes > job.request.gpus; }},
     {"a fraction of a GPU requested more than once",
@@ -65,6 +76,16 @@ void count(std::vector<Finding>& findings, const Trace& trace, const char* what,
 std::vector<Finding> find_oddities(const Trace& trace) {
   std::vector<Finding> findings;
   for (const Check& check : kChecks) count(findings, trace, check.what, check.is_odd);
+
+  Duration span{0};
+  if (!trace.jobs.empty())
+    span = trace.jobs.back().request.submit - trace.jobs.front().request.submit;
+  const Duration longest =
+      std::clamp(span, kShortRun / kLongestInSpans, kLongestRun / kLongestInSpans) *
+      kLongestInSpans;
+  count(findings, trace,
+        "the run time is longer than a year, or than 100 times the log (is it in seconds?)",
+        [&](const Job& job) { return job.outcome.run > longest; });
 
   std::unordered_set<std::uint64_t> ids;
   bool any_after = false;

@@ -8,6 +8,7 @@
 
 #include "table/stream.h"
 #include "text/nearest.h"
+#include "text/toml_reader.h"
 #include "trace/workload_fields.h"
 #include "trace/workload_file.h"
 
@@ -179,7 +180,7 @@ Result<Workload> parse_workload(std::string_view text, const std::string& name) 
   try {
     document = toml::parse(text, name);
   } catch (const toml::parse_error& error) {
-    return fail(Code::invalid, std::string(error.description()), place(error.source(), name));
+    return fail(Code::invalid, text::toml_problem(error), place(error.source(), name));
   }
   Workload workload;
   WorkloadLoader loader(document, name);

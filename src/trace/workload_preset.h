@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The files of presets/, which the build puts into the program so that it finds them anywhere.
+/// The files of presets/, which the build puts into the program so that they are always available.
 #pragma once
 
 #include <optional>
@@ -12,10 +12,10 @@
 
 namespace almanac::trace {
 
-/// All of them, sorted by name: workloads, and clusters named "<workload>_cluster".
+/// Returns all presets, sorted by name: workloads, and clusters named "<workload>_cluster".
 std::span<const text::Preset> presets();
 
-/// The text of the preset `name`, if there is one.
+/// Returns the text of the preset `name`; nothing if there is none.
 std::optional<std::string_view> preset(std::string_view name);
 
 }  // namespace almanac::trace

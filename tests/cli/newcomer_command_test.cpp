@@ -2,7 +2,11 @@
 
 /// \file
 /// What newcomers get wrong: values of almanac.toml, options of the service, names of scripts.
+#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <string>
 #include <vector>
@@ -19,6 +23,12 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
+using testing::Not;
+
+std::string text_of(const std::string& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
 
 class NewcomerCommand : public testing::Test {
  protected:
@@ -69,6 +79,78 @@ TEST_F(NewcomerCommand, SaysThatAScriptIsMissing) {
             fmt::format("almanac: {0}: there is no such script (did you mean train.sh?; "
                         "to run a command, put it after --: almanac submit -- {0} ...)\n",
                         wrong));
+}
+
+TEST_F(NewcomerCommand, DescribesPartsOfPolicies) {
+  const ProgramRun proven = run_program({"policy", "describe", "proven"});
+  ASSERT_EQ(proven.status, 0) << proven.err;
+  EXPECT_THAT(proven.out, HasSubstr("proven: limit, history or learned"));
+  EXPECT_THAT(proven.out, HasSubstr("estimate: which run times the policy expects"));
+  EXPECT_THAT(proven.out, HasSubstr("easy+proven replaces the estimate limit of easy"));
+  EXPECT_EQ(run_program({"help", "proven"}).out, proven.out);
+  const ProgramRun easy = run_program({"policy", "describe", "+easy"});
+  EXPECT_THAT(easy.out, HasSubstr("depth: number of blocked jobs that hold a reservation; a whole "
+                                  "number from 1 to 1,000,000 (default 1)"));
+  EXPECT_THAT(run_program({"policy", "describe", "easy"}).out,
+              HasSubstr("the pass easy: almanac policy describe +easy"));
+  EXPECT_EQ(run_program({"help", "gittins"}).out,
+            run_program({"policy", "describe", "gittins"}).out);
+  EXPECT_THAT(run_program({"help", "gitins"}).err, HasSubstr("did you mean gittins?"));
+  EXPECT_THAT(run_program({"hlep"}).err, HasSubstr("did you mean help?"));
+  const json as_json = json::parse(run_program({"policy", "describe", "proven", "-o", "json"}).out);
+  EXPECT_EQ(as_json.at(0).at("slot"), "estimate");
+}
+
+TEST_F(NewcomerCommand, ClaimsNoSharedGpusOfAPolicyThatSharesNone) {
+  const json gittins =
+      json::parse(run_program({"policy", "describe", "gittins", "-o", "json"}).out);
+  EXPECT_EQ(gittins.at("packing"), "alone");
+  EXPECT_THAT(gittins.at("does").dump(), Not(HasSubstr("shares GPUs")));
+}
+
+// Job 2 was pending when the log was taken. Almanac would start it when job 1 has ended.
+TEST_F(NewcomerCommand, TellsPendingJobsFromWithdrawnOnes) {
+  const std::string run = folder_ / "run";
+  const std::string log = folder_.write("log.csv",
+                                        "job_id,submit_s,run_s,gpus,end_s,state\n"
+                                        "1,0,100,8,,COMPLETED\n2,10,0,8,,PENDING\n"
+                                        "3,20,0,8,50,CANCELLED\n");
+  const ProgramRun done =
+      run_program({"simulate", log, "--cluster", "1x8", "--policy", "fifo", "--out", run});
+  ASSERT_EQ(done.status, 0) << done.err;
+  EXPECT_THAT(done.err, HasSubstr("1 job was pending when the log was taken"));
+  EXPECT_THAT(done.err, HasSubstr("1 job never ran: each leaves the queue when its owner"));
+  EXPECT_THAT(done.out, HasSubstr("2 jobs that never ran in the log are in no row"));
+  EXPECT_THAT(text_of(run + "/fifo/jobs.csv"), HasSubstr("\n2,,,,8,10,,100,,0,,0,PENDING,\n"));
+  for (const bool replays : {false, true}) {
+    std::vector<std::string> words = {"explain", run, "2"};
+    if (replays) words.emplace_back("--replay");
+    EXPECT_THAT(run_program(words).out, HasSubstr("pending when the log was taken; it would have "
+                                                  "started "));
+    words[2] = "3";
+    EXPECT_THAT(run_program(words).out, HasSubstr("without having run"));
+  }
+}
+
+TEST_F(NewcomerCommand, NamesEachColumnThatANarrowTableLeavesOut) {
+  const std::string log =
+      folder_.write("log.csv", "job_id,submit_s,run_s,gpus\n1,0,9,8\n2,1,9,8\n");
+  const std::vector<std::string> words = {"simulate", log,        "--cluster",
+                                          "1x8",      "--policy", "fifo,sjf"};
+  const ProgramRun wide = run_program(words);
+  ::setenv("COLUMNS", "80", 1);
+  const ProgramRun narrow = run_program(words);
+  ::unsetenv("COLUMNS");
+  const auto shown = [](const std::string& out) { return out.substr(0, out.find('\n')); };
+  std::string said = narrow.out.substr(narrow.out.find("(Too wide for 80 columns: "));
+  std::replace(said.begin(), said.end(), '\n', ' ');
+  for (const std::string column : {"p50 wait", "p90 wait", "jobs that waited", "worst user's wait",
+                                   "GPUs taken", "preemptions"}) {
+    ASSERT_THAT(shown(wide.out), HasSubstr(column));
+    EXPECT_NE(shown(narrow.out).find(column) != std::string::npos,
+              said.find(column) != std::string::npos)
+        << column << " is shown or named: " << narrow.out;
+  }
 }
 
 }  // namespace

@@ -111,6 +111,16 @@ TEST_F(PredictCommand, ExplainsOneJob) {
   EXPECT_THAT(none.err, HasSubstr("unknown job x"));
 }
 
+TEST_F(PredictCommand, SaysThatAFirstJobHasNoPast) {
+  const ProgramRun first = run_program({"predict", "explain", log_, "1"});
+  ASSERT_EQ(first.status, 0) << first.err;
+  EXPECT_THAT(first.err, HasSubstr("no job had ended when job 1 was submitted: the figures are not "
+                                   "from this log"));
+  EXPECT_THAT(first.out, testing::Not(HasSubstr("proven")));
+  const json object = json::parse(run_program({"predict", "explain", log_, "1", "-o", "json"}).out);
+  EXPECT_EQ(object["ran_s"], std::round(object["ran_s"].get<double>())) << "as the log says";
+}
+
 TEST_F(PredictCommand, TrainsOnEnoughOnly) {
   const ProgramRun few = train(log_, {"--until", "2020-01-01 06:00:00"});
   EXPECT_NE(few.status, 0);

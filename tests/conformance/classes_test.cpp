@@ -27,8 +27,7 @@ std::vector<std::string> everything() {
   for (const char* const name :
        {"fifo+scan", "fifo+relax", "fifo+defragment", "fifo+profile_first", "fifo+lease:60",
         "fifo+by_rank", "fifo+preempt:all", "srtf+preempt:all", "gittins+harmless",
-        "gittins+guarded", "srtf+lifelong", "las+muri", "easy+pop:2", "las+pop:2",
-        "srtf+follow_load"}) {
+        "gittins+guarded", "srtf+lifelong", "las+muri", "easy+pop:2", "las+pop:2"}) {
     names.push_back(name);
   }
   return names;
@@ -54,6 +53,9 @@ std::string spelled(const testing::TestParamInfo<std::string>& info) {
 class EveryPolicyWithNoRequeue : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryPolicyWithNoRequeue, StopsNoJobThatSaysNo) {
+  // AntMan takes back from its guests what guaranteed jobs need.
+  const bool is_exempt = GetParam() == "antman";
+  std::uint32_t stops = 0;
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     for (const auto day :
          {crowded_day, crowded_day_with_cores, crowded_day_with_parts, crowded_day_with_training}) {
@@ -69,9 +71,14 @@ TEST_P(EveryPolicyWithNoRequeue, StopsNoJobThatSaysNo) {
       EXPECT_EQ(broken_rules(input, *played), std::vector<std::string>{}) << "seed " << seed;
       for (std::size_t job = 0; job < input.trace.jobs.size(); ++job) {
         if (!says_no(job)) continue;
-        EXPECT_EQ(played->result.jobs[job].preemptions, 0U) << "seed " << seed << ", job " << job;
+        const std::uint32_t own = played->result.jobs[job].preemptions;
+        EXPECT_TRUE(is_exempt || own == 0) << "seed " << seed << ", job " << job << ": " << own;
+        stops += own;
       }
     }
+  }
+  if (is_exempt) {
+    EXPECT_GT(stops, 0U) << "it need not be exempt";
   }
 }
 
@@ -103,12 +110,16 @@ TEST_P(EveryCompositionWithTiers, StopsNoJobForOneOfALowerTier) {
     const auto tier = [&](JobId job) { return input.trace.jobs[index(job)].request.priority_tier; };
     for (const almanac::Run& stopped : played->runs) {
       if (!stopped.stopped) continue;
+      // What the job that it stops for leaves may go to any other.
+      std::vector<std::int32_t> takers;
       for (const almanac::Run& next : played->runs) {
-        if (next.start != stopped.end || !share_a_gpu(stopped, next)) continue;
-        EXPECT_GE(tier(next.job), tier(stopped.job))
-            << "seed " << seed << ": job " << index(next.job) << " took the GPUs of job "
-            << index(stopped.job) << " at " << seconds(next.start.time_since_epoch());
+        const bool is_taker = next.start == stopped.end && next.job != stopped.job;
+        if (is_taker && share_a_gpu(stopped, next)) takers.push_back(tier(next.job));
       }
+      if (takers.empty()) continue;
+      EXPECT_GE(*std::max_element(takers.begin(), takers.end()), tier(stopped.job))
+          << "seed " << seed << ": job " << index(stopped.job) << " stopped at "
+          << seconds(stopped.end.time_since_epoch());
     }
   }
 }

@@ -36,6 +36,20 @@ std::vector<std::string> everything() {
   return names;
 }
 
+/// Expects that the reasons of each ended job, also of one that was stopped, add up to its wait.
+void expect_reasons_of_whole_waits(const Case& input, const sim::Schedule& schedule) {
+  std::vector<Duration> explained(input.trace.jobs.size(), Duration{0});
+  for (const auto& [job, wait] : schedule.job_waits) {
+    if (index(job) < explained.size()) explained[index(job)] += wait.until - wait.from;
+  }
+  for (std::size_t job = 0; job < explained.size(); ++job) {
+    const sim::JobResult told = schedule.jobs[job];
+    if (told.phase != Phase::ended) continue;
+    const trace::Request& request = input.trace.jobs[job].request;
+    EXPECT_EQ(explained[job], told.end - sim::joined(request, told) - told.ran) << "job " << job;
+  }
+}
+
 class EveryPolicyWithReclaim : public testing::TestWithParam<std::string> {
  protected:
   /// Plays `input`, in which kept jobs ask one GPU of any type.
@@ -79,6 +93,7 @@ TEST_P(EveryPolicyWithReclaim, StartsKeptJobsAtOnceAndLosesNoOther) {
       Case input = day(seed);
       const Played played = play_kept(input);
       EXPECT_EQ(broken_rules(input, played), std::vector<std::string>{});
+      expect_reasons_of_whole_waits(input, played.result);
       for (std::uint32_t job = 0; job < input.trace.jobs.size(); ++job) {
         const sim::JobResult told = played.result.jobs[job];
         if (!is_kept(JobId{job})) continue;
@@ -97,6 +112,7 @@ TEST_P(EveryPolicyWithReclaim, KeepsTheRulesWhereNodesFailAndGpusAreShared) {
       input.incidents = bad_day(input, seed);
       const Played played = play_kept(input);
       EXPECT_EQ(broken_rules(input, played), std::vector<std::string>{});
+      expect_reasons_of_whole_waits(input, played.result);
       for (std::uint32_t job = 0; job < input.trace.jobs.size(); ++job) {
         if (!is_kept(JobId{job})) continue;
         EXPECT_EQ(played.result.jobs[job].preemptions, 0U) << "job " << job;

@@ -30,26 +30,28 @@ class EveryPolicyUnderAnAgeCap : public testing::TestWithParam<std::string> {
   static constexpr Duration kCap = 10min;
   static constexpr Duration kRun = 60s;  // of a job of the stream
 
-  /// A job of 4 GPUs, all there are, beside jobs of one GPU that come faster than they can run.
-  static Case stream() {
+  /// A job of 4 GPUs, all there are, beside jobs of one GPU that come faster than they can run,
+  /// with a tier of `tier`.
+  static Case stream(int tier = 0) {
     Case made;
     made.policy = GetParam();
     made.cluster = cluster::uniform(1, 4);
     made.age_cap = kCap;
     made.options.restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s};
     const auto add = [&](const std::string& id, Duration submit, int gpus, Duration run,
-                         const char* user) {
+                         const char* user, int of_tier) {
       add_job(made.trace, {.id = id,
                            .submit = submit,
                            .gpus = gpus,
                            .run = run,
                            .user = user,
                            .limit = run,
-                           .predicted = run});
+                           .predicted = run,
+                           .tier = of_tier});
     };
     for (int job = 0; job < 600; ++job) {
-      if (job == 1) add("large", 5s, 4, 1000s, "bob");
-      add(std::to_string(job), job * 10s, 1, kRun, job % 2 == 0 ? "ann" : "bob");
+      if (job == 1) add("large", 5s, 4, 1000s, "bob", 0);
+      add(std::to_string(job), job * 10s, 1, kRun, job % 2 == 0 ? "ann" : "bob", tier);
     }
     return made;
   }
@@ -57,6 +59,16 @@ class EveryPolicyUnderAnAgeCap : public testing::TestWithParam<std::string> {
 
 TEST_P(EveryPolicyUnderAnAgeCap, NobodyStarves) {
   const Case input = stream();
+  const Result<Played> played = play(input);
+  ASSERT_TRUE(played) << to_string(played.error());
+  EXPECT_EQ(broken_rules(input, *played), std::vector<std::string>{});
+  const sim::JobResult& large = played->result.jobs[1];
+  ASSERT_NE(large.start, kNoTime);
+  EXPECT_LE(large.start, Time{5s} + kCap + kRun);
+}
+
+TEST_P(EveryPolicyUnderAnAgeCap, NobodyStarvesBehindAHigherTier) {
+  const Case input = stream(1);
   const Result<Played> played = play(input);
   ASSERT_TRUE(played) << to_string(played.error());
   EXPECT_EQ(broken_rules(input, *played), std::vector<std::string>{});

@@ -252,8 +252,9 @@ TEST(Size, RefusesGpusThatCannotDivideTheHeads) {
   three.gpus = 3;
   const auto found = size_fleet(three, bursty(100, 1, 0.1), {.objective = kObjective});
   EXPECT_EQ(to_string(found.error()),
-            "3 GPUs cannot divide the 64 attention heads of llama-3.1-70b equally (use 1, 2, 4, 8, "
-            "16, 32, 64 GPUs per replica)");
+            "3 GPUs cannot divide the 64 attention heads of llama-3.1-70b equally (use 2, 4, 8, "
+            "16, 32, 64 GPUs per replica)")
+      << "it does not fit on one";
 }
 
 /// 24 query heads and 8 KV heads.

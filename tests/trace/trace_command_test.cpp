@@ -115,7 +115,7 @@ TEST_F(TraceCommand, NothingHalfWrittenIsLeftBehind) {
 TEST_F(TraceCommand, AFolderThatCannotBeMadeIsSaid) {
   folder_.write("file", "x");
   const ProgramRun run = run_program({"trace", "convert", trace(), folder_ / "file/out.csv"});
-  EXPECT_EQ(run.status, 69);
+  EXPECT_EQ(run.status, 74);
   EXPECT_THAT(run.err, HasSubstr("cannot create its folder"));
 }
 
@@ -187,12 +187,12 @@ TEST_F(TraceCommand, GenerateOffersTheLoadThatIsAsked) {
   };
   EXPECT_EQ(
       said({"--gpu-load", "0.25", "--cpu-load", "0.1"}),
-      "almanac: note: 1040 jobs in 1.5 days for 100 GPUs in 1 virtual clusters: load 0.25, CPU "
+      "almanac: note: 1,040 jobs in 1.5 days for 100 GPUs in 1 virtual cluster: load 0.25, CPU "
       "load 0.10\n");
   // Twice the load with as many jobs: half the time.
   EXPECT_EQ(
       said({"--gpu-load", "1", "--jobs", "520"}),
-      "almanac: note: 2080 jobs in 0.7 days for 100 GPUs in 1 virtual clusters: load 1.00, CPU "
+      "almanac: note: 2,080 jobs in 0.7 days for 100 GPUs in 1 virtual cluster: load 1.00, CPU "
       "load 0.20\n");
 }
 

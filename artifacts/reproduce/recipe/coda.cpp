@@ -6,8 +6,7 @@
 /// The paper's log is not published: ours are days of the preset `coda`, at several loads.
 ///
 /// Source   Zhao et al., ICDCS'20, abstract: GPU utilization 20.8 % up on average, and CPU jobs
-/// wait no
-///          longer.
+///          wait no longer.
 #include <array>
 #include <cmath>
 

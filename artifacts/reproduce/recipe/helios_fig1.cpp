@@ -4,8 +4,7 @@
 /// How long GPU jobs run in Philly, as the Helios study converts its log.
 ///
 /// Source   Hu et al., SC'21, Figure 1(a): jobs submitted from 1 October 2017 on, from the first
-/// start to
-///          the last end.
+///          start to the last end.
 #include <algorithm>
 
 #include <fmt/format.h>

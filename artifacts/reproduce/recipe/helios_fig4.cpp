@@ -4,7 +4,7 @@
 /// How busy virtual clusters are, minute by minute.
 ///
 /// Source   Hu et al., SC'21, Figure 4: Earth in May 2020; the artifact's notebook leaves out the
-/// 10th.
+///          10th.
 #include <algorithm>
 
 #include <fmt/format.h>

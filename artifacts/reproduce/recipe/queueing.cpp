@@ -4,8 +4,7 @@
 /// Waits that queueing theory knows: by its formulas, and as our simulator has them under fifo.
 ///
 /// Source   M/D/1 and M/M/c in closed form; two models on two GPUs as AlpaServe has them (Li et
-/// al.,
-///          OSDI'23, section 3.3).
+///          al., OSDI'23, section 3.3).
 #include "formulas/queueing.h"
 
 #include <algorithm>

@@ -5,8 +5,7 @@
 /// with.
 ///
 /// Source   Zheng et al., Shockwave: Fair and Efficient Cluster Scheduling for Dynamic Adaptation
-/// in
-///          Machine Learning, NSDI'23, and its program.
+///          in Machine Learning, NSDI'23, and its program.
 #include <algorithm>
 #include <cmath>
 #include <map>

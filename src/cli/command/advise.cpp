@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac advise: would another policy have served a site better? Its own last weeks, played under
-/// each that can run on Slurm, beside what happened and beside stock Slurm.
+/// almanac advise: would another policy serve a site better? Simulates its last weeks under each
+/// policy that can run on Slurm, and compares them with what happened and with stock Slurm.
 #include "advice/advise.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac agent: on each node of a Slurm, says how the jobs there fare, and holds them to the
-/// cores that the service says; until SIGTERM or Ctrl-C, when all is as Slurm has it again.
+/// almanac agent: on each node of a Slurm cluster, reports the use of jobs and limits them to the
+/// cores that the service orders. On SIGTERM or Ctrl-C it ends and removes its limits.
 #include "agent/agent.h"
 
 #include <atomic>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac attach: comes back to the terminal of a job that was submitted with --pty.
+/// almanac attach: reconnects to the terminal of a job that was submitted with --pty.
 #include "cli/attach.h"
 
 #include <memory>

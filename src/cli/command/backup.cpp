@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac backup: a copy of all that the service keeps of its jobs, made beside it.
+/// almanac backup: makes a copy of the service's store while the service runs.
 #include "store/backup.h"
 
 #include <filesystem>

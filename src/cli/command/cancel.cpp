@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac cancel: ends jobs of the service, or takes them out of its queue.
+/// almanac cancel: ends running jobs and removes waiting ones.
 #include "cli/change_jobs.h"
 
 namespace almanac::cli {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac cluster show | infer | discover: a cluster in words, or as TOML to edit.
+/// almanac cluster show | infer | discover: a cluster as text, or as TOML to edit.
 #include <memory>
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac cluster defrag: which running jobs to move so that jobs that wait find room, what that
-/// frees and what it costs; of the service, or of an instant of a run.
+/// almanac cluster defrag: which running jobs to move so that waiting jobs can start, what that
+/// frees and what it costs; for the service, or for a moment of a run.
 #include <memory>
 #include <optional>
 #include <utility>

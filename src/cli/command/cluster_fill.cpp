@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac cluster fill: how much of a cluster each placement can give before fragments stop it.
+/// almanac cluster fill: how much of a cluster each placement can fill despite fragmentation.
 #include <memory>
 
 #include <fmt/format.h>

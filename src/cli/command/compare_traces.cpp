@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac compare-traces: two job logs, or two periods of one, beside each other.
+/// almanac compare-traces: compares two job logs, or two periods of one.
 #include <memory>
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac completion: what a shell needs to complete our command lines.
+/// almanac completion: prints the completion script of a shell.
 #include "cli/completion.h"
 
 #include <memory>

@@ -13,6 +13,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/list_options.h"
+#include "cli/option_group.h"
 #include "cli/option_table.h"
 #include "cli/program.h"
 
@@ -71,9 +72,14 @@ void register_config(Program& program) {
   CLI::App& command =
       *noun.add_subcommand("show", "Print the settings in force and where each comes from");
   const auto options = std::make_shared<ListOptions>();
+  command
+      .add_option("--config", program.configuration,
+                  "Configuration file, stronger than the machine's and yours")
+      ->type_name("FILE")
+      ->group(heading(Group::input));
   options->add_to(command);
   add_example(command, "almanac config show");
-  add_example(command, "ALMANAC_CONFIG=test.toml almanac config show -o json");
+  add_example(command, "almanac config show --config test.toml -o json");
   program.on(command, [options, &program] { return show(program.app, *options); });
 }
 

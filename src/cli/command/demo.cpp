@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac demo: a service on a folder of its own, with GPUs that are only configured, and users
-/// who keep submitting: a made-up workload, an hour of it in a minute, its jobs real processes that
+/// almanac demo: a service with its own folder and GPUs that exist only in its configuration. Users
+/// of a generated workload submit jobs, an hour of it per minute; the jobs are real processes that
 /// sleep.
 #include <algorithm>
 #include <atomic>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac efficiency: what jobs used of what they held, one by one or user by user, by a Slurm's
-/// accounting or as the service measured it; and what they could ask instead.
+/// almanac efficiency: what jobs used of their allocations, by job or by user, from Slurm's
+/// accounting or the service's measurements; and which requests would have sufficed.
 #include "study/efficiency.h"
 
 #include <algorithm>
@@ -103,10 +103,11 @@ Result<void> check_job(const EfficiencyOptions& options, const study::JobUseLog&
     return fail(Code::usage, fmt::format("unknown job {}; no job of the log ran", options.job),
                 where);
   }
-  return fail(Code::usage,
-              fmt::format("unknown job {}; the {} jobs that ran are {} to {}", options.job,
-                          log.jobs.size(), log.jobs.front().id, log.jobs.back().id),
-              where);
+  return fail(
+      Code::usage,
+      fmt::format("unknown job {}; the {} that ran are {} to {}", options.job,
+                  text::counted(log.jobs.size(), "job"), log.jobs.front().id, log.jobs.back().id),
+      where);
 }
 
 Result<std::vector<JobUse>> load(const EfficiencyOptions& options) {

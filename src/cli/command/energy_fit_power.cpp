@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac energy fit-power: what power limits do to GPUs, from measurements.
+/// almanac energy fit-power: the effect of power limits on GPUs, from measurements.
 #include <algorithm>
 #include <cctype>
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac energy forecast: how well the demand of a series can be told ahead, by rolling origin.
+/// almanac energy forecast: the errors of forecasts of a demand series, by rolling origin.
 #include <cmath>
 #include <memory>
 

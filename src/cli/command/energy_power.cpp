@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac energy power: a power model in words, or as TOML to edit.
+/// almanac energy power: shows a power model as text, or as TOML to edit.
 #include <memory>
 
 #include <fmt/format.h>

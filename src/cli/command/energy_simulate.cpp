@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac energy simulate: ways of letting nodes sleep over a series of demand, and their price.
+/// almanac energy simulate: plans for sleeping nodes over a series of demand, and their costs.
 #include <cmath>
 #include <memory>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac explain: of a job of the service why it waits or what became of it; of a job of a run
-/// why it waited, each reason and how long, as the run keeps it (sim/wait_log.h).
+/// almanac explain: why a job of the service waits, or how it ended; for a job of a run, each
+/// reason why it waited and for how long, as the run recorded it (sim/wait_log.h).
 ///
-/// With --replay the run is repeated with one job watched: it is deterministic, so what is seen is
-/// what happened, to the second; and it is told what the job would have heard when it came and how
-/// fast it ran.
+/// With --replay, the run is simulated again with the job watched. Simulations are deterministic,
+/// so this shows what happened to the second, as well as the forecast that the job would have
+/// received at submission and how fast it ran.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -88,8 +88,11 @@ class Explanation {
     for (const auto& [never, reason] : schedule_.never) {
       if (never == job_) return fmt::print("; {}\n", policy::to_string(reason, ""));
     }
-    if (record.phase == policy::Phase::withdrawn) {
-      fmt::print(", cancelled {} without having run\n", text::moment(record.end));
+    if (record.phase == policy::Phase::withdrawn && job.outcome.state == trace::JobState::pending) {
+      fmt::print(", pending when the log was taken; it would have started {}\n",
+                 text::moment(record.end));
+    } else if (record.phase == policy::Phase::withdrawn) {
+      fmt::print(", withdrawn {} without having run\n", text::moment(record.end));
     } else if (record.start == kNoTime) {
       fmt::print(", still pending at the end of the simulation\n");
     } else {
@@ -100,7 +103,7 @@ class Explanation {
                    text::format_duration(waited));
       }
       fmt::print("{}\n", record.preemptions > 0
-                             ? fmt::format(", preempted {} times", record.preemptions)
+                             ? ", preempted " + text::counted(record.preemptions, "time")
                              : std::string());
     }
     if (!told_.empty()) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac forecast: when a job would start before it is submitted; of a run, what its jobs would
-/// have heard when they came, and how often that was true.
+/// almanac forecast: when a job would start, before it is submitted; for a run, the forecasts that
+/// its jobs would have received at submission, and how often they were right.
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -140,8 +140,10 @@ Result<int> run(const ForecastOptions& options) {
     if (!judged) return tl::unexpected(judged.error());
     all.push_back(as_json(*judged, options.playing.futures));
     for (const forecast::Judgement::Part& part : judged->parts) rows.push_back({name, part});
-    words += fmt::format("{}: {} jobs, of which {} waited; {} simulated futures each\n", name,
-                         judged->jobs, judged->waited, options.playing.futures);
+    words += fmt::format("{}: {}, of which {} waited; {} simulated futures each\n", name,
+                         text::counted(static_cast<std::uint64_t>(judged->jobs), "job"),
+                         text::grouped(static_cast<std::int64_t>(judged->waited)),
+                         options.playing.futures);
     const std::string fairness = report::fairness_in_words(judged->fairness);
     if (!fairness.empty()) words += fmt::format("  in the run\n    {}\n", fairness);
   }

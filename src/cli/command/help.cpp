@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac help: the same as --help of a command, and topics that many commands share.
+/// almanac help: the same as --help of a command, topics that many commands share, and policies.
+#include <algorithm>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/describe_policy.h"
 #include "cli/help_page.h"
 #include "cli/program.h"
 #include "cli/topic.h"
@@ -19,6 +22,15 @@ std::vector<std::string> topic_names() {
   std::vector<std::string> names;
   for (const Topic& each : topics()) names.push_back(each.name);
   return names;
+}
+
+/// Whether the base of `text`, as in "qssf+easy:1", is a policy or a part of policies.
+bool is_policy_or_part(const std::string& text) {
+  std::string base = text.substr(text.starts_with('+') ? 1 : 0);
+  base.resize(std::min(base.size(), base.find_first_of("+:")));
+  std::replace(base.begin(), base.end(), '-', '_');
+  const std::vector<std::string> known = policy_and_part_names();
+  return std::find(known.begin(), known.end(), base) != known.end();
 }
 
 Result<int> help(const CLI::App& app, const std::vector<std::string>& words) {
@@ -37,12 +49,16 @@ Result<int> help(const CLI::App& app, const std::vector<std::string>& words) {
       if (each->get_name() == word) next = each;
     }
     if (next == nullptr) {
+      if (words.size() == 1 && is_policy_or_part(word)) return describe_policy(word, false);
       for (const std::string& each : topic_names()) known.push_back(each);
+      for (std::string& each : policy_and_part_names()) known.push_back(std::move(each));
       const std::string meant = text::did_you_mean(word, known);
-      return fail(Code::usage, fmt::format("no command or topic {}", fmt::join(words, " ")), {},
-                  meant.empty() ? fmt::format("topics: {}; almanac --help lists all commands",
-                                              fmt::join(topic_names(), ", "))
-                                : meant);
+      return fail(
+          Code::usage,
+          fmt::format("no command, topic, policy or part is named {}", fmt::join(words, " ")), {},
+          meant.empty() ? fmt::format("topics: {}; almanac --help lists all commands",
+                                      fmt::join(topic_names(), ", "))
+                        : meant);
     }
     named = next;
   }
@@ -53,11 +69,14 @@ Result<int> help(const CLI::App& app, const std::vector<std::string>& words) {
 }  // namespace
 
 void register_help(Program& program) {
-  CLI::App& command = program.command(Purpose::program, "help", "Explain a command or a topic");
+  CLI::App& command =
+      program.command(Purpose::program, "help", "Explain a command, a topic or a policy");
   const auto words = std::make_shared<std::vector<std::string>>();
-  command.add_option("COMMAND", *words, "Command or topic; by default an overview");
+  command.add_option("COMMAND", *words,
+                     "Command, topic, policy or part of policies; by default an overview");
   add_example(command, "almanac help trace info");
   add_example(command, "almanac help formats");
+  add_example(command, "almanac help gittins");
   program.on(
       command, [words, &program] { return help(program.app, *words); }, false);
 }

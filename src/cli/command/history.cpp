@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac history: jobs of the service that have ended; as CSV a job log that study, predict and
-/// simulate read.
+/// almanac history: ended jobs; as CSV, a job log that study, predict and simulate read.
 #include <cstdio>
 #include <memory>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac hold: lets jobs of the service wait until they are released.
+/// almanac hold: keeps waiting jobs from starting until they are released.
 #include "cli/change_jobs.h"
 
 namespace almanac::cli {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac inference compare: the same requests through several compositions of a service.
+/// almanac inference compare: the same requests under several compositions of a service.
 #include <algorithm>
 #include <cmath>
 #include <limits>

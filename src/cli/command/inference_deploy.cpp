@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac inference deploy: which variants of networks stand on which parts of GPUs.
+/// almanac inference deploy: which variants of networks run on which parts of GPUs.
 #include <algorithm>
 #include <memory>
 #include <optional>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac inference dispatch: requests with deadlines to networks that GPUs share, batch by batch.
+/// almanac inference dispatch: simulates requests with deadlines to networks that share GPUs, batch
+/// by batch.
 #include <algorithm>
 #include <memory>
 #include <string>

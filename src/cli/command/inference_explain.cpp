@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac inference explain: what became of one request, and why.
+/// almanac inference explain: how one request was served, and why.
 #include <algorithm>
 
 #include <fmt/format.h>

@@ -65,7 +65,7 @@ Result<int> generate_requests(const MadeRequests& asked) {
   if (auto saved = inference::save_requests(made, asked.out); !saved) {
     return tl::unexpected(saved.error());
   }
-  note(fmt::format("{} requests in {}, {:.4g} per second", made.size(),
+  note(fmt::format("{} in {}, {:.4g} per second", text::counted(made.size(), "request"),
                    text::human_time(3600 * workload->hours),
                    static_cast<double>(made.size()) / workload->hours / 3600));
   return kDone;

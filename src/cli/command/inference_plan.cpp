@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac inference plan: which models are to share which GPUs.
+/// almanac inference plan: which models should share which GPUs.
 #include <fmt/format.h>
 
 #include "cli/elapsed.h"

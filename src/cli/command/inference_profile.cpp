@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac inference profile: measures a model server and writes what its steps take.
+/// almanac inference profile: measures a model server and writes the times of its steps.
 #include <algorithm>
 #include <atomic>
 #include <set>

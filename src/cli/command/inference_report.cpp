@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac inference report: a page of what requests saw of a service, and what it took.
+/// almanac inference report: a page about the latencies of a service and what it needed for them.
 #include "cli/elapsed.h"
 #include "cli/inference_fleet.h"
 #include "cli/option_group.h"

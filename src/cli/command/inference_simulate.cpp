@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac inference simulate: what requests would see of a service.
+/// almanac inference simulate: the latencies that requests would see.
 #include "cli/elapsed.h"
 #include "cli/inference_fleet.h"
 #include "cli/inference_placed.h"

@@ -92,6 +92,33 @@ void note_prefixes(const InferenceCase& told, const FleetPlan& plan, const Fleet
       fleet.seen.first_token.mean / 1e3, plan.service.limits.reuse ? "it" : "them"));
 }
 
+/// Says so where fewer GPUs per replica are enough: a fleet of them met the objective in this log.
+void note_smaller_replicas(const InferenceCase& told, const FleetPlan& plan, double share) {
+  if (plan.service.measured || plan.service.prefill > 0) return;
+  const int used = plan.service.replicas * plan.service.replica_gpus();
+  for (const int gpus : inference::fitting_gpus(plan.service)) {
+    if (gpus >= plan.service.gpus) return;
+    FleetPlan other = plan;
+    other.service.gpus = gpus;
+    for (; other.service.replicas * other.service.replica_gpus() < used;
+         other.service.replicas *= 2) {
+      other.scaling.told = {other.service.replicas, other.service.replicas};
+      const auto tried = play_fleet(other, told);
+      if (!tried || tried->seen.attainment() < share) continue;
+      return note(fmt::format(
+          "{} of {} would meet the objective in this log too, with {} instead of {} in total "
+          "(--gpus "
+          "{})",
+          text::counted(static_cast<std::uint64_t>(other.service.replicas), "replica"),
+          text::counted(static_cast<std::uint64_t>(other.service.replica_gpus()), "GPU"),
+          text::counted(
+              static_cast<std::uint64_t>(other.service.replicas * other.service.replica_gpus()),
+              "GPU"),
+          used, gpus));
+    }
+  }
+}
+
 Result<int> size_of_plan(InferenceCase told, const InferenceOptions& options,
                          const SizeOptions& asked, const inference::SizeQuestion& question) {
   auto sized = with_progress(question, [&](const inference::SizeQuestion& shown) {
@@ -156,6 +183,7 @@ Result<int> size(const InferenceOptions& options, const SizeOptions& asked) {
   }
   note_doubts(told->requests, size->doubts);
   note_prefixes(*told, plan, *fleet);
+  note_smaller_replicas(*told, plan, question.share);
   return show_fleet(options.list, plan, *fleet, &*size);
 }
 
@@ -171,6 +199,7 @@ void register_inference_size(Program& program) {
   command
       .add_option("--share", asked->question.share,
                   "Share of the requests that must meet the objective")
+      ->check(positive_number())
       ->check(number(0.0, 1.0))
       ->capture_default_str()
       ->group(heading(Group::objective));

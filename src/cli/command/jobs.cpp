@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac jobs: jobs of the service, those too that have ended lately.
+/// almanac jobs: the jobs of the service, including those that ended recently.
 #include <memory>
 
 #include <fmt/format.h>

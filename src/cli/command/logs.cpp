@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac logs: what a job has written; with -f what it goes on writing, until it ends.
+/// almanac logs: prints the output of a job; with -f, follows it until the job ends.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac maintenance: times in which no job of the service is to run.
+/// almanac maintenance: times in which no job may run.
 #include <memory>
 #include <string>
 #include <vector>

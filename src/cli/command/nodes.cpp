@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac nodes: the GPUs of the service and which jobs hold them; drains a node or brings it
-/// back; says on which nodes more jobs failed than chance explains.
+/// almanac nodes: the GPUs of the service and the jobs on them; drains nodes and puts them back
+/// into service; shows the nodes on which more jobs failed than chance explains.
 #include <memory>
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac perf fit: speed models from measurements, and how far off they are.
+/// almanac perf fit: fits speed models to measurements, and shows their errors.
 #include <cmath>
 #include <functional>
 #include <memory>

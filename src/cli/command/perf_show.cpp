@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac perf show: what a model needs, in words or as JSON.
+/// almanac perf show: the needs of a model, as text or as JSON.
 #include <array>
 #include <cmath>
 #include <memory>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac policy list | describe: what there is to choose from; show | set: what the service
-/// decides by.
+/// almanac policy list | describe: the available policies; show | set: the policy of the service.
 #include <algorithm>
 #include <memory>
 
@@ -10,44 +9,20 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/describe_policy.h"
 #include "cli/job_list.h"
 #include "cli/list_options.h"
 #include "cli/program.h"
 #include "cli/service_options.h"
 #include "policy/conduct.h"
-#include "policy/kit/age_cap.h"
 #include "policy/registry.h"
 #include "serve/view_json.h"
+#include "service/policies.h"
 
 namespace almanac::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string text_of(const policy::Registry::Slot& slot, const policy::Choice& choice) {
-  return to_string(choice, slot.choices->at(choice).parameters);
-}
-
-Json to_object(const policy::Composition& composition) {
-  Json made = {
-      {"name", composition.name}, {"summary", composition.summary}, {"source", composition.source}};
-  if (!composition.whole.name.empty()) {
-    const policy::Entry& whole = policy::registry().wholes.at(composition.whole);
-    made["whole"] = to_string(composition.whole, whole.parameters);
-  }
-  for (const policy::Registry::Slot& slot : policy::registry().slots()) {
-    made[slot.name()] = text_of(slot, composition.*slot.choice);
-  }
-  return made;
-}
-
-/// What it needs and does, beside what it is made of.
-void add_conduct(Json& made, const policy::TraitSet& traits) {
-  made["bound"] = policy::is_bound(traits);
-  made["needs"] = policy::needs_of(traits);
-  made["does"] = Json::array();
-  traits.each([&](policy::Trait trait) { made["does"].push_back(clause(trait)); });
-}
 
 /// "a bound; needs true run times, checkpoints; stops jobs"; "" = nothing to say.
 std::string conduct(const policy::TraitSet& traits) {
@@ -57,24 +32,6 @@ std::string conduct(const policy::TraitSet& traits) {
   if (!needs.empty()) parts.push_back(fmt::format("needs {}", fmt::join(needs, ", ")));
   for (std::string& deed : policy::deeds_of(traits)) parts.push_back(std::move(deed));
   return fmt::format("{}", fmt::join(parts, "; "));
-}
-
-Json to_object(const policy::Entry& entry) {
-  Json made = {{"name", entry.name}, {"summary", entry.summary}, {"source", entry.source}};
-  entry.traits.has.each([&](policy::Trait trait) { made["does"].push_back(clause(trait)); });
-  for (const policy::Parameter& each : entry.parameters) {
-    Json parameter = {{"name", each.name}, {"summary", each.summary}};
-    parameter["expected"] = each.expected();
-    if (!each.words.empty()) {
-      parameter["usual"] = each.words.front();
-    } else if (each.is_list) {
-      parameter["usual"] = each.usual;
-    } else {
-      parameter["usual"] = each.usual.front();
-    }
-    made["parameters"].push_back(std::move(parameter));
-  }
-  return made;
 }
 
 std::string parameters_in_words(const policy::Entry& entry) {
@@ -114,13 +71,12 @@ Result<int> list(const ListOptions& options) {
   if (options.wants_document()) {
     Json policies = Json::array();
     for (const policy::Composition& each : sorted) {
-      policies.push_back(to_object(each));
-      add_conduct(policies.back(), known.traits(each));
+      policies.push_back(policy_json(each));
     }
     Json choices;
     for (const policy::Registry::Slot& slot : known.slots()) {
       for (const policy::Entry& each : slot.choices->entries()) {
-        choices[slot.name()].push_back(to_object(each));
+        choices[slot.name()].push_back(part_json(each));
       }
     }
     fmt::print("{}\n", Json{{"policies", policies}, {"slots", choices}}.dump(2));
@@ -139,28 +95,6 @@ Result<int> list(const ListOptions& options) {
   rows.add("conduct", "CONDUCT",
            [&](const Composition& each) { return conduct(known.traits(each)); });
   return options.print(std::move(rows), slots_in_words());
-}
-
-Result<int> describe(const std::string& name, const std::string& output) {
-  const auto composition = policy::registry().compose(name);
-  if (!composition) return tl::unexpected(composition.error());
-  const policy::TraitSet traits = policy::registry().traits(*composition);
-  Json object = to_object(*composition);
-  if (output == "json") {
-    add_conduct(object, traits);
-    object["age_cap_h"] = seconds(policy::kAgeCap) / 3600;
-    fmt::print("{}\n", object.dump(2));
-    return kDone;
-  }
-  fmt::print("# {}: {}\n# Source: {}\n", composition->name, composition->summary,
-             composition->source);
-  for (const std::string& each : policy::sentences_of(traits)) fmt::print("# {}\n", each);
-  fmt::print("# {}\n", policy::age_cap_sentence(policy::kAgeCap));
-  fmt::print("# As a file for --policy FILE.toml:\n");
-  for (const auto& [key, value] : object.items()) {
-    if (key != "source") fmt::print("{} = {}\n", key, value.dump());
-  }
-  return kDone;
 }
 
 struct LiveOptions {
@@ -188,6 +122,7 @@ Result<int> set(const LiveOptions& options) {
   const bool ends = options.shadow && options.name == "none";
   const auto composition = policy::registry().compose(options.name);
   if (!composition && !ends) return tl::unexpected(composition.error());
+  if (const std::string words = service::stand_in_note(options.name); !words.empty()) note(words);
   if (options.dry_run) {
     fmt::print("would set the {} to {}\n", options.shadow ? "shadow" : "policy", options.name);
     return kDone;
@@ -214,7 +149,8 @@ void add_live(Program& program, CLI::App& noun) {
   add_example(showing, "almanac policy show");
   add_example(showing, "almanac policy show drf");
   program.on(showing, [options] {
-    return options->name.empty() ? show(*options) : describe(options->name, options->output);
+    return options->name.empty() ? show(*options)
+                                 : describe_policy(options->name, options->output == "json");
   });
   CLI::App& setting = *noun.add_subcommand("set", "Change the service's scheduling policy");
   setting
@@ -242,12 +178,14 @@ void register_policy(Program& program) {
   listed->add_to(listing);
   add_example(listing, "almanac policy list");
   listed->on(program, listing, [listed] { return list(*listed); });
-  CLI::App& describing =
-      *noun.add_subcommand("describe", "Describe what a policy is made of, needs and does");
-  describing.add_option("POLICY", *name, "Policy name, name with +parts, or TOML file")->required();
+  CLI::App& describing = *noun.add_subcommand(
+      "describe", "Describe what a policy, or a part of policies, needs and does");
+  describing.add_option("POLICY", *name, "Policy name, name with +parts, part, or TOML file")
+      ->required();
   add_output(describing, *output, {"table", "json"});
   add_example(describing, "almanac policy describe qssf+easy:4+best_fit");
-  program.on(describing, [output, name] { return describe(*name, *output); });
+  add_example(describing, "almanac policy describe proven");
+  program.on(describing, [output, name] { return describe_policy(*name, *output == "json"); });
   add_live(program, noun);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac predict evaluate: how well run times of a job log could have been told in advance.
+/// almanac predict evaluate: how well the run times of a job log could have been predicted.
 #include <atomic>
 #include <cmath>
 #include <memory>

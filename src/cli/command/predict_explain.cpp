@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac predict explain: why a job is believed to run as long as it is.
+/// almanac predict explain: how the run time of a job is predicted.
 #include <memory>
 #include <optional>
 
@@ -48,7 +48,7 @@ double mean_s(const predict::Distribution& believed) {
   return seconds(predict::belief_of(believed, kNoDuration).run);
 }
 
-void say(const std::string& id, const predict::Forecast& forecast, double truth,
+void say(const std::string& id, const predict::Forecast& forecast, double truth_s,
          const predict::Distribution& believed, const std::vector<predict::Reason>& reasons) {
   fmt::print("Most likely run time of job {}: {}; median {}; mean {}.\n", id,
              text::human_time(from_log(forecast.typical)),
@@ -60,10 +60,12 @@ void say(const std::string& id, const predict::Forecast& forecast, double truth,
              text::human_share(believed.position(std::log10(21600.0)) -
                                believed.position(std::log10(900.0))),
              text::human_share(1 - believed.position(std::log10(21600.0))));
-  fmt::print("Its true run time was {}.\n\n", text::human_time(from_log(truth)));
+  fmt::print("Its true run time was {}.\n", text::human_time(truth_s));
+  if (!reasons.empty())
+    fmt::print("\nWhat makes the prediction longer or shorter than for other jobs of the log:\n");
   for (const predict::Reason& each : reasons) {
     const bool longer = each.factor >= 1;
-    fmt::print("{:>5.2f}x {:7} {} is {}\n", longer ? each.factor : 1 / each.factor,
+    fmt::print("{:>5.2f}x {:7} {}: {}\n", longer ? each.factor : 1 / each.factor,
                longer ? "longer" : "shorter", each.words, each.value);
   }
 }
@@ -92,9 +94,9 @@ std::vector<Opinion> opinions_of(const predict::Proven& proven,
 
 void say(const std::vector<Opinion>& opinions) {
   fmt::print(
-      "\nThe estimate `proven` believes the predictor whose decisions cost least: regret is the\n"
-      "fraction of GPU time lost by its wrong orders of jobs that ended before. It changes its\n"
-      "mind only for 5 % less regret.\n");
+      "\nThe estimate `proven` believes the predictor with the least regret: of the GPU time that\n"
+      "jobs can lose to a wrong order, the fraction lost to this predictor's lately. Another\n"
+      "predictor is believed only if its regret is 5 % less.\n");
   for (const Opinion& each : opinions) {
     fmt::print("{:>8}  expects {:8} regret {}{}\n", each.name, text::human_time(each.expected_s),
                std::isfinite(each.regret) ? fmt::format("{:.3f}", each.regret) : "unknown",
@@ -102,7 +104,7 @@ void say(const std::vector<Opinion>& opinions) {
   }
 }
 
-Json explained_json(const std::string& id, const predict::Forecast& forecast, double truth,
+Json explained_json(const std::string& id, const predict::Forecast& forecast, double truth_s,
                     const predict::Distribution& believed,
                     const std::vector<predict::Reason>& reasons,
                     const std::vector<Opinion>& opinions) {
@@ -128,54 +130,72 @@ Json explained_json(const std::string& id, const predict::Forecast& forecast, do
           {"mean_s", mean_s(believed)},
           {"low_s", from_log(forecast.low)},
           {"high_s", from_log(forecast.high)},
-          {"ran_s", from_log(truth)},
+          {"ran_s", truth_s},
           {"reasons", list},
           {"predictors", predictors}};
 }
 
+/// What a prediction rests on where so few jobs have `ended` that there is no model.
+std::string what_is_known(const std::string& job, std::uint64_t ended) {
+  if (ended == 0) {
+    return fmt::format(
+        "no job had ended when job {} was submitted: the figures are not from this log, but a "
+        "guess "
+        "that allows any run time from a second to a month",
+        job);
+  }
+  return fmt::format(
+      "only {} had ended when job {} was submitted, and a model needs {}: the figures are from the "
+      "jobs most like it, mixed with a guess that allows any run time up to a month",
+      text::counted(ended, "job"), job, predict::Model::kFewest);
+}
+
 Result<int> explain(const PredictExplainOptions& options) {
-  std::optional<predict::StoredModel> stored;
+  std::shared_ptr<const predict::StoredModel> stored;
   if (!options.model.empty()) {
     auto read = predict::read_model(options.model);
     if (!read) return tl::unexpected(read.error());
-    stored = std::move(*read);
+    stored = std::make_shared<const predict::StoredModel>(std::move(*read));
   }
   auto trace = options.trace.load();
   if (!trace) return tl::unexpected(trace.error());
   const auto wanted = find_job(*trace, options.job);
   if (!wanted) return tl::unexpected(wanted.error());
-  predict::Proven proven(stored ? predict::Learned(trace->names, std::move(stored->model))
-                                : predict::Learned(trace->names));
-  predict::Learned& learned = proven.learned();
+  predict::Proven proven(trace->names, stored);
+  predict::Learned learned = stored ? predict::Learned(trace->names, stored, {.fits = false})
+                                    : predict::Learned(trace->names);
   const trace::Job& job = trace->jobs[*wanted];
   predict::Row row{};
   predict::Proven::Opinions answer;
+  std::uint64_t ended = 0;
+  predict::Prediction prediction;
   const auto on_submit = [&](JobId id, const trace::Request& request) {
-    // Regret needs answers about jobs that ended before; those of the latest will do.
-    constexpr std::size_t kJudged = 1'000;
-    if (index(id) + kJudged < *wanted) return proven.watch(id, request);
-    if (index(id) == *wanted) row = learned.row(request);
     answer = proven.ask(id, request);
+    if (index(id) != *wanted) return learned.watch(id, request);
+    row = learned.row(request);
+    prediction = learned.foresee(id, request);
   };
   predict::replay(
       std::span(trace->jobs).first(*wanted + 1), on_submit,
-      [&](JobId id, const trace::Request& of, const predict::Ended& ended) {
-        proven.learn(id, of, ended);
+      [&](JobId id, const trace::Request& of, const predict::Ended& how) {
+        proven.learn(id, of, how);
+        learned.learn(id, of, how);
+        ++ended;
       },
       job.request.submit + 1ms);
-  if (learned.model() == nullptr) note("too few jobs ended before it to train a model");
+  if (learned.model() == nullptr) note(what_is_known(options.job, ended));
   const auto reasons = learned.model() != nullptr ? predict::explain(*learned.model(), row)
                                                   : std::vector<predict::Reason>{};
-  const predict::Forecast forecast = learned.forecast(answer.learned);
-  const double truth = predict::log_time(job.outcome.run);
+  const predict::Forecast forecast = learned.forecast(prediction);
+  const double truth_s = seconds(job.outcome.run);
   const auto opinions = opinions_of(proven, answer, job.request.time_limit);
   if (options.output == "json") {
     const Json json =
-        explained_json(options.job, forecast, truth, answer.learned.believed, reasons, opinions);
+        explained_json(options.job, forecast, truth_s, prediction.believed, reasons, opinions);
     fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
   } else {
-    say(options.job, forecast, truth, answer.learned.believed, reasons);
-    say(opinions);
+    say(options.job, forecast, truth_s, prediction.believed, reasons);
+    if (ended > 0) say(opinions);
   }
   return kDone;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac predict train: a model of a job log, in one file.
+/// almanac predict train: learns a model from a job log and writes it to one file.
 #include <atomic>
 #include <memory>
 
@@ -15,6 +15,7 @@
 #include "predict/model_file.h"
 #include "predict/replay.h"
 #include "text/datetime.h"
+#include "text/human.h"
 
 namespace almanac::cli {
 
@@ -77,7 +78,8 @@ Result<int> train(const PredictTrainOptions& options) {
   const auto written = predict::write_model(options.out, *learned.model(), training,
                                             learned.memory().ended_so_far());
   if (!written) return tl::unexpected(written.error());
-  fmt::print("{}: trained on {} jobs, from {} to {}, in {:.1f} s\n", options.out, training.jobs,
+  fmt::print("{}: trained on {}, from {} to {}, in {:.1f} s\n", options.out,
+             text::counted(static_cast<std::uint64_t>(training.jobs), "job"),
              text::format_datetime(training.from), text::format_datetime(training.to),
              learned.fit_s());
   return kDone;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac profile: runs a command a few times, briefly, and tells how its speed depends on what it
-/// is given.
+/// almanac profile: runs a command a few times, briefly, and reports how its speed depends on its
+/// resources.
 #include <algorithm>
 #include <filesystem>
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac queue: jobs of the service that run and wait, in the words of Slurm's squeue.
+/// almanac queue: running and waiting jobs, in the words of Slurm's squeue.
 #include <algorithm>
 #include <limits>
 #include <memory>

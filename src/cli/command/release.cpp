@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac release: lets jobs start that were held.
+/// almanac release: lets held jobs start.
 #include "cli/change_jobs.h"
 
 namespace almanac::cli {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac reproduce: starts almanac-reproduce, a program of its own, where it is installed.
+/// almanac reproduce: starts almanac-reproduce, a separate program, if it is installed.
 #include <cerrno>
 #include <cstring>
 #include <filesystem>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac requeue: runs jobs of the service again, from their beginning.
+/// almanac requeue: runs jobs again, from their beginning.
 #include "cli/change_jobs.h"
 
 namespace almanac::cli {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac rerun: repeats a run from its run.json and says whether the schedules are the same.
+/// almanac rerun: repeats a run from its run.json and checks whether the schedules are equal.
 #include "cli/rerun.h"
 
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac restore: puts a copy of the store in its place again, while no service has it.
+/// almanac restore: replaces the store by a copy, while no service uses it.
 #include <memory>
 
 #include <fmt/format.h>

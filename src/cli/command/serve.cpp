@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac serve: the service of this machine, or of a Slurm cluster, until SIGTERM or Ctrl-C; jobs
-/// that run go on, and the next service takes them over.
+/// almanac serve: the service of this machine, or of a Slurm cluster, until SIGTERM or Ctrl-C.
+/// Running jobs continue, and the next service takes them over.
 #include <algorithm>
 #include <atomic>
 #include <csignal>
@@ -34,6 +34,7 @@
 #include "serve/server.h"
 #include "service/log.h"
 #include "service/notify.h"
+#include "service/policies.h"
 #include "text/duration.h"
 #include "text/number.h"
 
@@ -267,6 +268,11 @@ Result<int> run(const ServeOptions& options) {
   std::signal(SIGINT, stop_service);
   std::signal(SIGTERM, stop_service);
   std::signal(SIGHUP, on_hangup);
+  const service::Overview overview = (*service)->overview();
+  for (const std::string& each : {overview.policy, overview.shadow}) {
+    if (const std::string words = service::stand_in_note(each); !words.empty())
+      service::log_warning(words);
+  }
   service::log_info(fmt::format("listening on {}", (*server)->socket()));
   if ((*server)->port()) {
     service::log_info(fmt::format(
@@ -277,8 +283,8 @@ Result<int> run(const ServeOptions& options) {
           "connections are not encrypted (--plain), so others on the network can read tokens");
     }
   }
-  service::tell_ready(fmt::format("policy {}, listening on {}", (*service)->overview().policy,
-                                  (*server)->socket()));
+  service::tell_ready(
+      fmt::format("policy {}, listening on {}", overview.policy, (*server)->socket()));
   (*service)->run(service_stops);
   service::tell_stopping();
   // What low priority is at is waited for, and the next service waits for this one.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac service: replicas of a command behind one port, as many as its requests need.
+/// almanac service: runs replicas of a command behind one port, as many as its requests need.
 #include <memory>
 
 #include "cli/program.h"

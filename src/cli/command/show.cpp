@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac show: all that the service tells of a job.
+/// almanac show: everything that the service knows about a job.
 #include <memory>
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac simulate: a trace under several policies.
+/// almanac simulate: simulates a job log under several policies.
 #include <algorithm>
 #include <memory>
 #include <utility>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac slurm doctor: what of Almanac will work at this Slurm site, what will not, and what to
-/// change. Asks the controller, changes nothing.
+/// almanac slurm doctor: what of Almanac works on this Slurm cluster, what does not, and what to
+/// change. It queries the controller and changes nothing.
 #include <algorithm>
 #include <iterator>
 #include <memory>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac slurm import: a site's past from Slurm's accounting into a state folder, where history,
-/// study, predict, simulate and advise find it.
+/// almanac slurm import: copies a site's accounting into a state folder, for history, study,
+/// predict, simulate and advise.
 #include <memory>
 
 #include <fmt/format.h>
@@ -15,6 +15,7 @@
 #include "cli/wall_clock.h"
 #include "serve/client.h"
 #include "slurm/connect.h"
+#include "text/human.h"
 #include "text/moment.h"
 
 namespace almanac::cli {
@@ -43,13 +44,18 @@ Result<int> import(const SlurmImportOptions& options) {
     jobs += step->jobs;
     unread += step->unread;
     if (step->done) {
-      note(fmt::format("{} new jobs; the store has all jobs that ended from {} to {}", jobs,
+      note(fmt::format("{}; the store has all jobs that ended from {} to {}",
+                       text::counted(static_cast<std::uint64_t>(jobs), "new job"),
                        text::moment(step->reach.from), text::moment(step->reach.until)));
-      if (unread > 0) note(fmt::format("cannot read {} rows of accounting", unread));
+      if (unread > 0)
+        note(fmt::format("cannot read {} of accounting",
+                         text::counted(static_cast<std::uint64_t>(unread), "row")));
       return kDone;
     }
-    note(fmt::format("{} to {}: {} rows, {} new jobs", text::moment(step->reach.from),
-                     text::moment(step->reach.until), step->rows, step->jobs));
+    note(fmt::format("{} to {}: {}, {}", text::moment(step->reach.from),
+                     text::moment(step->reach.until),
+                     text::counted(static_cast<std::uint64_t>(step->rows), "row"),
+                     text::counted(static_cast<std::uint64_t>(step->jobs), "new job")));
   }
   note("interrupted; run the same command to continue");
   return kInterrupted;

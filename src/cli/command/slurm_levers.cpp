@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac slurm status, levers and undo: what a service does to a Slurm, and what it may do. They
-/// speak with it by files of its state folder (steer/control.h).
+/// almanac slurm status, levers and undo: shows and sets what a service changes on a Slurm cluster.
+/// They communicate with it through files in its state folder (steer/control.h).
 #include <algorithm>
 #include <chrono>
 #include <functional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac study failures: why the jobs failed whose logs lie in a folder.
+/// almanac study failures: why jobs failed, by their logs in a folder.
 #include <filesystem>
 #include <map>
 #include <memory>

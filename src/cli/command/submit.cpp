@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac submit: gives a job to the service, and says when it is expected to start and end, also
-/// with other numbers of GPUs.
+/// almanac submit: submits a job, and prints when it is expected to start and end, also with other
+/// numbers of GPUs.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

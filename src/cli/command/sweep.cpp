@@ -3,9 +3,9 @@
 /// \file
 /// almanac sweep: policies x loads x seeds, on all cores.
 ///
-/// A workload file is generated anew for every seed; a recorded trace stays what it is, and the
-/// seed is only that of random placements. In parts it runs on a cluster, or goes on where it was
-/// ended.
+/// A workload file is generated again for every seed. A recorded log stays the same; the seed then
+/// affects only random placements. A sweep can run in parts on a cluster, and continue after an
+/// interruption.
 #include "experiment/sweep.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac tenants: usage against fair share on the service's cluster lately, who lent to whom,
-/// and what each one's use counts.
+/// almanac tenants: recent usage and fair share on the service's cluster, who lent GPU time to
+/// whom, and the decayed use of each tenant.
 #include <algorithm>
 #include <cmath>
 #include <memory>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac token: what lets a user's page, program or other machine ask the service by TCP.
+/// almanac token: tokens with which a user's page, program or other machine may use the service
+/// over TCP.
 #include <cctype>
 #include <charconv>
 #include <memory>

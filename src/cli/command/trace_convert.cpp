@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// `almanac trace convert`: writes a job log of any known format as our CSV or as SWF.
+/// `almanac trace convert`: writes a job log of any known format as Almanac's CSV or as SWF.
 #include <cstdint>
 #include <memory>
 #include <optional>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// `almanac trace deadlines`: gives the jobs of a log deadlines, and what it takes to run them on
-/// other numbers of GPUs.
+/// `almanac trace deadlines`: gives the jobs of a log deadlines, and the data to run them on other
+/// numbers of GPUs.
 #include <memory>
 
 #include <fmt/format.h>
@@ -13,6 +13,7 @@
 #include "cli/value_check.h"
 #include "experiment/deadlines.h"
 #include "perf/catalogue_file.h"
+#include "text/human.h"
 #include "trace/write.h"
 
 namespace almanac::cli {
@@ -40,8 +41,10 @@ Result<int> run(DeadlinesArguments& arguments) {
   if (auto saved = save_trace(*trace, arguments.out); !saved) {
     return tl::unexpected(std::move(saved.error()));
   }
-  note(fmt::format("gave {} of {} jobs a deadline; drew the model of {}", done->jobs,
-                   trace->jobs.size(), done->drawn));
+  note(fmt::format("gave {} of {} a deadline; drew the model of {}",
+                   text::grouped(static_cast<std::int64_t>(done->jobs)),
+                   text::counted(trace->jobs.size(), "job"),
+                   text::grouped(static_cast<std::int64_t>(done->drawn))));
   return kDone;
 }
 

@@ -16,6 +16,7 @@
 #include "cli/trace_options.h"
 #include "cli/value_check.h"
 #include "table/output_file.h"
+#include "text/human.h"
 #include "text/nearest.h"
 #include "trace/fit.h"
 #include "trace/generate.h"
@@ -161,9 +162,11 @@ Result<int> run(const GenerateArguments& arguments) {
     return trace::generate(workload, arguments.seed, [&](double share) { done = share; });
   }();
   if (arguments.requeue) trace::mark_requeue(made, *arguments.requeue, arguments.seed);
-  std::string said = fmt::format(
-      "{} jobs in {:.1f} days for {} GPUs in {} virtual clusters: load {:.2f}", made.jobs.size(),
-      workload.span.days, trace::total_gpus(workload), workload.vc.size(), offered_load(workload));
+  std::string said =
+      fmt::format("{} in {:.1f} days for {} in {}: load {:.2f}",
+                  text::counted(made.jobs.size(), "job"), workload.span.days,
+                  text::counted(static_cast<std::uint64_t>(trace::total_gpus(workload)), "GPU"),
+                  text::counted(workload.vc.size(), "virtual cluster"), offered_load(workload));
   if (workload.cpu.load > 0) said += fmt::format(", CPU load {:.2f}", workload.cpu.load);
   note(said);
   done = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// `almanac trace info`: says in few numbers what a job log holds.
+/// `almanac trace info`: summarizes a job log.
 #include <cmath>
 #include <memory>
 
@@ -12,6 +12,7 @@
 #include "cli/trace_options.h"
 #include "text/datetime.h"
 #include "text/duration.h"
+#include "text/human.h"
 #include "trace/format.h"
 #include "trace/summary.h"
 
@@ -27,7 +28,15 @@ using trace::JobState;
 using trace::Spread;
 using trace::Summary;
 
-constexpr double kHour = 3600;
+using text::grouped;
+
+/// "12.5", "24,359".
+std::string hours_in_words(double duration_s) {
+  constexpr double kHour_s = 3600;
+  constexpr double kMany = 1000;
+  const double value = duration_s / kHour_s;
+  return value < kMany ? fmt::format("{:.1f}", value) : grouped(std::llround(value));
+}
 
 std::string_view name_of(std::size_t state) {
   const auto name = to_string(static_cast<JobState>(state));
@@ -105,7 +114,7 @@ void say_amounts(const char* what, const Spread& spread) {
 
 void say_hosts(const HostUse& use) {
   if (use.cpus.count > 0)
-    fmt::print("{:14} {:.1f} core-hours\n", "core time", use.core_time_s / kHour);
+    fmt::print("{:14} {} core-hours\n", "core time", hours_in_words(use.core_time_s));
   say_amounts("cores a job", use.cpus);
   say_amounts("GB a job", use.memory_gb);
 }
@@ -114,11 +123,13 @@ void say(const trace::Trace& trace, const Summary& summary) {
   fmt::print("{:14} {}\n", "trace", trace.path);
   fmt::print("{:14} {}\n", "format", trace.format);
   fmt::print("{:14} {}\n", "sha256", trace.sha256);
-  fmt::print("{:14} {}: {} on GPUs, {} CPU-only\n", "jobs", summary.jobs, summary.gpu_jobs,
-             summary.jobs - summary.gpu_jobs);
+  fmt::print("{:14} {}: {} on GPUs, {} CPU-only\n", "jobs", grouped(summary.jobs),
+             grouped(summary.gpu_jobs), grouped(summary.jobs - summary.gpu_jobs));
   if (summary.never_ran > 0) {
-    fmt::print("{:14} {}: cancelled before they ran, not in the averages below\n", "never ran",
-               summary.never_ran);
+    fmt::print(
+        "{:14} {}: cancelled before they ran, or pending when the log was taken; not in the "
+        "averages below\n",
+        "never ran", grouped(summary.never_ran));
   }
   // Times from a zero of the log's own are no dates.
   constexpr Time kFirstDate{Duration(1LL * 365 * 24 * 3600 * 1000)};
@@ -134,10 +145,11 @@ void say(const trace::Trace& trace, const Summary& summary) {
                trace.time_zone.empty() ? "not in the log, read as UTC (use --time-zone to change)"
                                        : trace.time_zone);
   }
-  if (summary.users > 0) fmt::print("{:14} {}\n", "users", summary.users);
-  if (summary.vcs > 0) fmt::print("{:14} {}\n", "VCs", summary.vcs);
+  if (summary.users > 0) fmt::print("{:14} {}\n", "users", grouped(summary.users));
+  if (summary.vcs > 0) fmt::print("{:14} {}\n", "VCs", grouped(summary.vcs));
   if (summary.gpu_jobs > 0) {
-    fmt::print("{:14} {:.1f} GPU-hours of run time\n", "GPU time", summary.gpu_time_gpu_s / kHour);
+    fmt::print("{:14} {} GPU-hours of run time\n", "GPU time",
+               hours_in_words(summary.gpu_time_gpu_s));
     say_amounts("GPUs a job", summary.gpus);
     say_hosts(summary.gpu_hosts);
   }
@@ -150,7 +162,7 @@ void say(const trace::Trace& trace, const Summary& summary) {
         "", missing_column(trace.format));
   }
   if (summary.jobs > summary.gpu_jobs) {
-    fmt::print("{:14} {}\n", "CPU jobs", summary.jobs - summary.gpu_jobs);
+    fmt::print("{:14} {}\n", "CPU jobs", grouped(summary.jobs - summary.gpu_jobs));
     say_hosts(summary.cpu_hosts);
     say_lengths("run", summary.cpu_run_s);
   }
@@ -159,7 +171,7 @@ void say(const trace::Trace& trace, const Summary& summary) {
     if (summary.states[i] == 0) continue;
     if (!states.empty()) states += ", ";
     states += fmt::format(
-        "{} {} ({:.1f} %)", name_of(i), summary.states[i],
+        "{} {} ({:.1f} %)", name_of(i), grouped(summary.states[i]),
         100.0 * static_cast<double>(summary.states[i]) / static_cast<double>(summary.jobs));
   }
   fmt::print("{:14} {}\n", "states", states);

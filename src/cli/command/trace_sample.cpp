@@ -2,7 +2,7 @@
 
 /// \file
 /// `almanac trace sample`: writes a part of a job log: a time window, some VCs or users, a random
-/// share.
+/// sample.
 #include <memory>
 
 #include <fmt/format.h>
@@ -11,6 +11,7 @@
 #include "cli/program.h"
 #include "cli/trace_options.h"
 #include "cli/value_check.h"
+#include "text/human.h"
 #include "trace/select.h"
 #include "trace/write.h"
 
@@ -52,7 +53,8 @@ Result<int> run(SampleArguments& arguments) {
   if (auto saved = save_trace(*trace, arguments.out, arguments.to_format); !saved) {
     return tl::unexpected(std::move(saved.error()));
   }
-  note(fmt::format("kept {} of {} jobs", trace->jobs.size(), before));
+  note(fmt::format("kept {} of {}", text::grouped(static_cast<std::int64_t>(trace->jobs.size())),
+                   text::counted(before, "job")));
   return kDone;
 }
 

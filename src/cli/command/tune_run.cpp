@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac tune run: tries hyper-parameters with real jobs, each a trial of one tuning run. Which
-/// of them go on is the policy's business.
+/// almanac tune run: tries hyper-parameters with real jobs, one per trial of a tuning run. The
+/// policy decides which trials continue.
 ///
-/// Trials are the same each time, and each has a key by which the service knows it: when this
-/// command or the service was killed, the same command goes on, and each trial is there once.
+/// The trials are the same each time, and the service knows each by a key. After this command or
+/// the service was killed, the same command continues, and no trial is submitted twice.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

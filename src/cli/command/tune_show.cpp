@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac tune show: how the trials of a tuning run stand.
+/// almanac tune show: shows the trials of a tuning run.
 #include <memory>
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac update: changes what jobs of the service ask.
+/// almanac update: changes the requests of jobs.
 #include <memory>
 #include <string>
 #include <vector>

@@ -9,7 +9,7 @@
 /// not rely on them.
 ///
 /// Source   Zhao et al., OSDI'20 (HiveD), section 3.3 (buddy allocation), and the program published
-/// with it.
+///          with it.
 /// Differs  The published program stops if a cell is missing from a list, or if no virtual cell is
 ///          left to doom (only after nodes went bad); ours continues. It visits virtual clusters in
 ///          no fixed order; ours in that of the layout.

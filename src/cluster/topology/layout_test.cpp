@@ -39,7 +39,7 @@ TEST(LayoutTest, GivesGpusOfOneSocket) {
 }
 
 TEST(LayoutTest, SaysHowFarApartTheOnlyOnesAre) {
-  // Cost 1 of communication, 0.01 of neighbours: 2 sqrt(0.01) / (1 + sqrt(0.01)).
+  // Cost 1 of communication, 0.01 of neighbors: 2 sqrt(0.01) / (1 + sqrt(0.01)).
   const Layout::Choice across = of_sockets(2, 2).choose(0b0101, 2);
   EXPECT_EQ(across.gpus, 0b0101U);
   EXPECT_DOUBLE_EQ(across.distance, 20);

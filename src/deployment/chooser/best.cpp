@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The variant that is right most often, the faster of equals.
+/// Queries the most accurate variant; of equally accurate ones the faster.
 #include "deployment/registry.h"
 
 namespace almanac::deployment::chooser {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A fast variant first, and a better one for what it is not sure of.
+/// Queries a fast variant first, and a better one if the first is unsure.
 ///
 /// Source   Halpern et al., ISPASS'19 (Tolerance Tiers); Wang et al., EuroSys'23 (Tabi); cascade.h.
 #include "deployment/registry.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// One variant a request, tried as its answers were right; one that is late was wrong.
+/// Queries one random variant per request, more often the more often it was right. A late answer
+/// counts as wrong.
 ///
 /// Source   Crankshaw et al., NSDI'17 (Clipper), section 5.1; bandit.h.
 #include "deployment/registry.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// All variants answer and count by weights, those that are late left out.
+/// Queries all variants, which vote with learned weights. Late answers do not count.
 ///
 /// Source   Crankshaw et al., NSDI'17 (Clipper), section 5.2; bandit.h.
 #include "deployment/registry.h"

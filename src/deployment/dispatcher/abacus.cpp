@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Operators of up to four queries at the same time: all that are left of the most urgent, and of
-/// the others as many as leave that one in time. Nothing that runs is stopped, and a query stays on
-/// the GPU that began it.
+/// Runs operators of up to four queries at the same time: all remaining ones of the most urgent
+/// query, and of the others as many as leave it in time. It preempts nothing, and a query stays on
+/// its first GPU.
 ///
 /// Source   Cui et al., SC'21 (Abacus); overlap.h.
-/// Differs  how long a group takes is not learnt: as long as its longest part, or as the GPU is
-///          filled by all of them, each by the knee of its variant, where that is longer. No query
-///          waits for others like it: batches are of one.
+/// Differs  The duration of a group is not learned. It is the longer of its longest part and of the
+///          time that all parts take if each fills its variant's knee of the GPU. Batches have one
+///          query.
 #include <algorithm>
 
 #include "deployment/overlap.h"

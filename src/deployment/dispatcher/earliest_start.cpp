@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The model of which a batch must start soonest, in the largest batch of 1, 2, 4, 8 or 16 with
-/// which its oldest requests are in time. Nothing that runs is stopped.
+/// The model whose batch must start soonest, with the largest batch of 1, 2, 4, 8 or 16 whose
+/// oldest requests are in time. It preempts nothing.
 ///
 /// Source   Gujarati et al., OSDI'20 (Clockwork), section 5.3.
-/// Differs  Models are loaded; times are known instead of the largest of the last ten.
+/// Differs  All models are loaded. Durations are known instead of the longest of the last ten.
 #include <limits>
 
 #include "deployment/registry.h"

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The largest batch of which all requests are in time; one three times as large takes the place of
-/// one that runs.
+/// The largest batch whose requests are all in time. A batch three times as large preempts a
+/// running one.
 ///
 /// Source   Zhang et al., NSDI'23 (SHEPHERD), its online scheduler Flex, with lambda = 3.03.
-/// Differs  Its planner Herd, which groups streams and GPUs, is not here: every GPU has all models.
+/// Differs  Its planner Herd, which groups streams and GPUs, is not implemented: every GPU has all
+///          models.
 #include "deployment/registry.h"
 
 namespace almanac::deployment::dispatcher {

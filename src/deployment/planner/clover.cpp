@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Variants on cut GPUs that trade accuracy for carbon while requests stay in time.
+/// Variants on divided GPUs (MIG) that trade accuracy for carbon while requests stay in time.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -12,19 +12,19 @@
 namespace almanac::deployment::planner {
 namespace {
 
-/// A GPU: its instances, and which variant each has.
+/// A GPU: its instances, and the variant on each.
 struct CutGpu {
   std::vector<int> slices{7};
   std::vector<std::optional<std::size_t>> variants{};
 };
 
-/// Source   Li et al., SC'23 (Clover): of the base, the most accurate variant on whole GPUs, what a
-///          configuration saves of carbon and loses of accuracy, both in percent, with equal
-///          weight, and only configurations whose requests are in time; found by simulated
-///          annealing, whose steps recut a GPU or change a variant.
-/// Differs  4000 steps from temperature 1 to 0.1; a carbon saving weighs as much more as the power
-///          emits more than usual; several services have GPUs of their own, as many as the base
-///          needs of them.
+/// Source   Li et al., SC'23 (Clover): compared to a base, the most accurate variant on whole GPUs,
+///          the percentage of carbon saved and the percentage of accuracy lost have equal weight;
+///          only configurations whose requests are in time are allowed. Simulated annealing changes
+///          the division of a GPU or a variant in each step.
+/// Differs  4000 steps from temperature 1 to 0.1. The weight of carbon is proportional to its
+///          intensity, relative to the usual one. Several services have GPUs of their own, as many
+///          as the base needs for them.
 class Clover {
  public:
   Clover(const PlanningCase& asked, std::size_t service, int first, int gpus)
@@ -85,7 +85,7 @@ class Clover {
     return it.memory_gib <= mig_memory(slices) * asked_.fleet.memory_gib &&
            batch_in_time(it, slices / 7.0, asked_.services[service_].slo_ms) > 0;
   }
-  /// One that fits by chance; none for as many as there are, so that GPUs can be let go.
+  /// Returns a random variant that fits; sometimes none, so that GPUs can become free.
   std::optional<std::size_t> drawn(int slices) {
     std::vector<std::optional<std::size_t>> can{std::nullopt};
     for (const std::size_t each : all_) {

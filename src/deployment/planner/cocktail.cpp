@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// As few variants as it takes for the majority of their answers to be right often enough.
+/// The smallest ensemble of variants whose majority vote is accurate enough.
 #include <algorithm>
 
 #include "deployment/registry.h"
@@ -15,12 +15,12 @@ std::vector<double> accuracies(const PlanningCase& asked, const std::vector<std:
   return made;
 }
 
-/// Source   Gunasekaran et al., NSDI'22 (Cocktail): models within the latency, most accurate first,
-///          until the majority vote reaches the accuracy; then members are dropped while it still
-///          does.
-/// Differs  Accuracies of members are taken for independent; the released estimate averages them,
-///          so that a worse member lowers it. Weights by class and spot instances are not here, and
-///          the members of an ensemble have copies for the whole rate each.
+/// Source   Gunasekaran et al., NSDI'22 (Cocktail): adds models within the latency, the most
+///          accurate first, until the majority vote reaches the accuracy; then drops members while
+///          it still does.
+/// Differs  Assumes that members err independently; the released estimate averages their
+///          accuracies, so a less accurate member lowers it. Weights by class and spot instances
+///          are not implemented. Each member of an ensemble has copies for the whole rate.
 Result<Deployment> plan_cocktail(const PlanningCase& asked) {
   Deployment made;
   made.votes.resize(asked.services.size());

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// GPUs are cut in two, and services take turns on a part.
+/// GPUs are divided into two parts, and services take turns on a part.
 ///
-/// Source   Choi et al., ATC'22 (gpulet), Algorithm 1: a service gets, until its rate is served,
-/// the
-///          smaller of the part that does the most for its size and the least that serves what is
-///          left: where others leave room a turn, else the smallest part that is free.
-/// Differs  parts are tenths; a neighbour slows by --beside; each service has the most accurate
-///          variant that is in time. The released scheduler is in artifacts/serving/gpulet.h.
+/// Source   Choi et al., ATC'22 (gpulet), Algorithm 1: a service gets parts until its rate is
+///          served. It takes turns on a part of others if one has room, the fullest first.
+///          Otherwise it gets the smallest free part that is at least as large as the smaller of
+///          two: the part with the highest throughput for its size, and the smallest that serves
+///          the remaining rate.
+/// Differs  Parts are tenths of a GPU. Neighbors slow each other by --beside. Each service has the
+///          most accurate variant that is in time. The released scheduler is in
+///          artifacts/serving/gpulet.h.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -22,7 +24,7 @@ namespace {
 constexpr int kTenths = 10;
 constexpr double kNearly = 1e-9;
 
-/// A GPU in one part or two, in tenths.
+/// A GPU with one part or two; sizes in tenths.
 struct HalvedGpu {
   std::vector<Turns> parts{};
 };
@@ -60,7 +62,7 @@ class GpuletPlan {
   }
 
  private:
-  /// That one service serves on a part.
+  /// Returns the highest rate of one service on a part.
   double most(std::size_t variant, const TaskService& service, double share) const {
     const int batch =
         batch_in_time(asked_.variants[variant], share, service.slo_ms, asked_.fleet.beside);
@@ -87,7 +89,7 @@ class GpuletPlan {
     return sum;
   }
 
-  /// Gives it a turn beside others, the fullest part that has room.
+  /// Gives the service a turn on a part of others, the fullest that has room.
   bool joined(const Turn& turn) {
     Turns* chosen = nullptr;
     std::optional<Turns> best;
@@ -109,8 +111,8 @@ class GpuletPlan {
     return true;
   }
 
-  /// Puts it on the smallest free part of that size or more, a whole GPU cut if need be, and says
-  /// how much of its rate that serves; 0 = there is none.
+  /// Puts the service on the smallest free part of at least `share`, after dividing another GPU if
+  /// necessary. Returns the rate that this serves; 0 = there is no part.
   double placed(const Turn& turn, double share) {
     const double needs = asked_.variants[turn.variant].memory_gib;
     Turns* part = nullptr;

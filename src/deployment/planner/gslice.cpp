@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Batch and share of a service by feedback: grown and shrunk by how far latency and throughput are
-/// from what is asked.
+/// Feedback sets the batch and the share of a service, by the slack of its latency and its
+/// throughput.
 #include <algorithm>
 #include <cmath>
 
@@ -17,11 +17,12 @@ constexpr double kStartShare = 0.3, kLeastShare = 0.01;
 
 bool is_close(double slack) { return slack >= 0 && slack <= kClose; }
 
-/// Source   Dhakal et al., SoCC'20 (GSLICE), in the loop of iGniter's authors: from a batch of 1 on
-///          30 % of a GPU up to five times: the batch is grown by the slack of the latency up to
-///          five times, then the share by the larger of both slacks.
-/// Differs  What five rounds have not settled gets a percent more until it does; a service beyond a
-///          whole GPU is divided first. An objective is halved, for a request waits for a batch.
+/// Source   Dhakal et al., SoCC'20 (GSLICE), in the loop of iGniter's authors: starts with a batch
+///          of 1 on 30 % of a GPU. In each of up to five rounds, the slack of the latency changes
+///          the batch up to five times; then the larger of both slacks changes the share.
+/// Differs  If five rounds do not suffice, the share grows by 1 % until both objectives are met. A
+///          service that needs more than a GPU is divided first. A batch may take half the
+///          objective, because requests wait for it.
 Instance tuned(const PlanningCase& asked, const Variant& variant, double slo_ms, double rate) {
   Instance made{.share = kStartShare};
   const auto latency_slack = [&] {

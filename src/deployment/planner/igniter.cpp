@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Services beside each other on GPUs that MPS shares, each where it makes the others grow least.
+/// Services share GPUs by MPS; each goes to the GPU on which the shares of all grow least.
 ///
-/// Source   Xu et al., TPDS'22 (iGniter), Algorithms 1 and 2: a batch is what comes in half the
-///          objective, a share the least that serves it alone; the largest first, to the GPU on
-///          which all shares together grow least until everyone is in time again.
-/// Differs  neighbours slow each other by --beside, where iGniter fits caches, power and the queue
-/// of
-///          kernels; a service beyond a whole GPU has whole ones for as long as it fills them; each
-///          has the most accurate variant that is in time. The released algorithm is in
+/// Source   Xu et al., TPDS'22 (iGniter), Algorithms 1 and 2: a batch has the requests of half the
+///          objective; a share is the smallest that serves the service alone. Services with the
+///          largest shares come first, each on the GPU where all shares together grow least until
+///          every service is in time again.
+/// Differs  Neighbors slow each other by --beside; iGniter fits caches, power and the queue of
+///          kernels. A service that needs more than a GPU gets as many whole ones as it fills. Each
+///          service has the most accurate variant that is in time. The released algorithm is in
 ///          artifacts/serving/igniter.h.
 #include <algorithm>
 #include <cmath>
@@ -72,8 +72,8 @@ class IgniterPlan {
   }
 
  private:
-  /// The least share with which its batch takes half its objective and keeps up with its rate; more
-  /// than 1 = a whole GPU does not.
+  /// Returns the smallest share with which the batch takes half the objective and serves the rate;
+  /// more than 1 = a whole GPU is too small.
   double least_share(const Instance& instance, double slower) const {
     const Variant& it = asked_.variants[instance.variant];
     const TaskService& service = asked_.services[instance.service];
@@ -127,7 +127,7 @@ class IgniterPlan {
   const PlanningCase& asked_;
   std::vector<Instance> whole_;  // that have a GPU each
   std::vector<Residents> gpus_;
-  std::vector<double> rate_of_;  // by service, of its instance that may have neighbours
+  std::vector<double> rate_of_;  // by service, of its instance that may have neighbors
 };
 
 Result<Deployment> plan_igniter(const PlanningCase& asked) { return IgniterPlan(asked).made(); }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The variant that is loaded and answers soonest, and an upgrade where many copies of it cost more
-/// to load than a faster one.
+/// Each service has the variant that loads and answers soonest, or a faster variant if the copies
+/// of the first take much longer to load.
 #include <algorithm>
 
 #include "deployment/registry.h"
@@ -16,12 +16,12 @@ struct Choice {
   double load_s = 0;  ///< Of all copies, one after the other.
 };
 
-/// Source   Romero et al., ATC'21 (INFaaS), and its released autoscaler: where nothing runs yet the
-///          variant of least load and answer time that is accurate and fast enough; replicas =
-///          rate / throughput; upgraded where scaling costs more than 1.5 times as much to load as
-///          the cheapest of the ten fastest variants.
-/// Differs  All variants are on GPUs, so nothing is chosen between machines; the released rule
-///          weighs a rate with load times in two ways, of which neither is here.
+/// Source   Romero et al., ATC'21 (INFaaS), and its released autoscaler: if nothing runs yet, the
+///          variant with the least load plus answer time among those that are accurate and fast
+///          enough; replicas = rate / throughput. It is replaced if loading its replicas takes more
+///          than 1.5 times as long as the least of the ten fastest variants.
+/// Differs  All variants run on GPUs, so no kind of machine is chosen. The released rule compares a
+///          rate with load times in two ways, neither of which is implemented.
 Result<Deployment> plan_infaas(const PlanningCase& asked) {
   constexpr double kUpgrade = 1.5;
   constexpr std::size_t kFastest = 10;

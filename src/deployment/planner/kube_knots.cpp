@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Services beside each other where their loads do not rise together.
+/// Services share GPUs if their loads do not rise together.
 #include <algorithm>
 #include <vector>
 
@@ -17,7 +17,7 @@ constexpr double kSized = 0.8;         // of the loads seen, for which a service
 constexpr double kWeakly = 0.5;        // rank correlation below which loads may be together
 constexpr double kForecastable = 0.5;  // autocorrelation above which a load is forecast
 
-/// A service on a GPU, as a part of it.
+/// An instance of a service on a part of a GPU.
 struct Pod {
   std::size_t service = 0;
   Instance instance{};
@@ -25,7 +25,7 @@ struct Pod {
   std::vector<double> load{};  ///< Share, second by second.
 };
 
-/// How much a series tells of its next value; 0 where it does not change.
+/// Returns the correlation of successive values; 0 if the series is constant.
 double autocorrelation(const std::vector<double>& series) {
   if (series.size() < 3) return 0;
   const double mean = stats::mean(series);
@@ -38,12 +38,11 @@ double autocorrelation(const std::vector<double>& series) {
 }
 
 /// Source   Thinakaran et al., CLUSTER'19 (Kube-Knots): a pod is sized for the 80th percentile of
-/// its
-///          use; it joins others whose use correlates with its own by less than 0.5 in ranks (CBP);
-///          where it correlates, it joins if the others' use can be forecast from itself and its
-///          peak fits beside what is forecast for the next second (PP). Nodes with least memory
-///          left come first.
-/// Differs  The forecast is of first order (AR(1)) instead of ARIMA. Loads are rates of requests.
+///          its use. It may join other pods if the rank correlation of their use is below 0.5
+///          (CBP). Otherwise it may join if their use can be forecast from its own past and the
+///          pod's peak fits next to the forecast for the next second (PP). Nodes with the least
+///          free memory come first.
+/// Differs  The forecast is AR(1) instead of ARIMA. Loads are request rates.
 class KubeKnots {
  public:
   explicit KubeKnots(const PlanningCase& asked)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// GPUs cut in instances, each time the cut and the services on it that complete most.
+/// GPUs are divided into MIG instances, one at a time, each with the division and the services that
+/// complete the most.
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -12,27 +13,27 @@
 namespace almanac::deployment::planner {
 namespace {
 
-/// What an instance of so many slices can do best for a service.
+/// The best that an instance with a number of slices can do for a service.
 struct Use {
   std::size_t variant = 0;
   int batch = 0;    ///< 0 = nothing fits, or is in time.
   double part = 0;  ///< Of the service's rate.
 };
 
-/// A GPU: its instances, and for which service each is.
+/// A GPU: its instances, and the service of each.
 struct ServedGpu {
   std::vector<int> slices{};
   std::vector<std::size_t> services{};
 };
 
-/// Source   Tan et al., 2021 (Serving DNN models with multi-instance GPUs): completion rates of
-///          services, 1 when a service has its throughput; a GPU's utility for a service is the
-///          completion that it adds; greedily the GPU whose utility, weighed by what each service
-///          lacks, is largest, with two services at most while one lacks more than a GPU gives;
-///          then rounds in which some GPUs are dropped and planned anew, the best kept.
-/// Differs  What a service gets beyond its throughput does not count; rounds are 64 and drop a
-///          third at random. In place of the tree search, what one GPU can complete is found by
-///          trying every service on every instance. Nothing is moved from an older deployment.
+/// Source   Tan et al., 2021 (Serving DNN models with multi-instance GPUs): a service's completion
+///          rate is 1 when it has its throughput. A GPU's utility for a service is the completion
+///          that it adds. Greedily takes the GPU with the highest utility, weighted by what each
+///          service lacks, with at most two services while one lacks more than a GPU gives. Then,
+///          in rounds, drops some GPUs and plans them again, and keeps the best plan.
+/// Differs  Throughput beyond a service's objective does not count. 64 rounds each drop a random
+///          third. Instead of a tree search, every service is tried on every instance to find what
+///          one GPU can complete. Instances are not moved from an older deployment.
 class MigServing {
  public:
   explicit MigServing(const PlanningCase& asked) : asked_(asked), rng_(asked.seed) {
@@ -98,7 +99,7 @@ class MigServing {
     return made;
   }
 
-  /// Fills instances one by one, each for whom it does most of what is lacking, of `allowed`.
+  /// Fills instances one by one, each for the service of `allowed` whose lack it reduces most.
   std::pair<ServedGpu, double> filled(const std::vector<int>& slices, std::vector<double> lacking,
                                       const std::vector<std::size_t>& allowed) const {
     ServedGpu gpu;
@@ -123,8 +124,8 @@ class MigServing {
     return {std::move(gpu), score};
   }
 
-  /// Puts services on the instances from `at` on until nothing is lacking; false = none of the ways
-  /// does. Gives up after `left` tries.
+  /// Puts services on the instances from `at` on until no service lacks anything. Returns false if
+  /// no combination does that. Gives up after `left` tries.
   bool finish(const std::vector<int>& slices, std::size_t at, const std::vector<double>& lacking,
               int& left, ServedGpu& gpu) const {
     constexpr double kDone = 1e-9;
@@ -152,7 +153,7 @@ class MigServing {
     return finish(slices, at + 1, lacking, left, gpu);  // this instance stays empty
   }
 
-  /// One GPU that gives services all that they lack; nothing = none was found.
+  /// Returns one GPU that gives services all that they lack; nothing = none was found.
   std::optional<ServedGpu> last_gpu(const std::vector<double>& lacking) const {
     constexpr int kTries = 20'000;
     for (const auto& split : mig_splits()) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Services take turns on whole GPUs: squishy bin packing.
+/// Services take turns on whole GPUs (squishy bin packing).
 ///
-/// Source   Shen et al., SOSP'19 (Nexus), section 4.1, Algorithm 1: whole GPUs for a service as
-/// long
-///          as it fills them, with the largest batch of which two are in time; what is left of it
-///          by occupancy, the fullest first, to the GPU that is fullest with it.
-/// Differs  a service has the most accurate variant that is in time. The released scheduler, which
+/// Source   Shen et al., SOSP'19 (Nexus), section 4.1, Algorithm 1: a service gets as many whole
+///          GPUs as it fills, with the largest batch of which two are in time. The rests of all
+///          services follow in order of occupancy, the highest first, each to the GPU that is
+///          fullest with it.
+/// Differs  A service has the most accurate variant that is in time. The released scheduler, which
 ///          adds sessions one by one, is in artifacts/serving/nexus.h.
 #include <algorithm>
 #include <optional>

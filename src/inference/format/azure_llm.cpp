@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Requests to Azure's language models, 2023 and 2024; of those with images (2025) the text only.
+/// Requests to Azure's language models, 2023 and 2024. Of those with images (2025), only the text.
 #include "inference/registry.h"
 #include "inference/request_log.h"
 #include "table/csv_reader.h"
@@ -9,7 +9,7 @@
 namespace almanac::inference::format {
 namespace {
 
-/// The log counts images, and does not say how many tokens one takes.
+/// The log counts images but does not say how many tokens one takes.
 void note_images(const std::string& path, Requests& requests) {
   const auto table = table::CsvReader::open_any(path);
   if (!table || !table->find("NumImages")) return;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Requests to Qwen at Alibaba's Bailian: one JSON object a line, as Mooncake's with the chat that
-/// a request belongs to, but in seconds and with ids of 16 tokens.
+/// Requests to Qwen at Alibaba's Bailian: one JSON object per line, as Mooncake's, with the chat of
+/// each request, but in seconds and with ids of 16 tokens.
 #include "inference/registry.h"
 #include "inference/request_log.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Requests to ChatGPT and GPT-4 at a university; what was not answered is left out.
+/// Requests to ChatGPT and GPT-4 at a university, without those that were not answered.
 #include "inference/registry.h"
 #include "inference/request_log.h"
 

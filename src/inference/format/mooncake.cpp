@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Mooncake's requests as they were published: one JSON object a line, milliseconds, ids of 512
-/// tokens. Others write the same keys with blocks of other sizes, or in seconds: the log itself
-/// shows which.
+/// Mooncake's requests as published: one JSON object per line, in milliseconds, with ids of 512
+/// tokens. Other logs have the same keys with other block sizes or in seconds, which the log itself
+/// shows.
 #include "inference/registry.h"
 #include "inference/request_log.h"
 

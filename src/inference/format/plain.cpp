@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The plainest table of requests.
+/// The simplest table of requests.
 #include "inference/registry.h"
 #include "inference/request_log.h"
 

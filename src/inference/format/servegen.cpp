@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the generator of ServeGen writes.
+/// The output of the generator ServeGen.
 #include "inference/registry.h"
 #include "inference/request_log.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The clients of ServeGen, NAME_windows.csv.gz with NAME_lengths.json.gz beside it: requests as
-/// its rule draws them from each client's rhythm and lengths, at the rate that all have together.
-/// A client is a tenant.
+/// The clients of ServeGen, NAME_windows.csv.gz with NAME_lengths.json.gz next to it. Requests are
+/// drawn from each client's rhythm and lengths, by ServeGen's rule, at the rate of all clients
+/// together. A client is a tenant.
 ///
 /// Source   Xiang et al. 2025 (ServeGen); workload/servegen.h.
-/// Differs  images, sounds and films of one request are of one size.
+/// Differs  All images, sounds and films of one request have the same size.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -23,7 +23,7 @@ namespace {
 
 constexpr const char* kRhythms = "_windows.csv";
 
-/// Requests a second of all clients, by the start of the stretch.
+/// Requests per second of all clients, by the start of the period.
 std::map<double, double> rates_of(const ServegenClients& clients, double from_s, double until_s) {
   std::map<double, double> made;
   for (const auto& [id, client] : clients) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the simulator of Splitwise reads.
+/// The input of Splitwise's simulator.
 #include "inference/registry.h"
 #include "inference/request_log.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the simulator Vidur reads.
+/// The input of the simulator Vidur.
 #include "inference/registry.h"
 #include "inference/request_log.h"
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// As many sequences as iterations in time allow: one more after each, a tenth fewer after a miss.
+/// Limits the sequences by additive increase and multiplicative decrease: one more after each
+/// iteration in time, a tenth fewer after a late one.
 ///
-/// Source   Crankshaw et al., NSDI'17 (Clipper), section 4.3. The objective is that of a token.
+/// Source   Crankshaw et al., NSDI'17 (Clipper), section 4.3. The objective is the time per token.
 #include <algorithm>
 
 #include "inference/former/steps.h"
@@ -36,7 +37,7 @@ class Aimd final : public Former {
   }
 
  private:
-  /// An iteration that was not nearly full tells nothing of the limit.
+  /// An iteration that was not nearly full says nothing about the limit.
   static constexpr std::size_t kSlack = 1;
   std::size_t limit_ = 1;
   Micros began_ = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Decodes and parts of prompts in one batch, up to a budget of tokens.
+/// Batches decodes together with chunks of prompts, up to a token budget.
 ///
 /// Source   vLLM v1's scheduler; Agrawal et al., OSDI'24 (Sarathi-Serve), section 4.
 #include <algorithm>
@@ -38,7 +38,8 @@ class Chunked final : public Former {
   }
 
  private:
-  /// A token, or of a prompt as much as may be. How many; 0 = no block is left.
+  /// Adds one token, or as much of a prompt as the budget allows. Returns the number of tokens; 0 =
+  /// no block is free.
   static std::int32_t compute_some(Replica& replica, Replica::Slot slot, std::int32_t budget) {
     const Replica::Sequence& sequence = replica.at(slot);
     const std::int32_t tokens =

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The largest batch of 1, 2, 4, 8 or 16 prompts with which the oldest is still in time.
+/// Batches 1, 2, 4, 8 or 16 prompts, as many as leave the oldest in time.
 ///
 /// Source   Gujarati et al., OSDI'20 (Clockwork), section 5.3. Decodes, which its models do not
-/// have, run
-///          whenever no prompt does.
+///          have, run whenever no prompt does.
 #include <algorithm>
 
 #include "inference/former/steps.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// First come, first served; a request that can no longer be in time is turned away.
+/// First come, first served. Rejects requests that can no longer be in time.
 ///
-/// Source   Shen et al., SOSP'19 (Nexus), section 6.3: early drop. Prompts whole, while decodes
-/// wait.
+/// Source   Shen et al., SOSP'19 (Nexus), section 6.3: early drop. Prompts run whole while decodes
+///          wait.
 
 #include "inference/former/steps.h"
 #include "inference/registry.h"

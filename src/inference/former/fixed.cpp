@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A batch stays together until its last request is answered; what comes meanwhile waits. Where
-/// Limits::gather says so, the first of a batch waits for others first.
+/// A batch stays together until its last request is answered; later requests wait. With
+/// Limits::gather, the first request of a batch waits for others.
 ///
-/// Source   Yu et al., OSDI'22 (Orca), section 2: batches of requests, as servers before it.
+/// Source   Yu et al., OSDI'22 (Orca), section 2: batches of requests, as in servers before Orca.
 ///          Crankshaw et al., NSDI'17 (Clipper), section 4.3.2: delayed batching.
 #include <limits>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Whole prompts as soon as they fit; decodes wait meanwhile.
+/// Runs whole prompts as soon as they fit; decodes wait meanwhile.
 ///
 /// Source   vLLM v0's default scheduler (Kwon et al., SOSP'23, section 4.5).
 #include <algorithm>

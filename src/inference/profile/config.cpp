@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A Hugging Face config.json as a Model.
+/// Reads a Model from a config.json of Hugging Face.
 #include <algorithm>
 #include <array>
 #include <filesystem>

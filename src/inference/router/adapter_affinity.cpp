@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A replica that has the adapter that a request names, else one with a place for it.
+/// A replica that has the requested adapter, otherwise one with a free slot for it.
 ///
-/// Source   Kubernetes' Gateway API Inference Extension, scheduler of v0.3: replicas whose queue is
-///          short (at most 128 requests); of these those that have the adapter, else those with a
-///          place for it, else all; of these the ones with the shortest queues, and of these the
-///          one with most free KV memory.
-/// Differs  One request in a thousand is not sent to a replica with a place where others have the
-///          adapter. Of equals the first, where theirs is drawn.
+/// Source   Kubernetes' Gateway API Inference Extension, scheduler of v0.3: considers replicas with
+///          short queues (at most 128 requests); among these, those that have the adapter,
+///          otherwise those with a free slot, otherwise all; among these, those with the shortest
+///          queues; and takes the one with the most free KV memory.
+/// Differs  The original sends one request in a thousand to a replica with a free slot although
+///          others have the adapter. Of equal replicas the first is taken; the original draws one.
 #include <algorithm>
 #include <iterator>
 #include <vector>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The replica with most free KV memory for each request, and requests that move away from where
-/// memory runs out.
+/// The replica with the most free KV memory per request. Migrates requests from replicas that run
+/// out of memory.
 #include <algorithm>
 
 #include "inference/registry.h"
@@ -10,13 +10,14 @@
 namespace almanac::inference::router {
 namespace {
 
-/// Source   Sun et al., OSDI'24 (Llumnix), and the defaults of its released code: load in remaining
-///          steps, (free blocks - blocks that all waiting ones need) / requests; every 50 ms the
-///          replica that has fewest, if under 3, and the one that has most are paired, and the
-///          shortest running request moves if that leaves the difference smaller and the other at
-///          3 or more. For that only the first that waits counts.
-/// Differs  A move copies in one stage beside the iterations and in one between them, and memory is
-///          not reserved before the second.
+/// Source   Sun et al., OSDI'24 (Llumnix), and the defaults of its released code. A replica's load
+///          is its remaining steps, (free blocks - blocks that waiting requests need) / requests.
+///          Every 50 ms the replica with the fewest, if fewer than 3, is paired with the one that
+///          has the most. The shortest running request moves if that makes the difference smaller
+///          and leaves the other replica at 3 or more. For this, only the first waiting request
+///          counts.
+/// Differs  A migration copies in one stage during iterations and in one between two of them, and
+///          reserves no memory before the second stage.
 class Llumnix final : public Router {
  public:
   std::size_t choose(RequestId, std::span<Replica* const> replicas) override {
@@ -49,7 +50,7 @@ class Llumnix final : public Router {
 
  private:
   static constexpr double kEnough = 3;
-  /// With `more` blocks, of a request more or fewer, held.
+  /// Returns the remaining steps if the replica held `more` blocks and one request more, or fewer.
   static double steps(const Replica& replica, std::int32_t more) {
     const double waiting =
         replica.next() == nullptr ? 0 : replica.blocks_for(replica.next()->prompt);
@@ -66,7 +67,7 @@ void register_llumnix(Registry& registry) {
   registry.routers.add(
       {.name = "llumnix",
        .summary =
-           "most free KV memory, not counting waiting requests; migrates requests when it runs out",
+           "most free KV memory per request, after what waiting requests need; migrates requests",
        .source = "Sun et al. OSDI'24",
        .make = [](std::uint64_t) { return std::make_unique<Llumnix>(); }});
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The replica with most free KV memory for what runs and waits there.
+/// The replica with the most free KV memory per running and waiting request.
 #include "inference/registry.h"
 
 namespace almanac::inference::router {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The shorter queue of two replicas drawn at random.
+/// The shorter queue of two random replicas.
 #include "base/rng.h"
 #include "inference/registry.h"
 

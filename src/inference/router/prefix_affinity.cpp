@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The replica that has most of the prompt's beginning, as far as its queue allows.
+/// The replica with the fewest tokens to compute before the answer begins, not counting those of
+/// the prompt that its prefix cache has.
 #include <algorithm>
 
 #include "inference/registry.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Replicas for the burstiest stretch of the last minute, whatever its length.
+/// Replicas for the burstiest part of the last minute, over windows of several lengths.
 #include <algorithm>
 #include <cmath>
 #include <deque>
@@ -12,11 +12,11 @@
 namespace almanac::inference::scaler {
 namespace {
 
-/// Source   Crankshaw et al., SoCC'20 (InferLine), section 5: the traffic envelope is the greatest
-///          rate over windows that double up to 60 s; replicas are ceil(rate / capacity). Fewer
-///          only after 15 s without a change, by the greatest rate over 5 s of the last 30 s.
-/// Differs  One stage, and no sample to plan from: the shortest window is 5 s, and the plan's
-///          utilisation is 1.
+/// Source   Crankshaw et al., SoCC'20 (InferLine), section 5: the traffic envelope is the highest
+///          rate over windows that double up to 60 s; replicas = ceil(rate / capacity). Scales down
+///          only after 15 s without a change, to the highest rate over 5 s of the last 30 s.
+/// Differs  One stage, and no sample to plan from: the shortest window is 5 s, and the planned
+///          utilization is 1.
 class Inferline final : public Scaler {
  public:
   explicit Inferline(const ScalerCase& told) : capacity_(told.replica_requests_per_s) {}
@@ -49,7 +49,7 @@ class Inferline final : public Scaler {
   static constexpr Micros kCalm = 15e6;
 
   int replicas(double rate) const { return static_cast<int>(std::ceil(rate / capacity_ - 1e-9)); }
-  /// Requests a second over any `window` seconds of the last `within`.
+  /// Returns the highest rate per second over any `window` seconds of the last `within`.
   double greatest_rate(std::size_t window, std::size_t within) const {
     double most = 0;
     const std::size_t first = seen_.size() > within ? seen_.size() - 1 - within : 0;

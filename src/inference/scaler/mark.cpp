@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Replicas for the rate that is expected when new ones are ready.
+/// Replicas for the rate that is predicted for the time at which new replicas are ready.
 #include <algorithm>
 #include <cmath>
 #include <deque>
@@ -12,9 +12,9 @@ namespace almanac::inference::scaler {
 namespace {
 
 /// Source   Zhang et al., ATC'19 (MArk), section 4: steps of a minute, capacity for 1.2 times the
-///          rate that is predicted for the time by which a replica that is asked for now is ready.
-/// Differs  The rate is predicted by the line through the last five minutes instead of by an LSTM;
-///          replicas are of one type. What waits already is worked off within a minute.
+///          rate predicted for the time at which a replica requested now is ready.
+/// Differs  A line through the last five minutes predicts the rate instead of an LSTM. Replicas are
+///          of one type. Waiting requests are answered within a minute.
 class Mark final : public Scaler {
  public:
   explicit Mark(const ScalerCase& told)
@@ -33,7 +33,7 @@ class Mark final : public Scaler {
   static constexpr double kStep = 60, kHeadroom = 1.2;
   static constexpr std::size_t kKept = 5;
 
-  /// Requests a second, by least squares; never below the last step's.
+  /// Returns the predicted rate per second, by least squares; at least that of the last step.
   double predicted() const {
     const auto count = static_cast<double>(rates_.size());
     double sum = 0, sum_at = 0, sum_of_both = 0, sum_of_squares = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Replicas for a quantile of the rate that is forecast.
+/// Replicas for a quantile of the forecast rate.
 #include "stats/quantile.h"
 
 #include <algorithm>
@@ -13,11 +13,12 @@
 namespace almanac::inference::scaler {
 namespace {
 
-/// The rate of the next steps is that of the last one, or of the same time yesterday where a day is
-/// known, and the 0.9 quantile of how far that was off so far, as conformal intervals have it.
+/// The forecast for the next steps is the last rate, or, with a day of history, the rate of the
+/// same time yesterday, plus the 0.9 quantile of its past errors (a conformal interval).
 ///
-/// Source   split conformal prediction (Vovk et al. 2005), as `energy` has it for nodes.
-/// Differs  from the quantiles of `energy`: no learned model, for a service is young.
+/// Source   split conformal prediction (Vovk et al. 2005), as in `energy` for nodes.
+/// Differs  from the quantiles of `energy`: no learned model, because services have short
+///          histories.
 class Quantile final : public Scaler {
  public:
   explicit Quantile(const ScalerCase& told)

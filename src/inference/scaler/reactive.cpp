@@ -12,11 +12,11 @@
 namespace almanac::inference::scaler {
 namespace {
 
-/// Source   Horizontal pod autoscaler of Kubernetes: ceil(replicas x metric / target), the greater
-///          of two metrics, nothing within a tenth, down to the most of 300 s. The metrics are
-///          those of llm-d's saturation rule: 5 requests that wait for each replica, and four
-///          fifths of KV memory.
-/// Differs  Requests that wait while there is no replica ask for one each 5.
+/// Source   Kubernetes' horizontal pod autoscaler: ceil(replicas x metric / target), the larger
+///          result of two metrics; no change within a tenth; scales down to the maximum of the last
+///          300 s. The metrics are those of llm-d's saturation rule: 5 waiting requests per
+///          replica, and 80 % of the KV memory.
+/// Differs  Without a replica, one is requested for every 5 waiting requests.
 class Reactive final : public Scaler {
  public:
   int want(Micros now, const Load& load) override {

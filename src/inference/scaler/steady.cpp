@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// As many replicas as may be, all the time.
+/// The largest allowed number of replicas, all the time.
 #include "inference/registry.h"
 
 namespace almanac::inference::scaler {

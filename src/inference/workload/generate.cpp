@@ -161,7 +161,7 @@ class Heads {
     return stats::quantile_sorted(quantiles, rng.uniform());
   }
   /// The request that came nearest to `at_s` of those with `blocks` or more; null = none among the
-  /// neighbours.
+  /// neighbors.
   const Head* earlier(double at_s, std::size_t blocks) const {
     constexpr std::ptrdiff_t kNeighbours = 512;
     const auto size = std::ssize(came_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// AdaptDL's (Pollux's) traces: seconds of a step by placement and batch of a GPU.
+/// AdaptDL's (Pollux's) traces: seconds per step by placement and batch per GPU.
 ///
 /// Source   Qiao et al., OSDI'21, the artifact's simulator/traces: 16 nodes of 4 T4. The folder
 ///          names the model or its data set; placements.csv has up to 4 nodes, scalability.csv 16.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Gavel's throughputs: steps a second by type and number of GPUs, on one node or spread, alone or
-/// beside another job.
+/// Gavel's throughputs: steps per second by type and number of GPUs, on one node or spread, alone
+/// or next to another job.
 ///
 /// Source   Narayanan et al., OSDI'20, the artifact's simulation_throughputs.json: K80, P100, V100.
-///          Steps of all workers together, each of the batch that the name says.
-/// Differs  how many nodes a spread job had is not published: 2 is written. Pairs are kept for jobs
-///          of one GPU, on one node.
+///          Steps of all workers together, each with the batch in the name.
+/// Differs  The number of nodes of a spread job is not published; it is read as 2. Pairs are read
+///          for jobs of one GPU, on one node.
 #include <charconv>
 
 #include <fmt/format.h>

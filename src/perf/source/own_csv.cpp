@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Our own table of measurements: docs/reference/formats.md, "Profiles".
+/// Almanac's own table of measurements: docs/reference/formats.md, "Profiles".
 #include <algorithm>
 #include <array>
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Rubick's traces: seconds of a step of one global batch by placement and execution plan.
+/// Rubick's traces: seconds per step with one global batch, by placement and execution plan.
 ///
 /// Source   Zhang et al., MLSys'25, the artifact: 8 nodes of 8 A800. The file's name has the model.
-/// Differs  of each placement the fastest plan counts, as its scheduler would choose it; plans that
-///          offload to the host are left out, for they measure the host. Samples of a batch are not
-///          published, so a batch is one sample. A time of 0 is a run that failed.
+/// Differs  For each placement, only the fastest plan counts, as Rubick's scheduler would choose
+///          it. Plans that offload to the host are left out, because they measure the host. The
+///          batch size is not published, so a batch is read as one sample. A time of 0 is a failed
+///          run.
 #include <filesystem>
 #include <map>
 

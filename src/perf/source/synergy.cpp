@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Synergy's tables: speed by cores and memory of a GPU.
+/// Synergy's tables: speed by cores and memory per GPU.
 ///
 /// Source   Mohan et al., OSDI'22, the artifact's simulator/models: a V100 server of 8 GPUs, 24
 ///          cores, 500 GB. 1 = the speed with a proportional share, 3 cores and 62.5 GB.
-/// Differs  a 0 says that an allocation is not allowed, not that the job stands still: left out.
+/// Differs  A 0 means that an allocation is not allowed, not that the job stands still; it is left
+///          out.
 #include "perf/model_name.h"
 #include "perf/source/source.h"
 

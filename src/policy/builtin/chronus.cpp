@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Leases of 20 minutes: a deadline is promised when a job comes, if its GPUs are there for enough
-/// leases before it, and then kept; jobs without one, and those that cannot be promised theirs,
-/// run on the rest, shortest remaining time first.
+/// Leases of 20 minutes. When a job arrives, its deadline is accepted if its GPUs are free for
+/// enough leases before it, and then guaranteed. Jobs without a deadline, and those that are not
+/// accepted, run on the rest, shortest remaining time first.
 ///
 /// Source   Gao et al., SoCC'21 (Chronus): leases, admission, best effort on what is left. 20
 ///          minutes are the artifact's.
-/// Differs  whether the leases fit is asked by filling them from the deadline backwards, as the
-///          artifact's greedy way does, and not by an integer program (pledge_book.h); placement
-///          is not searched (pass/pledged.cpp). Its profiler is not here: run times are believed
-///          as the estimate says.
+/// Differs  Checks whether the leases fit by filling them backwards from the deadline, as the
+///          artifact's greedy method does, not by an integer program (pledge_book.h). Does not
+///          search placements (pass/pledged.cpp). Has no profiler: run times come from the
+///          estimate.
 #include "policy/registry.h"
 
 namespace almanac::policy::builtin {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// CODA: cores by feedback, CPU jobs slowed that take memory bandwidth from GPU jobs, and arrays of
-/// cores for both.
+/// CODA: cores by feedback, throttling of CPU jobs that use up the memory bandwidth of GPU jobs,
+/// and separate partitions of cores for both.
 ///
-/// Each part works alone: `fifo+adaptive`, `fifo+halve`, `fifo+arrays`.
+/// Each part also works alone: `fifo+adaptive`, `fifo+halve`, `fifo+arrays`.
 ///
 /// Source   Zhao et al., ICDCS'20.
 #include "policy/registry.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Dominant resource fairness over users: a baseline of CODA.
+/// Dominant resource fairness among users: a baseline of CODA.
 ///
 /// Source   Ghodsi et al., NSDI'11.
 #include "policy/registry.h"

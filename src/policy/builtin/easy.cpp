@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// EASY backfill, the common default of HPC centres.
+/// EASY backfill, the common default of HPC centers.
 ///
 /// Source   Lifka, JSSPP'95; Mu'alem & Feitelson, TPDS 2001.
 #include "policy/registry.h"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A job that leaves open on how many GPUs it runs is given, lease by lease, the fewest with which
-/// its deadline is kept, if that can be promised when it comes; what is left goes where it helps
-/// most. Another number of GPUs costs a restart.
+/// An elastic job gets, lease by lease, the fewest GPUs that meet its deadline, if the deadline can
+/// be accepted when it arrives. Spare GPUs go where they help most. A change of the number of GPUs
+/// costs a restart.
 ///
 /// Source   Gu et al., ASPLOS'23 (ElasticFlow), section 4: minimum satisfactory share, admission,
-///          marginal return; earliest deadline first where two are worth the same.
-/// Differs  leases of 5 minutes; the artifact's are 1 minute in simulation and 4 on its cluster,
+///          marginal return; earliest deadline first among equals.
+/// Differs  Leases of 5 minutes; the artifact's are 1 minute in simulation and 4 on its cluster,
 ///          where a change costs 70 to 100 s. See pledge_book.h and pass/elastic.cpp for the rest.
 #include "policy/registry.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How Helios runs in production.
+/// First come, first served: Helios' production policy.
 ///
 /// Source   Hu et al., SC'21, section 2.1.
 #include "policy/registry.h"

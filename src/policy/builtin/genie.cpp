@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Shortest waiting allowance first: each job in the cheapest shape that still keeps its promise,
-/// and the job that must start soonest first.
+/// Least slack first: the job that must start soonest comes first, each in the cheapest shape that
+/// still meets its deadline.
 ///
 /// Source   Chen et al., TPDS'20 (GENIE), section 6, Algorithm 1.
-/// Differs  shapes are chosen again when the choice changes, not at each event; that decides alike.
-///          Head of line first is `genie+strict`: the text allows both readings, and only this one
-///          gives its makespans.
+/// Differs  Chooses shapes again when the choice changes, not at each event, with the same
+///          decisions. Head of line first is `genie+strict`: the text allows both readings, and
+///          only this one gives its makespans.
 #include "policy/registry.h"
 
 namespace almanac::policy::builtin {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Tiresias with knowledge: a job that is likely to end for little GPU time goes first, and yields
-/// if it turns out not to.
+/// Tiresias with predictions: a job that is likely to end within little GPU time goes first, and
+/// yields if it does not.
 ///
 /// Source   Gu et al., NSDI'19, section 3.2 (2D-Gittins).
 #include "policy/registry.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Tiresias without knowledge: new jobs go first, long ones yield.
+/// Tiresias without predictions: new jobs go first, long ones yield.
 ///
-/// Source   Gu et al., NSDI'19, section 3 (discretised 2D-LAS).
+/// Source   Gu et al., NSDI'19, section 3 (discretized 2D-LAS).
 #include "policy/registry.h"
 
 namespace almanac::policy::builtin {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Meets as many deadlines as it can: the cheapest first that can still be met, each in a
-/// shape that suits the room there is. No job passes the first of those but jobs that are late,
-/// which give way again.
+/// Meets as many deadlines as it can: the cheapest that can still be met first, each in a shape
+/// that suits the free GPUs. Only late jobs may pass the first of these jobs, and they give way
+/// again.
 ///
-/// Source   ours; docs/guide/qos.md compares it. Shapes: Chen et al., TPDS'20 (GENIE), section 6.
+/// Source   Our own; docs/guide/qos.md compares it. Shapes: Chen et al., TPDS'20 (GENIE), section
+///          6.
 #include "policy/registry.h"
 
 namespace almanac::policy::builtin {

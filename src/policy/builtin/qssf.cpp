@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Least predicted GPU time first, non-preemptive; predicted by a model that is learned as jobs
-/// end.
+/// Smallest predicted GPU time first, without preemption. A model that learns as jobs end predicts
+/// run times.
 ///
 /// Source   Hu et al., SC'21, section 4.2, Algorithm 1.
-/// Differs  The paper adds a rolling estimate and a GBDT in seconds; here see predict/model.h.
-///          `qssf+rolling` is the first alone (lambda = 1).
+/// Differs  The paper adds a rolling estimate and a GBDT in seconds; for this model see
+///          predict/model.h. `qssf+rolling` is the rolling estimate alone (lambda = 1).
 #include "policy/registry.h"
 
 namespace almanac::policy::builtin {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The oracle that QSSF is measured against.
+/// Shortest job first by true run times: the oracle that QSSF is measured against.
 ///
 /// Source   Hu et al., SC'21, section 4.2.3.
 #include "policy/registry.h"

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The preemptive oracle.
+/// Shortest remaining time first by true run times: the preemptive oracle.
 ///
 /// Source   Hu et al., SC'21, section 4.2.3.
 /// Differs  Stops a job only for one that starts in its place; `--profile helios` counts GPUs as
-/// the
-///          published simulator does.
+///          the published simulator does.
 #include "policy/registry.h"
 
 namespace almanac::policy::builtin {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Synergy's rounds, size `greedy`; other orders go through the slots (`synergy_greedy+srtf`).
+/// Synergy's rounds with the size `greedy`; combine with another order as in `synergy_greedy+srtf`.
 ///
 /// Source   Mohan et al., OSDI'22.
 #include "policy/registry.h"

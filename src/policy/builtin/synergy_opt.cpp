@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Synergy's rounds, size `opt`; other orders go through the slots (`synergy_opt+srtf`).
+/// Synergy's rounds with the size `opt`; combine with another order as in `synergy_opt+srtf`.
 ///
 /// Source   Mohan et al., OSDI'22.
 #include "policy/registry.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Synergy's rounds, size `proportional`; other orders go through the slots
-/// (`synergy_proportional+srtf`).
+/// Synergy's rounds with the size `proportional`; combine with another order as in
+/// `synergy_proportional+srtf`.
 ///
 /// Source   Mohan et al., OSDI'22.
 #include "policy/registry.h"

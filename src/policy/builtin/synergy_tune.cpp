@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Synergy's rounds, size `tune`; other orders go through the slots (`synergy_tune+srtf`).
+/// Synergy's rounds with the size `tune`; combine with another order as in `synergy_tune+srtf`.
 ///
 /// Source   Mohan et al., OSDI'22.
 #include "policy/registry.h"

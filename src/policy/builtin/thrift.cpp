@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// As many deadlines as can be met, whichever job came first: in each lease those are chosen that
-/// cost least GPU time, each on the fewest GPUs that are enough; what is left goes where it helps
-/// most.
+/// Meets as many deadlines as possible, in whatever order jobs came. Each lease selects the
+/// deadlines that cost the least GPU time, each on the fewest GPUs that suffice. Spare GPUs go
+/// where they help most.
 ///
-/// Source   ours. That the costly deadlines are to be given up when not all can be met is Moore's
-///          (Management Science, 1968), for one machine; shares and what is done with the rest are
+/// Source   Our own. That the costly deadlines should be given up if not all can be met is due to
+///          Moore (Management Science, 1968), for one machine; shares and the use of spare GPUs are
 ///          ElasticFlow's (Gu et al., ASPLOS'23, section 4).
 #include "policy/registry.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Cluster Energy Saving as published: nodes sleep when fewer have been used lately and fewer are
-/// expected to be.
+/// Cluster Energy Saving as published: nodes sleep if fewer were used recently and fewer are
+/// expected to be used.
 ///
 /// Source   Hu et al., SC'21, section 4.3, Algorithm 2; constants of the artifact.
-/// Differs  The forecast knows the past only. Nodes are woken when a job waits for them, not when
-///          a series of 10-minute maxima has risen.
+/// Differs  The forecast uses only the past. Nodes wake up when a job waits for them, not when a
+///          series of 10-minute maxima has risen.
 #include "energy/ces.h"
 
 #include <optional>

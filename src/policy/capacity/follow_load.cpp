@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Nodes that run nothing sleep, and are woken for jobs that wait.
+/// Nodes without jobs sleep, and wake up for waiting jobs.
 ///
 /// Source   "Vanilla DRS" of Hu et al., SC'21, section 4.3.3.
 #include "policy/registry.h"

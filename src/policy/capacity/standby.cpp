@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// As many nodes on as the forecast peak asks for, at prices of a delay, a wake-up and a node-hour.
+/// As many nodes as the forecast peak needs, by the prices of a delay, a wake-up and a node-hour.
 ///
-/// Source   ours; energy/standby.h.
+/// Source   Our own; energy/standby.h.
 #include "energy/standby.h"
 
 #include <optional>

@@ -202,6 +202,19 @@ class View {
   View(const cluster::Cluster& machines, Rng& random, const Records& records)
       : cluster(machines), rng(random), records_(records) {}
 
+  /// Returns a view of the same jobs in another schedule, without speeds, measurements, holds and
+  /// settings. The arguments must outlive it.
+  View elsewhere(const std::vector<Progress>& progress, const std::vector<cluster::Grant>& grants,
+                 Rng& random) const {
+    return {cluster,
+            random,
+            {.jobs = records_.jobs,
+             .progress = progress,
+             .demands = records_.demands,
+             .grants = grants,
+             .tiers = records_.tiers}};
+  }
+
   Time now{};
   const cluster::Cluster& cluster;
   Rng& rng;
@@ -385,11 +398,11 @@ class Plan {
 
  private:
   Action action(JobId job, const Target& target) const;
-  /// Changes up to which a job is looked for among them: nearly all plans have no more.
+  /// Number of changes up to which find() searches linearly; nearly all plans have no more.
   static constexpr std::size_t kFew = 8;
   const Change* find_among_many(JobId job) const;
   void clear_verbs();
-  /// Notes where the last change is, and where all are once there are many.
+  /// Records the position of the last change, and of all changes once there are many.
   void file_changes();
   template <typename Verb>
   Verb& said(Verb& verb) {
@@ -400,7 +413,7 @@ class Plan {
   const View& view_;
   std::vector<Change> changes_;
   std::vector<cluster::Grant> grants_;
-  std::vector<std::uint32_t> position_;  // of the change of each job, where there are many
+  std::vector<std::uint32_t> position_;  // of the change of each job, if there are many
   std::size_t num_stops_ = 0;
   bool has_verbs_ = false;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What a host hands to a policy as it makes one.
+/// What a host passes to a policy that it makes.
 #pragma once
 
 #include <cstdint>
@@ -20,58 +20,58 @@ class Mix;
 
 namespace almanac::policy {
 
-/// Whether a job may be joined by another on the GPUs that it holds, whatever that does to their
-/// speeds: of a live cluster not all that a policy could pair can be brought together.
+/// Whether another job may share the GPUs of a job, whatever that does to their speeds. On a live
+/// cluster not all pairs of a policy are possible.
 using MayShare = std::function<bool(JobId host, JobId guest)>;
 
-/// Whether a job on a node could begin at once, where that needs no boot first.
+/// Whether a job on a node could start at once, without a boot.
 using IsOn = std::function<bool(NodeId)>;
 
-/// What a job, or an owner, used of GPUs before the policy began; of a tenant all above it used it
-/// too. `from` == `until`: what counts of it by then, the earlier being forgotten in part already.
+/// GPU usage of a job, or of an owner, before the policy began; it counts for all tenants above a
+/// tenant too. If `from` equals `until`, the amount is already decayed up to then.
 struct PastUse {
-  TenantId tenant = kNoTenant;  ///< Of Cluster::tenants; kNoTenant = `user` is of none.
-  NameId user = kNoName;        ///< Of the trace that the policy is shown.
-  double gpu_s = 0;             ///< Evenly from `from` to `until`.
+  TenantId tenant = kNoTenant;  ///< Index into Cluster::tenants; kNoTenant if `user` has none.
+  NameId user = kNoName;        ///< In the trace that the policy sees.
+  double gpu_s = 0;             ///< Spread evenly from `from` to `until`.
   Time from{};
   Time until{};
 };
 
 /// A metric that a trial of a sweep reported before the policy began.
 struct PastReport {
-  JobId trial = kNoJob;     ///< kNoJob = it has ended.
-  std::int64_t number = 0;  ///< Tells trials that have ended from each other.
+  JobId trial = kNoJob;     ///< kNoJob if it has ended.
+  std::int64_t number = 0;  ///< Distinguishes ended trials.
   double step = 0;
-  double metric = 0;  ///< The larger the better.
+  double metric = 0;  ///< Larger is better.
 };
 
-/// All of a group, in the order in which they were told. Asked once, as the first of its trials
-/// that have not ended comes.
+/// Returns all reports of a group in order. Called once, when the first of its trials that have not
+/// ended arrives.
 using PastReports = std::function<std::vector<PastReport>(NameId group)>;
 
 struct Host {
-  /// Answers the estimate slot; null where no choice asks an estimate.
+  /// Fills the estimate slot; null if no choice reads an estimate.
   std::unique_ptr<predict::Estimator> estimator{};
-  MayShare may_share{};  ///< Empty = all jobs may.
-  IsOn is_on{};          ///< Of nodes that the ledger gives; empty = all are.
-  /// What jobs to come ask, where that is known beforehand; null = placements go by what has come.
+  MayShare may_share{};  ///< Empty if all jobs may share.
+  IsOn is_on{};          ///< For nodes of the ledger; empty if all are on.
+  /// Demands of future jobs, if known in advance; null lets placements use the jobs so far.
   std::shared_ptr<const fragment::Mix> mix{};
-  /// A job that lacks nodes which sleep or boot is bound to them, as Slurm does; else it takes what
-  /// comes free first.
+  /// Whether a job that lacks sleeping or booting nodes is bound to them, as in Slurm. If not, it
+  /// takes what becomes free first.
   bool binds = false;
-  /// All that was used, by what still runs too, until the policy is first asked; null = nothing is
-  /// known of it.
+  /// All usage until the policy is first called, including that of jobs that still run; null if
+  /// unknown.
   std::shared_ptr<const std::vector<PastUse>> past_use{};
-  PastReports past_reports{};  ///< Empty = nothing was reported.
-  /// What is known of how fast jobs are on types of GPUs, which a policy may add to; null = it is
-  /// not to learn that: all run as fast, or as View::speeds says.
+  PastReports past_reports{};  ///< Empty if nothing was reported.
+  /// Known speeds of jobs by GPU type, to which a policy may add. Null if it must not learn them:
+  /// all types are equally fast, or as View::speeds says.
   std::shared_ptr<predict::TypeSpeeds> type_speeds{};
 };
 
 /// What an estimate is made from.
 struct History {
-  const trace::Trace& log;  ///< Outlives the estimate.
-  /// What a learned estimate begins with; null = nothing.
+  const trace::Trace& log;  ///< Must outlive the estimate.
+  /// Start of a learned estimate; null for none.
   std::shared_ptr<const predict::StoredModel> model{};
 };
 

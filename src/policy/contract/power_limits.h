@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the power limits of a cluster's GPUs do to jobs: where `energy`, which knows what a limit
-/// does to a board, and `perf`, which makes one rate of all that slows a job, meet. A class of
-/// nodes may have a limit; where policies set some too (Config::power_w), the lower of both counts.
+/// The effect of GPU power limits on jobs. Connects `energy`, which knows the effect of a limit on
+/// a board, with `perf`, which makes one rate of all that slows a job. A class of nodes may have a
+/// limit; if policies set limits too (Config::power_w), the lower of both counts.
 ///
-/// How much a limit slows a job hangs on how much it uses a GPU. That is known of the networks that
-/// were measured on the board. A job of another name has that of the model that `perf` takes it
-/// for, else the mean of the networks.
+/// How much a limit slows a job depends on its GPU utilization. That is known for the networks that
+/// were measured on the board. A job with another name uses the value of the model that `perf`
+/// assigns to it, or else the mean of the networks.
 ///
-/// Differs  a run has one power model, so the GPUs under a limit are of its type. A job that waits
-///          for its cores is not slowed by a limit until that is the less (perf/speed_model.h); its
-///          lower draw under the limit, which would slow it even later, is not counted.
+/// Differs  A run has one power model, so the GPUs with a limit are of its type. A limit slows a
+///          job that waits for its cores only once the limit is the tighter bound
+///          (perf/speed_model.h). The lower power of such a job under the limit, which would delay
+///          that point further, is not counted.
 #pragma once
 
 #include <optional>
@@ -62,11 +63,11 @@ class PowerLimits {
   double gpu_w(double use, int job_w) const;
 
  private:
-  /// The limit of both that counts.
+  /// Returns the limit that counts: the lower one.
   double limit_w(std::size_t node_class, int job_w) const;
 
   energy::PowerModel power_;
-  std::vector<double> limits_w_;  // of each class; energy::kNoLimit = it has none
+  std::vector<double> limits_w_;  // by class; energy::kNoLimit without one
   bool may_be_set_ = false;
 };
 

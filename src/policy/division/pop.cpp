@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Any policy, once for each part of the nodes: each part has some of the jobs, and a policy of its
-/// own that knows of no other.
+/// Any policy, once for each part of the nodes. Each part has some of the jobs and a policy of its
+/// own that does not know the others.
 ///
-/// The nodes of each virtual cluster are split into parts that are alike, and jobs are dealt to
-/// these as they come (division/pop/part_deal.h). When jobs join or split parts, or nodes come or
-/// go, the policies begin anew with what runs and waits, and jobs that wait are dealt anew.
+/// The nodes of each virtual cluster are split into equal parts, and jobs are assigned to parts as
+/// they arrive (division/pop/part_deal.h). When jobs merge or split parts, or nodes come or go, the
+/// policies start again with the running and waiting jobs, and waiting jobs are assigned again.
 ///
 /// Source   Narayanan et al., SOSP'21 (POP), section 3.
-/// Differs  The published ones split the GPUs of a program and deal all jobs anew each time that it
-///          is solved; here whole nodes are split, and jobs stay. Large clients are split over
-///          parts there (section 4.3), which a job that starts as a whole cannot be.
-/// Cost     a copy of the ledger for each part that something happened in, and what its policy
-///          costs with 1 / parts of the jobs.
+/// Differs  The published ones split the GPUs of a program, and assign all jobs again each time it
+///          is solved; here whole nodes are split, and jobs stay in their part. The paper also
+///          splits large clients over parts (section 4.3), which is impossible for a job that
+///          starts as a whole.
+/// Cost     a copy of the ledger for each part with an event, and the cost of its policy with 1 /
+///          parts of the jobs
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -75,7 +76,8 @@ class Pop final : public Policy {
     bool has_stopped = false;   // in the last one: these jobs join its line when it is asked again
   };
 
-  /// Tells the part of a job; one that is in none is told of when it is dealt.
+  /// Passes an event on to the part of its job. Jobs without a part are passed on when they get
+  /// one.
   void tell(EventKind kind, JobId job, double value = 0) {
     const int part = deal_->part_of(job);
     if (part == PartDeal::kNoPart) return;
@@ -128,7 +130,7 @@ class Pop final : public Policy {
     host_.forget(job);
   }
 
-  /// Makes the policies anew and tells each what runs and waits in its part.
+  /// Makes new policies and passes on to each the running and waiting jobs of its part.
   void begin_anew(const View& view, const Plan& plan) {
     begins_anew_ = false;
     deal_->deal_anew(view, plan.ledger);

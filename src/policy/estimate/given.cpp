@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The prediction that came with the trace. See predict/estimator.h.
+/// The prediction in the trace. See predict/estimator.h.
 #include <algorithm>
 
 #include <fmt/format.h>

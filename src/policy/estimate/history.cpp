@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The decaying mean of what the user ran under that name, or on so many GPUs. See
-/// predict/estimator.h.
+/// The decaying mean of the user's jobs with the same name, or else with the same number of GPUs.
+/// See predict/estimator.h.
 #include "policy/registry.h"
 
 namespace almanac::policy::estimate {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Boosted trees and the closest earlier jobs. See predict/estimator.h.
+/// Boosted trees and nearest past jobs. See predict/estimator.h.
 #include "policy/registry.h"
 
 namespace almanac::policy::estimate {

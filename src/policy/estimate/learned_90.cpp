@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The run time that nine in ten such jobs stay below. See predict/estimator.h.
+/// The run time that 90 % of such jobs stay below. See predict/estimator.h.
 #include "policy/registry.h"
 
 namespace almanac::policy::estimate {

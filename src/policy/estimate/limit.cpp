@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The time limit that the user gave. See predict/estimator.h.
+/// The user's time limit. See predict/estimator.h.
 #include "policy/registry.h"
 
 namespace almanac::policy::estimate {

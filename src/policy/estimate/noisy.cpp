@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The true run time with errors of known sizes. See predict/estimator.h.
+/// The true run time with errors of known size. See predict/estimator.h.
 #include "policy/registry.h"
 
 namespace almanac::policy::estimate {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// As history, and a name that is new to the user counts as the most similar one. See
-/// predict/estimator.h.
+/// Like `history`, but a new job name uses the user's most similar name. See predict/estimator.h.
 #include "policy/registry.h"
 
 namespace almanac::policy::estimate {

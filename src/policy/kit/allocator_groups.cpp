@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How the frame of allocator.h places jobs of a group on the same GPUs.
+/// Places jobs of a group on the same GPUs, for allocator.h.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -46,7 +46,7 @@ void give_all(std::span<const cluster::Grant> grants, cluster::Ledger& ledger) {
   for (const cluster::Grant& grant : grants) ledger.give_back(grant);
 }
 
-/// Whether a job holds what it asks, but of each GPU an nth.
+/// Whether a job holds what it requests, with one `of`-th of each GPU.
 bool holds_part(JobId job, std::size_t of, const View& view) {
   const cluster::Demand& demand = view.demand(view.progress(job).demand);
   const std::int32_t part =
@@ -110,7 +110,7 @@ void Allocator::meet_groups(VcId vc, const View& view, Plan& plan) {
     if (runs(job) && !staying_.has(job)) give_all(view.grants(job), ledger);
   }
   std::map<JobId, Grants> placed;
-  // Where it runs, without its neighbours.
+  // Keeps `job` on its GPUs, without its neighbors.
   const auto stay = [&](JobId job, const Wish& wish) {
     if (!runs(job) || !stays({.job = job, .gpu_types = wish.gpu_types}, view, ledger)) return false;
     const cluster::Demand& demand = asked(job, view);

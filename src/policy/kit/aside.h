@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Room for jobs that a policy does not hear of: what starts such a job, and what is kept free for
-/// it until it fits.
+/// Handles jobs that a policy does not see: starts such a job, and reserves room for it until it
+/// fits.
 #pragma once
 
 #include <unordered_map>
@@ -14,22 +14,22 @@
 
 namespace almanac::policy {
 
-/// Starts a waiting job, off doubted nodes if others will do, if it fits and its quotas have room;
-/// false = changed nothing.
+/// Starts a waiting job if it fits and its quotas have room, avoiding doubted nodes if possible.
+/// Returns false if it changed nothing.
 bool start_now(const Placement& placement, const DoubtedNodes& doubted, JobId job, const View& view,
                Plan& plan);
 
-/// Boots the nodes that a waiting job would begin on if none slept. Cost: a placement for each node
-/// that sleeps.
+/// Boots the nodes on which a waiting job would start if none slept. Cost: a placement per sleeping
+/// node.
 void boot_for(const Placement& placement, JobId job, const View& view, Plan& plan);
 
-/// Takes in `ledger` what is free of the nodes that have most room for a waiting job, of as many as
-/// it needs, and adds it to `taken`. `held` is how many GPUs of a node no end of another job frees.
-/// Cost: O(nodes x log nodes).
+/// Takes in `ledger` what is free on the nodes with most room for a waiting job, on as many nodes
+/// as its GPUs need (one for a CPU job), and adds it to `taken`. `held` is how many GPUs of a node
+/// never become free when other jobs end. O(nodes x log nodes).
 void set_aside(JobId job, const std::unordered_map<NodeId, int>& held, const View& view,
                cluster::Ledger& ledger, std::vector<cluster::Grant>& taken);
 
-/// Returns the reason of a waiting job for which there is no room: what it asks, and what is free.
+/// Returns the reason of a waiting job without room: what it requests, and what is free.
 Reason short_of(JobId job, const View& view, const cluster::Ledger& ledger);
 
 }  // namespace almanac::policy

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What a policy believes of how long jobs run: asked once as a job comes, learned from as it ends.
+/// A policy's estimates of run times: requested once when a job arrives, and updated when it ends.
 #pragma once
 
 #include <algorithm>
@@ -16,39 +16,38 @@ namespace almanac::policy {
 
 class Beliefs {
  public:
-  /// `estimator` may be null where nothing is ever asked.
+  /// `estimator` may be null if no estimate is ever requested.
   explicit Beliefs(std::unique_ptr<predict::Estimator> estimator)
       : estimator_(std::move(estimator)) {}
 
   bool can_be_asked() const { return estimator_ != nullptr; }
-  /// From now on they are formed; where they were not asked for, all jobs are believed to take no
-  /// time.
+  /// Requests estimates from now on. Without them, all jobs are assumed to take no time.
   void ask() { are_asked_ = true; }
-  /// How likely each run time is too.
+  /// Requests distributions as well.
   void ask_distributions() { with_distributions_ = true; }
 
   void believe(JobId job, const View& view);
   void learn(JobId job, const View& view);
-  /// It has ended.
+  /// Frees what is stored about a job that has ended.
   void forget(JobId job) {
     if (!likely_.empty()) likely_[index(job)].reset();
   }
 
-  /// Of the whole run, without what restarts add.
+  /// Returns the estimated whole run time, without restarts.
   Duration run(JobId job) const { return are_asked_ ? runs_[index(job)] : Duration{0}; }
-  /// How long a reservation lets the whole run take; run() where the estimator gives no bound.
+  /// Returns the run time that a reservation allows; run() if the estimator gives no bound.
   Duration bound(JobId job) const {
     const bool is_given = !bounds_.empty() && bounds_[index(job)] != kNoDuration;
     return is_given ? bounds_[index(job)] : run(job);
   }
-  /// Null = one number is known only, or it was not asked.
+  /// Returns null if only one number is known or distributions were not requested.
   const predict::Distribution* likely(JobId job) const {
     return likely_.empty() ? nullptr : likely_[index(job)].get();
   }
-  /// Believed work still to do, restart work included, as time at the speed at which the run time
-  /// is known; never negative.
+  /// Returns the estimated remaining work, restart work included, as time at the speed of the known
+  /// run time; never negative.
   Duration work_left(JobId job, const View& view) const { return left_of(run(job), job, view); }
-  /// The same up to bound(): the work that a reservation lets the job do.
+  /// Returns the same up to bound(): the work that a reservation allows.
   Duration most_work_left(JobId job, const View& view) const {
     return left_of(bound(job), job, view);
   }
@@ -62,7 +61,7 @@ class Beliefs {
   bool are_asked_ = false;
   bool with_distributions_ = false;
   std::vector<Duration> runs_;    // by job
-  std::vector<Duration> bounds_;  // by job; empty = none was given so far
+  std::vector<Duration> bounds_;  // by job; empty while none was given
   std::vector<std::unique_ptr<const predict::Distribution>> likely_;
 };
 

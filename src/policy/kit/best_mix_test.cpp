@@ -158,8 +158,8 @@ RC_GTEST_PROP(BestMixTest, IsTheBestForFourServers, ()) {
   for (int gpus = 0; gpus < kGpus;) {
     const int wide = std::min(kGpus - gpus, 1 << *rc::gen::inRange(0, 4));
     const int jobs = *rc::gen::inRange(1, (kGpus - gpus) / wide + 1);
-    // What it needs for its proportional share, then more cores for ever less gain; some gain by
-    // memory too.
+    // What it needs for its proportional share, then more cores for less and less gain; some gain
+    // by memory too.
     const int share = *rc::gen::inRange(1, 4);
     JobKind made{.jobs = jobs, .choices = {{1'000 * share * wide, kMemoryOfGpu * wide / 3, 1}}};
     double worth = 1;

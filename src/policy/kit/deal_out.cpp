@@ -282,7 +282,7 @@ class Packer {
     return best;
   }
 
-  /// Whether both nodes still hold what all jobs need at least.
+  /// Whether both nodes still have room for the minimum of all their jobs after the exchange.
   bool can_change(std::size_t a, std::size_t from, std::size_t b, std::size_t to) const {
     const cluster::Amount of_a = least_of(a, jobs_[a].gpus);
     const cluster::Amount of_b = least_of(b, jobs_[b].gpus);
@@ -309,7 +309,7 @@ class Packer {
     put(move.job, move.to, jobs_[move.job].gpus);
   }
 
-  /// The job wholly on `node` that gets least of what it wishes.
+  /// Returns the job, wholly on `node`, that gets the smallest fraction of what it wants.
   std::size_t most_unmet(std::size_t node) {
     split(node);
     std::size_t found = kNowhere;
@@ -379,7 +379,7 @@ class Packer {
     take(choice, of_job);
   }
 
-  /// The best choice of a job on several nodes that what is left of each of them allows.
+  /// Returns the best choice of a job on several nodes for which each node has room left.
   std::size_t widen(std::size_t job, std::span<const Piece> pieces,
                     std::vector<cluster::Amount>& left) const {
     const JobChoices& choices = *jobs_[job].choices;
@@ -436,7 +436,7 @@ class Packer {
   std::vector<NodeJob> split_;
 };
 
-/// Whether a job holds what it asks and never asks anything else.
+/// Whether a job holds what it requests and has no other choice.
 bool has_all_it_asks(const PackedJob& job) {
   const auto holds_choice = [&](const cluster::Grant& grant) {
     const cluster::Amount asked = amount_of(job.choices->all.front(), grant.count());

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Nodes that jobs should not start on while others will do: those that failed under a job of late,
-/// and those that are announced to go.
+/// Nodes that jobs should avoid if other nodes are possible: those that recently failed under a
+/// job, and those that are announced to go down.
 ///
-/// Source   ours. Kokolis et al., HPCA'25, section on lemon nodes: few nodes fail job after job.
-/// They
-///          judge a node by seven signals of 28 days; here one failure counts, for a week.
+/// Source   Our own. Kokolis et al., HPCA'25, section on lemon nodes: few nodes fail job after job.
+///          They judge a node by seven signals over 28 days; here one failure counts, for a week.
 #pragma once
 
 #include <algorithm>
@@ -21,19 +20,19 @@ namespace almanac::policy {
 
 class DoubtedNodes {
  public:
-  /// How long a node is doubted after it went down under a job.
+  /// How long a node is avoided after it went down under a job.
   static constexpr Duration kAfterFailure = 24h * 7;
-  /// How long an announced node that is still there is expected to go.
+  /// How long an announced node that is still up is expected to go down.
   static constexpr Duration kAfterNotice = 15min;
 
-  /// Takes in what the events of a decision say of nodes. A node that goes down while it runs
-  /// nothing is not doubted, nor is one that goes as announced. Cost: O(events), and for a node
-  /// that goes down O(jobs that failed).
+  /// Reads the node events of a decision. A node that goes down without a job, or as announced, is
+  /// not avoided later. O(events), and for a node that goes down O(jobs that failed).
   void hear(std::span<const Event> events, const View& view) {
-    // Events are in order of kind. Nearly every decision tells of no node, and this is all it
-    // costs.
-    const bool tells_none = events.empty() || events.back().kind < EventKind::node_down;
-    if (!tells_none || !empty()) take_in(events, view);
+    // Events are in order of kind. Nearly every decision is about jobs or a timer only, and this is
+    // all it costs.
+    const bool is_timer = events.size() == 1 && events.back().kind == EventKind::timer;
+    const bool names_none = events.empty() || is_timer || events.back().kind < EventKind::node_down;
+    if (!names_none || !empty()) take_in(events, view);
   }
 
   bool empty() const { return failed_.empty() && announced_.empty(); }
@@ -42,9 +41,9 @@ class DoubtedNodes {
     return std::any_of(grants.begin(), grants.end(),
                        [&](const cluster::Grant& grant) { return has(grant.node); });
   }
-  /// Places a job as `place` does, which takes GPUs in `ledger` and appends them to `grants`, but
-  /// off these nodes if the job fits elsewhere on no more nodes; false = it fits nowhere. Cost:
-  /// that of `place`, up to twice; once where no node is doubted.
+  /// Places a job with `place`, which takes GPUs in `ledger` and appends them to `grants`, but
+  /// avoids these nodes if the job fits elsewhere on at most as many nodes. Returns false if it
+  /// fits nowhere. Calls `place` up to twice, once if no node is doubted.
   template <typename Place>
   bool avoid(cluster::Ledger& ledger, std::vector<cluster::Grant>& grants, Place&& place) const {
     if (empty()) return place();
@@ -73,7 +72,7 @@ class DoubtedNodes {
   }
 
  private:
-  /// Apart, so that the caller has the check above inlined.
+  /// Separate, so that the check above is inlined.
   [[gnu::noinline]] void take_in(std::span<const Event> events, const View& view) {
     expire(view.now);
     for (auto event = events.rbegin(); event != events.rend(); ++event) {
@@ -81,7 +80,7 @@ class DoubtedNodes {
       if (event->kind <= EventKind::node_notice) take_in(*event, events, view);
     }
   }
-  /// Takes in `ledger` what is free of these nodes, and returns it.
+  /// Takes in `ledger` what is free on these nodes, and returns it.
   std::vector<cluster::Grant> take_free(cluster::Ledger& ledger) const {
     std::vector<cluster::Grant> taken;
     for (const auto* const each : {&failed_, &announced_}) {
@@ -120,7 +119,7 @@ class DoubtedNodes {
     });
   }
 
-  std::map<NodeId, Time> failed_;     // until when they are doubted
+  std::map<NodeId, Time> failed_;     // until when to avoid them
   std::map<NodeId, Time> announced_;  // the same
 };
 

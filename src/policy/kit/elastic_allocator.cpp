@@ -181,7 +181,7 @@ bool ElasticAllocator::is_time_to_deal(bool at_once, const View& view) {
   return dealt_ == view.now;
 }
 
-/// Where no job is elastic all have what they ask, in a deal and between.
+/// Without elastic jobs, each job has what it requests, at any time.
 Time ElasticAllocator::stands_until(VcId vc, const View&) const {
   return has_elastic_[index(vc)] ? Time::min() : kNever;
 }

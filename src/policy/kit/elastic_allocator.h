@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The frame of a scheduler that deals GPUs among elastic jobs: those that leave open on how many
-/// they run (Request::max_gpus) and tell of their training. It writes one function, which says how
-/// many GPUs, or which, each of them gets.
+/// Base of schedulers that divide GPUs among elastic jobs: jobs with a range of GPUs
+/// (Request::max_gpus) that report their training. A subclass writes one function, which decides
+/// how many GPUs, or which, each of them gets.
 ///
-/// All is dealt out anew when something has happened, and at most once in `every`; between, jobs
-/// keep what they hold. A job that is not elastic gets what it asks and keeps it. In a deal each
-/// job counts, in the order in which they came, for what it asks, an elastic one for one GPU or the
-/// fewest that it says (Request::min_gpus); what does not fit waits, and the rest is for the
-/// elastic jobs that are in the line. They have GPUs of one type, that of which the virtual cluster
-/// has most, unless the scheduler deals out those of all types (deals_all_types()); each job has
-/// GPUs of one type then. A job that a deal gives fewer GPUs than it says gets these if they are
+/// GPUs are reallocated after an event, at most once in `every`; in between, jobs keep what they
+/// hold. A job that is not elastic gets what it requests and keeps it. In a reallocation, jobs
+/// count in order of arrival: a job that is not elastic with what it requests, an elastic one with
+/// one GPU or its minimum (Request::min_gpus). Jobs that do not fit wait, and the rest of the GPUs
+/// goes to the elastic jobs in the line. These have GPUs of one type, the one of which the virtual
+/// cluster has most, unless the scheduler divides GPUs of all types (deals_all_types()); each job
+/// then has GPUs of one type. A job that gets fewer GPUs than its minimum receives the minimum if
+/// there are enough left, in the order of the wishes, and otherwise none.
 /// left, in the order of the wishes, else none.
 #pragma once
 
@@ -34,49 +35,49 @@ class ElasticAllocator : public Allocator {
   struct Elastic {
     JobId job{};
     Training told{};
-    int most = 1;       ///< GPUs that it can use: its own limit, and the least batch of a GPU.
-    int least = 1;      ///< On fewer it does not run.
-    int held_gpus = 0;  ///< 0 = it waits.
+    int most = 1;       ///< Most GPUs that it can use, by its limit and its smallest local batch.
+    int least = 1;      ///< Fewest GPUs on which it runs.
+    int held_gpus = 0;  ///< 0 if it waits.
     int held_nodes = 0;
-    std::uint64_t types = 0;      ///< That are dealt out and will do, as bits.
-    std::uint64_t held_type = 0;  ///< One bit; 0 = it waits.
-    double restart_s = 0;         ///< What another number of GPUs costs it.
+    std::uint64_t types = 0;      ///< Accepted types among those that are divided, as bits.
+    std::uint64_t held_type = 0;  ///< One bit; 0 if it waits.
+    double restart_s = 0;         ///< Cost of a change of its number of GPUs.
   };
   struct Room {
-    std::uint64_t type = 0;         ///< Of the GPUs, one bit.
-    int gpus = 0;                   ///< For all of them.
-    int per_node = 1;               ///< The most that a node has.
-    std::vector<NodeGpus> nodes{};  ///< What of each node they may have.
-    /// On how few nodes so many GPUs may lie.
+    std::uint64_t type = 0;         ///< GPU type, one bit.
+    int gpus = 0;                   ///< GPUs for all elastic jobs together.
+    int per_node = 1;               ///< Most GPUs of a node.
+    std::vector<NodeGpus> nodes{};  ///< GPUs of each node that they may have.
+    /// Returns the fewest nodes for `count` GPUs.
     int nodes_of(int count) const { return (count + per_node - 1) / per_node; }
   };
 
-  /// Says what each of `jobs` is to hold, in the order in which they are to be placed; there is one
-  /// at least. The type of GPUs is the frame's matter.
+  /// Decides what each of `jobs`, at least one, should hold, in the order in which to place them.
+  /// The base class chooses the GPU type.
   virtual void deal(std::span<const Elastic> jobs, const Room& room, const View& view,
                     std::vector<Wish>& wishes) = 0;
-  /// Whether GPUs of all types are dealt out: then deal_types() is asked, and deal() is not.
+  /// Whether GPUs of all types are divided; deal_types() is then called instead of deal().
   virtual bool deals_all_types() const { return false; }
-  /// The same with the room of each type; wishes are to say of which type (Wish::gpu_types).
+  /// Does the same with the room of each type; wishes must name a type (Wish::gpu_types).
   virtual void deal_types(VcId vc, std::span<const Elastic> jobs, std::span<const Room> rooms,
                           const View& view, const cluster::Ledger& ledger,
                           std::vector<Wish>& wishes);
-  /// Told of each metric that a job reports, and of jobs that will not run again.
+  /// Called for each metric that a job reports, and for jobs that will not run again.
   virtual void noted(JobId job, const Training& told, double metric) {
     static_cast<void>(job);
     static_cast<void>(told);
     static_cast<void>(metric);
   }
   virtual void forgotten(JobId job) { static_cast<void>(job); }
-  /// Sees to it that there is another deal at that time at the latest.
+  /// Requests another reallocation by that time.
   void deal_by(Time at, const View& view);
   Duration every() const { return every_; }
 
-  /// The speed that is believed of a job with the best batch, in samples of the initial batch a
-  /// second; as many as GPUs until it has reported anything.
+  /// Returns the estimated speed of a job with the best batch, in samples of the initial batch per
+  /// second; the number of GPUs until its first report.
   double speed_on(const Elastic& job, int nodes, int gpus);
-  /// So many GPUs on as few nodes as hold them, or where it has as many, with the best batch there;
-  /// its own until it has reported anything.
+  /// Returns a wish for `gpus` GPUs on the fewest nodes, or where the job has that many, with the
+  /// best batch there, or the job's own batch until its first report.
   Wish wish_of(const Elastic& job, int gpus, const Room& room);
 
   ReportedSpeeds speeds;
@@ -87,37 +88,37 @@ class ElasticAllocator : public Allocator {
   Time stands_until(VcId vc, const View& view) const final;
   void passed_by(VcId vc, const View& view, Plan& plan) final;
   void settled(VcId vc, const View& view, Plan& plan) final;
-  /// Whether GPUs are dealt out now; else jobs are to go on until then.
+  /// Whether GPUs are reallocated now; if not, jobs continue until then.
   bool is_time_to_deal(bool at_once, const View& view);
-  /// Heard at once: it may have ended before the next deal.
+  /// Reads a report at once, because the job may end before the next reallocation.
   void reported(JobId job, double metric, const View& view) final;
   void left(JobId job, const View& view) final;
-  /// Believes what a job has reported.
+  /// Updates the estimate of a job from its reports.
   void hear(const Elastic& job, const View& view);
   bool waits_for_deal(JobId job, const View& view) const final;
   static bool are_newcomers_alone(std::span<const JobId> jobs, const View& view);
-  /// Lets all jobs go on as they are between deals, and starts those that are not elastic.
+  /// Continues all jobs as they are between reallocations, and starts those that are not elastic.
   static void carry_on(std::span<const JobId> jobs, std::vector<Stock> stock, const View& view,
                        std::vector<Wish>& wishes);
-  /// What a running job holds, taken out of the stock.
+  /// Returns what a running job holds, and takes it out of the stock.
   static Wish keep(JobId job, std::vector<Stock>& stock, const View& view);
-  /// A job as a deal looks at it; nothing = it is not elastic on GPUs of these types.
+  /// Returns a job as a reallocation sees it; nothing if it is not elastic on GPUs of these types.
   static std::optional<Elastic> elastic(JobId job, std::uint64_t types, const View& view);
-  /// Gives the wishes from `first` on the fewest GPUs of their jobs, or takes them back.
+  /// Raises the wishes from `first` on to the minimum of their jobs, or removes them.
   static void heed_least(std::span<const Elastic> jobs, std::size_t first,
                          std::span<const Room> rooms, std::vector<Wish>& wishes);
-  /// Takes the fewest GPUs of a job, and adds them to the room of the type of which most is left.
+  /// Takes the fewest GPUs of a job, and adds them to the room of the type with most left.
   static void take_least(const Elastic& job, std::vector<Stock>& left, std::vector<Room>& rooms,
                          const View& view);
-  /// What is free of the nodes of a type.
+  /// Returns what is free on the nodes of a type.
   static Room room_of(VcId vc, std::uint64_t type, const cluster::Ledger& ledger);
   static void open_up(std::span<Room> rooms, std::span<const cluster::Grant> held);
 
   Duration every_;
   std::vector<bool> has_elastic_;  // jobs, by VcId
   Time dealt_ = kNoTime;
-  bool is_behind_ = false;  // something has happened since
-  Time wakes_ = kNoTime;    // for another deal
+  bool is_behind_ = false;  // whether there was an event since
+  Time wakes_ = kNoTime;    // for another reallocation
   bool is_to_wake_ = false;
 };
 

@@ -70,7 +70,7 @@ std::optional<Grouping::Match> Grouping::best_match(VcId vc, JobId guest,
     }
   }
   for (const Plan::Change& each : plan.changes()) {
-    // One that moves is told to have ended and started once the plan is made.
+    // Packing hears of the end and the start of a moved job only after the plan is made.
     if (each.action != Plan::Action::start) continue;
     if (key(each.job, desk_.grants(each.job)) == Key{vc, demand.gpus}) consider(each.job);
   }
@@ -132,7 +132,7 @@ double Grouping::relative_speed(JobId job, std::span<const cluster::Grant> held,
 std::vector<double> Grouping::relative_speeds(const Join& join) const {
   std::vector<double> speeds;
   std::vector<JobId> beside(join.hosts.begin(), join.hosts.end());
-  // Each stands in for the guest among those that the guest is beside.
+  // Each host's neighbors are the other hosts and the guest.
   for (std::size_t at = 0; at < join.hosts.size(); ++at) {
     beside[at] = join.guest;
     speeds.push_back(relative_speed(join.hosts[at], desk_.grants(join.hosts[at]), beside));

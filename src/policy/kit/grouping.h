@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The frame of a packing: jobs that ask whole GPUs share the same ones in groups, and a job that
-/// would have to wait looks for one to join. A packing says what a join is worth; the rest follows.
+/// Base of packings in which jobs that request whole GPUs share them in groups, and a job that
+/// would have to wait looks for a group to join. A subclass rates a join; this class does the rest.
 ///
-/// What follows: jobs that say what memory they need of a GPU share one only where it has as much
-/// as all of them need; those that do not are taken to need none. A guest asks as many GPUs as its
-/// hosts hold, and lies on just those, with cores and memory of its own. Of n jobs of a group each
-/// holds an nth of its GPUs. When one ends or is stopped, the others divide its part; one that is
-/// left has the GPUs to itself again.
+/// Jobs that state their GPU memory share a GPU only if it holds all of them; jobs that do not
+/// state it count as 0. A guest requests as many GPUs as its hosts hold, and gets exactly those,
+/// with cores and memory of its own. Each of n jobs of a group holds 1/n of its GPUs. When one ends
+/// or stops, the others divide its part; the last one has the GPUs to itself again.
 ///
-/// Cost     Where a job finds no place: merit() for each group of as many GPUs that has room.
+/// Cost     If a job finds no place: merit() for each group with the same number of GPUs and room.
 #pragma once
 
 #include <map>
@@ -29,14 +28,14 @@ namespace almanac::policy {
 
 /// A guest, and the hosts that it might join.
 struct Join {
-  std::span<const JobId> hosts{};  ///< The first has held the GPUs for longest.
+  std::span<const JobId> hosts{};  ///< The first has held the GPUs longest.
   JobId guest{};
   std::span<const cluster::Grant> grants{};  ///< What the guest would hold.
 };
 
 class Grouping : public Packing {
  public:
-  /// `may_share` empty = all jobs may; at most `most` jobs share a GPU, 2 or more.
+  /// An empty `may_share` lets all jobs share. At most `most` jobs share a GPU, 2 or more.
   Grouping(Desk& desk, MayShare may_share, int most)
       : desk_(desk), may_share_(std::move(may_share)), most_(static_cast<std::size_t>(most)) {}
 
@@ -46,25 +45,25 @@ class Grouping : public Packing {
   void ended(JobId job) final;
 
  protected:
-  /// How good it is, the more the better; nothing = the guest may not join. Of equals the group is
-  /// taken whose host came first.
+  /// Returns how good a join is, larger is better, or nothing to forbid it. Among equals, the group
+  /// whose host came first is taken.
   virtual std::optional<double> merit(const Join& join) const = 0;
-  /// Whether enough is known to let any job join another.
+  /// Whether enough is known to let jobs share.
   virtual bool is_informed() const { return desk_.view().speeds != nullptr; }
-  /// Told when a guest has joined.
+  /// Called after a guest has joined.
   virtual void joined(const Join& join) { static_cast<void>(join); }
-  /// Told of a group that one of its jobs is about to leave.
+  /// Called before one of the jobs of a group leaves.
   virtual void parting(std::span<const JobId> jobs) { static_cast<void>(jobs); }
 
-  /// The jobs that a job shares its GPUs with, itself among them; empty = it has them to itself.
+  /// Returns the jobs that share GPUs with a job, including itself; empty if it has them to itself.
   std::span<const JobId> group(JobId job) const;
   /// Stops a guest; its hosts divide what it held.
   void split_off(VcState& vc, JobId guest);
-  /// The predicted speed of a job that holds `held` beside others, relative to that without them.
-  /// View::speeds must be there.
+  /// Returns the predicted speed of a job that holds `held`, next to others, relative to alone.
+  /// Requires View::speeds.
   double relative_speed(JobId job, std::span<const cluster::Grant> held,
                         std::span<const JobId> beside) const;
-  /// That of each job of a group with the guest, which is the last.
+  /// Returns that speed of each job of a group with the guest, which is last.
   std::vector<double> relative_speeds(const Join& join) const;
 
   Desk& desk_;
@@ -81,19 +80,20 @@ class Grouping : public Packing {
   Key key(JobId job, std::span<const cluster::Grant> held) const;
   std::optional<Match> best_match(VcId vc, JobId guest, const cluster::Demand& demand) const;
   std::optional<Match> match(JobId host, JobId guest, const cluster::Demand& demand) const;
-  /// What is like what the host holds, with the cores and memory of `demand`; none = no room.
+  /// Returns grants like those of the host with the cores and memory of `demand`; empty without
+  /// room.
   std::vector<cluster::Grant> beside(std::span<const cluster::Grant> host, std::int32_t gpu_milli,
                                      const cluster::Demand& demand) const;
-  /// Whether others may join: a job that is no guest itself, of a group that is not full.
+  /// Whether jobs may join: the host is not a guest itself, and its group is not full.
   bool is_open(JobId host) const;
-  /// Whether a job runs once the plan so far is carried out.
+  /// Whether a job runs after the plan so far.
   bool will_run(JobId job) const;
-  /// Lets the jobs that are left divide the GPUs.
+  /// Divides the GPUs among the remaining jobs.
   void divide(const Group& left);
 
   MayShare may_share_;
   std::size_t most_;
-  std::map<Key, std::set<JobId>> hosts_;  // that are open, and run before this plan
+  std::map<Key, std::set<JobId>> hosts_;  // hosts that are open, and run before this plan
   std::unordered_map<JobId, std::shared_ptr<Group>> groups_;  // of two jobs or more
   std::vector<cluster::Grant> taken_;
 };

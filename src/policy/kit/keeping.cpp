@@ -80,6 +80,7 @@ void Keeping::note_other(const Event& event) {
 
 std::vector<JobId> Keeping::by_loss(VcId vc, const View& view, const Plan& plan) const {
   struct Loss {
+    std::int32_t tier;
     double gpu_s;
     Time since;
     JobId job;
@@ -92,10 +93,11 @@ std::vector<JobId> Keeping::by_loss(VcId vc, const View& view, const Plan& plan)
     for (const cluster::Grant& grant : view.grants(job)) gpus += grant.count();
     const Duration lost =
         view.restart.of_failure(view.request(job), view.worked(job), view.grants(job));
-    losses.push_back({gpus * seconds(lost), state.since, job});
+    losses.push_back({view.tier(job), gpus * seconds(lost), state.since, job});
   }
   std::sort(losses.begin(), losses.end(), [](const Loss& a, const Loss& b) {
-    return std::tuple(a.gpu_s, b.since, b.job) < std::tuple(b.gpu_s, a.since, a.job);
+    return std::tuple(a.tier, a.gpu_s, b.since, b.job) <
+           std::tuple(b.tier, b.gpu_s, a.since, a.job);
   });
   std::vector<JobId> jobs;
   jobs.reserve(losses.size());

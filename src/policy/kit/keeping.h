@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A policy for jobs of which some must be there: the least replicas of a service, and its router.
+/// A policy for jobs of which some must run: the minimum replicas of a service, and its router.
 #pragma once
 
 #include <cstdint>
@@ -21,34 +21,35 @@ namespace almanac::policy {
 
 /// What happens if a kept job does not fit.
 enum class IfFull : std::uint8_t {
-  /// The job waits until others end. A live service uses this: any user may submit kept jobs there,
-  /// and must not be able to stop the jobs of others with them.
+  /// The job waits until others end. For a live service, where any user may submit kept jobs and
+  /// must not be able to stop other users' jobs with them.
   wait,
-  /// Running jobs that are not kept stop for it at once, as in a simulation, where whoever adds the
-  /// service decides that it comes first.
+  /// Running jobs that are not kept stop for it at once. For simulations, where the person who adds
+  /// the service decides that it comes first.
   stop_others
 };
 
-/// Lets `others` decide about all jobs but those that are kept. `others` never hears of kept jobs:
-/// it sees what they hold as GPUs that are out of service.
+/// Lets `others` decide about all jobs except kept ones. `others` never sees kept jobs: what they
+/// hold appears as GPUs out of service.
 ///
-/// A kept job begins as soon as there is room, before any other, in the order in which they came,
-/// and no policy takes from it what it holds until it ends. If it does not fit, IfFull says whether
-/// running jobs stop for it. While it waits, what is free of the nodes that have most room for it
-/// is set aside, of as many as it needs, and nodes that sleep are booted if it would fit there.
-/// Quotas and limits count for it as for all.
+/// A kept job starts as soon as there is room, before any other job, in order of arrival, and no
+/// policy takes what it holds until it ends. If it does not fit, IfFull says whether running jobs
+/// stop for it. While it waits, the free capacity of the nodes with most room for it is reserved,
+/// on as many nodes as it needs, and sleeping nodes boot if it would fit there. Quotas and limits
+/// apply to it as to all jobs.
 ///
-/// Reclaim: the jobs that would lose least GPU time (RestartCost::of_failure() times their GPUs)
-/// stop first, and of equals the one that began last; no more stop than the kept job needs. A stop
-/// costs a job what any preemption costs. At one instant `others` first answers what has happened,
-/// then the jobs stop and the kept job starts, then `others` hears EventKind::job_failed of each
-/// that stopped and queues it again: a decision each.
+/// Reclaim: the jobs of the lowest priority tier stop first; of these the ones that would lose the
+/// least GPU time (RestartCost::of_failure() times their GPUs), and among equals the one that
+/// started last. No more jobs stop than the kept job needs. A stop costs the same as any
+/// preemption. At one instant, in a decision each, `others` first handles the events, then the jobs
+/// stop and the kept job starts, then `others` gets EventKind::job_failed for each stopped job and
+/// queues it again.
 ///
-/// Cost: O(nodes x log nodes) a decision while a kept job waits, and a placement for each node
-/// that sleeps; a reclaim O(jobs that have not ended) more; else O(events).
+/// Cost     O(nodes x log nodes) per decision while a kept job waits, and a placement per sleeping
+///          node; a reclaim adds O(jobs that have not ended); otherwise O(events)
 class Keeping final : public Policy {
  public:
-  /// `is_kept` is asked once of each job, as it comes.
+  /// `is_kept` is called once per job, on arrival.
   Keeping(std::unique_ptr<Policy> others, std::function<bool(JobId)> is_kept, IfFull if_full);
 
   void decide(std::span<const Event> events, const View& view, Plan& plan) override;
@@ -58,20 +59,20 @@ class Keeping final : public Policy {
  private:
   using NodeHolds = std::unordered_map<NodeId, int>;
 
-  /// Fills `told_` with what the others are to hear of `events`, and takes in the rest.
+  /// Fills `told_` with the part of `events` for the others, and handles the rest.
   void hear(std::span<const Event> events, const View& view);
-  /// Whether an event is about a kept job; then takes it in.
+  /// Handles an event about a kept job. Returns whether it was one.
   bool take_in(const Event& event, const View& view);
-  /// Takes in an event about another job.
+  /// Records an event about another job.
   void note_other(const Event& event);
-  /// Starts kept jobs that wait, on GPUs of jobs that it stops; false = none stops.
+  /// Starts waiting kept jobs on GPUs of jobs that it stops. Returns false if none stops.
   bool reclaim(const View& view, Plan& plan);
   bool reclaim_for(JobId job, const View& view, Plan& plan);
-  /// Starts kept jobs where there is room, else sets it aside, and lets the others decide.
+  /// Starts kept jobs if there is room, else reserves room, and lets the others decide.
   void decide_all(const View& view, Plan& plan);
-  /// Running jobs of `vc` that may stop in this plan, the one that loses least first.
+  /// Returns running jobs of `vc` that may stop in this plan, the first to stop first.
   std::vector<JobId> by_loss(VcId vc, const View& view, const Plan& plan) const;
-  /// GPUs of nodes that no end of another job will free.
+  /// Returns the GPUs of nodes that never become free when other jobs end.
   NodeHolds held_for_good(const View& view) const;
   void tell_change(VcId vc);
 
@@ -79,22 +80,22 @@ class Keeping final : public Policy {
   std::function<bool(JobId)> is_kept_;
   IfFull if_full_;
   DoubtedNodes doubted_;
-  Desk desk_;  // what it would queue is not asked: it places kept jobs only
+  Desk desk_;  // only places kept jobs; its queue is not used
   Eviction eviction_{desk_};
   std::unordered_set<JobId> kept_;
-  std::unordered_set<JobId> others_jobs_;  // that have come and not ended; kept for reclaims only
-  std::vector<JobId> waiting_;             // of those that are kept, as they came
+  std::unordered_set<JobId> others_jobs_;  // arrived and not ended; only for reclaims
+  std::vector<JobId> waiting_;             // kept jobs, in order of arrival
   std::vector<cluster::Grant> aside_;
   std::vector<Event> told_;
-  std::vector<Event> stops_;           // what the others have not heard of the last reclaim
-  std::vector<JobId> others_stopped_;  // in their last decision: they queue them in the next one
+  std::vector<Event> stops_;           // stops of the last reclaim, not yet sent to the others
+  std::vector<JobId> others_stopped_;  // by their last decision; they queue them in the next one
   bool others_decided_ = false;        // in the last decision
-  Time own_wake_ = kNoTime;            // the instant at which this decides again for itself
-  bool others_wake_now_ = false;       // whether the others asked for one more decision there
+  Time own_wake_ = kNoTime;            // instant at which this object decides again for itself
+  bool others_wake_now_ = false;       // whether the others requested one more decision there
 };
 
-/// Returns `policy`, wrapped in Keeping where a kept job needs it: if the composition may take from
-/// a running job what it holds, or if kept jobs stop others. Else kept jobs are as all others.
+/// Returns `policy`, wrapped in Keeping if kept jobs need that: if the composition may take from a
+/// running job what it holds, or if kept jobs stop others. Otherwise kept jobs are like all others.
 std::unique_ptr<Policy> keeping(std::unique_ptr<Policy> policy, const Composition& composition,
                                 std::function<bool(JobId)> is_kept, IfFull if_full = IfFull::wait);
 

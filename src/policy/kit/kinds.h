@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Which nodes a job may have together: those of one kind if that does, else those of all kinds
-/// whose GPUs are of one type.
+/// Which nodes a job may have together: those of one kind if that is enough, else those of all
+/// kinds with one GPU type.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@ namespace almanac::policy {
 /// Pools from which one job is placed.
 using Kinds = std::span<const cluster::Pool* const>;
 
-/// Calls `take(kinds)` with all pools that suit `demand` and whose GPUs are of one type, type by
-/// type, where there are several, until it returns true; gives whether it did.
+/// Calls `take(kinds)` with all pools that suit `demand` and have one GPU type, type by type, if
+/// there are several such pools, until it returns true. Returns whether it did.
 template <typename Take>
 bool across_kinds(std::span<const cluster::Pool> pools, const cluster::Demand& demand,
                   Take&& take) {
@@ -36,12 +36,12 @@ bool across_kinds(std::span<const cluster::Pool> pools, const cluster::Demand& d
   return false;
 }
 
-/// Whether several kinds of node suit `demand` whose GPUs are of one type.
+/// Whether several kinds of node with one GPU type suit `demand`.
 inline bool spans_kinds(std::span<const cluster::Pool> pools, const cluster::Demand& demand) {
   return across_kinds(pools, demand, [](Kinds) { return true; });
 }
 
-/// Calls `take` with each kind alone that suits `demand` first, and then as across_kinds() does.
+/// Calls `take` first with each single kind that suits `demand`, and then as across_kinds() does.
 template <typename Take>
 bool by_kind(std::span<const cluster::Pool> pools, const cluster::Demand& demand, Take&& take) {
   for (const cluster::Pool& pool : pools) {

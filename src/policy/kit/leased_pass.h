@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What all passes of leases need: when a lease begins, and when that is all that happens.
+/// Base of all passes with leases: when a lease begins, and when nothing else happens.
 #pragma once
 
 #include <utility>
@@ -11,7 +11,7 @@
 
 namespace almanac::policy {
 
-/// Ranks and deals out a virtual cluster anew at `phase` and every `lease` after it.
+/// Ranks and reallocates a virtual cluster at `phase` and every `lease` after that.
 class LeasedPass : public Pass {
  public:
   LeasedPass(Desk& desk, Duration lease, Duration phase)
@@ -27,7 +27,7 @@ class LeasedPass : public Pass {
     renews ? renew(vc) : between(vc);
     // A job that was stopped joins the queue at the next decision.
     if (desk_.plan().num_stops() > 0) desk_.plan().wake(desk_.now());
-    // Jobs for which a whole lease finds no place though nothing runs wait for an event: time alone
+    // Jobs that find no place in a whole lease although nothing runs wait for an event: time alone
     // does not help them.
     const bool may_start = !vc.waiting.empty() && (!renews || waits_for_a_lease(vc));
     if (may_start || !vc.running.empty()) desk_.plan().wake(begun + lease_);
@@ -39,7 +39,7 @@ class LeasedPass : public Pass {
     }
   }
 
-  /// A job that fits waits for the next lease, unless it waits for another job.
+  /// A job that fits waits for the next lease, unless another job is before it.
   Reason blocker(const VcState& vc, JobId job) const final {
     const JobId first = vc.waiting.first().jobs.front().job;
     return {.kind = first == job ? ReasonKind::next_lease : ReasonKind::behind,
@@ -48,9 +48,9 @@ class LeasedPass : public Pass {
 
  protected:
   virtual void renew(VcState& vc) = 0;
-  /// What can be done before the next lease.
+  /// Does what is possible before the next lease.
   virtual void between(VcState& vc) { static_cast<void>(vc); }
-  /// Whether a job waits for a lease to come, whatever room there is now.
+  /// Whether a job waits for a future lease, whatever room there is now.
   virtual bool waits_for_a_lease(const VcState& vc) const {
     static_cast<void>(vc);
     return false;
@@ -74,7 +74,7 @@ class LeasedPass : public Pass {
 
   Duration lease_;
   Duration phase_;
-  std::vector<Time> renewed_;  // of each virtual cluster
+  std::vector<Time> renewed_;  // by virtual cluster
 };
 
 }  // namespace almanac::policy

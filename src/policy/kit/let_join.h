@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Lets jobs that still wait join others on their GPUs, as the packing says.
+/// Lets waiting jobs join others on their GPUs, as the packing decides.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace almanac::policy {
 
-/// In order of rank, those of which `may(job)` is so. Cost: a search for a host for each.
+/// Tries jobs for which `may(job)` is true in order of rank. Cost: a search for a host per job.
 template <typename May>
 void let_join(Desk& desk, VcState& vc, May&& may) {
   if (!desk.packs()) return;

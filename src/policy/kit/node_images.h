@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The nodes of a ledger as the scores of `fragment` see them, kept up with the ledger.
+/// The nodes of a ledger as the scores of `fragment` see them, updated from the ledger.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +13,22 @@
 
 namespace almanac::policy {
 
-/// What a job of `demand` asks, as a score sees it.
+/// Returns what a job of `demand` requests, as a score sees it.
 fragment::Request request_of(const cluster::Demand& demand);
-/// The same for a mix. GPU types have no names here: their bits tell them apart.
+/// Returns the same for a mix. GPU types have no names here; their bits distinguish them.
 fragment::Pod pod_of(const cluster::Demand& demand);
 
-/// Nodes that are not ready have nothing. What pods a node holds is told by what became taken
-/// between two looks: GPUs that were taken whole in that time count as one pod's.
+/// Nodes that are not ready have no capacity. The pods of a node follow from what was taken between
+/// two looks: GPUs that were taken whole in that time count as one pod's.
 class NodeImages {
  public:
-  /// Looks at the nodes that have changed since the last call, or at all of another ledger.
-  /// Cost: about 1 ns a node, and 50 ns for each that changed.
+  /// Reads the nodes that have changed since the last call, or all nodes of another ledger.
+  /// Cost: about 1 ns per node, and 50 ns per changed node.
   void look(const cluster::Ledger& ledger);
 
   std::size_t size() const { return images_.size(); }
   const fragment::NodeImage& operator[](std::size_t node) const { return images_[node]; }
-  /// At which look() a node was last seen to have changed; looks are counted from 1.
+  /// Returns the number of the look(), from 1, that last saw a change of a node.
   std::uint64_t changed_at(std::size_t node) const { return changed_at_[node]; }
   std::uint64_t looks() const { return looks_; }
 
@@ -40,7 +40,7 @@ class NodeImages {
   std::vector<fragment::NodeImage> images_;
   std::vector<std::uint32_t> changes_;  // Ledger::changes() of each at the last look
   std::vector<std::uint64_t> changed_at_;
-  /// Of each GPU of each node: what holds it. A part's is kPart, a pod's of n whole GPUs n.
+  /// What holds each GPU of each node: kPart for a part, n for a pod of n whole GPUs.
   std::vector<std::vector<std::int8_t>> holders_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Whose a job is, for policies that are fair to owners: its tenant's, else its user's.
+/// The owner of a job for policies that are fair to owners: its tenant, or else its user.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace almanac::policy {
 
-/// The position of a tenant in Cluster::tenants, or behind those the name of a user.
+/// The index of a tenant in Cluster::tenants, or after those the name of a user.
 using Owner = std::size_t;
 
 inline Owner owner_of(TenantId tenant, NameId user, const View& view) {
@@ -21,7 +21,8 @@ inline Owner owner_of(JobId job, const View& view) {
   return owner_of(view.progress(job).tenant, view.request(job).user, view);
 }
 
-/// What it is due beside others: the guarantee of a tenant, 1 for a user that is none.
+/// Returns the share of an owner relative to others: the guarantee of a tenant, 1 for a user
+/// without one.
 inline double share_of(Owner owner, const View& view) {
   return owner < view.cluster.tenants.size() ? view.cluster.tenants[owner].guarantee : 1;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How fast two jobs are on the same GPUs, beside how fast each is alone: what was measured of
-/// pairs that are alike, of the same models and batches.
+/// Speeds of two jobs on the same GPUs, relative to alone, as measured for equal pairs: pairs with
+/// the same models and batches.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 
 namespace almanac::policy {
 
-/// The predicted speed of a job that holds `held` beside others, relative to that without them.
-/// View::speeds must be there.
+/// Returns the predicted speed of a job that holds `held`, next to others, relative to alone.
+/// Requires View::speeds.
 double relative_speed(const View& view, JobId job, std::span<const cluster::Grant> held,
                       std::span<const JobId> beside);
 
@@ -32,11 +32,11 @@ class PairSpeeds {
   };
 
   void note(const View& view, JobId host, JobId guest, const Speeds& speeds);
-  /// Of jobs like these, whichever was the host; nothing = none was noted.
+  /// Returns the speeds of an equal pair, whichever job was the host; nothing if none was recorded.
   std::optional<Speeds> measured(const View& view, JobId host, JobId guest) const;
 
  private:
-  /// Jobs of one model and batch are alike; one without a model is like itself alone.
+  /// Jobs of one model and batch are equal; a job without a model only equals itself.
   using Kind = std::tuple<NameId, std::int32_t, JobId>;
   static Kind kind(const View& view, JobId job);
 

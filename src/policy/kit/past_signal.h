@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What a signal that the host tells, the price of power or its carbon, was over the past day: all
-/// that a policy knows of the next one.
+/// A signal of the host, such as the price of power or its carbon intensity, over the past day: all
+/// that a policy knows about the next day.
 ///
-/// Cost     O(h) a question with h values in a day.
+/// Cost     O(h) per query with h values in a day
 #pragma once
 
 #include <deque>
@@ -17,22 +17,22 @@ namespace almanac::policy {
 
 class PastSignal {
  public:
-  /// `day` above 0.
+  /// `day` must be above 0.
   explicit PastSignal(Duration day) : day_(day) {}
 
-  /// The signal has this value from now on; times never go back.
+  /// Records the value of the signal from now on; times never decrease.
   void hear(Time now, double value);
-  /// Whether a value has been heard.
+  /// Whether there was a value.
   bool has_value() const { return !heard_.empty(); }
-  /// The last value heard; has_value() must hold.
+  /// Returns the last value. Requires has_value().
   double value() const { return heard_.back().value; }
-  /// Whether a whole day up to `now`, not before the last value, has been heard.
+  /// Whether a whole day up to `now` is known; `now` must not be before the last value.
   bool knows_day(Time now) const { return has_value() && heard_.front().since <= now - day_; }
-  /// The values from one time to another, of the past day, and for how long each held.
+  /// Returns the values between two times of the past day, and how long each held.
   std::vector<std::pair<double, Duration>> pieces(Time from, Time to) const;
-  /// The mean that is expected from one time to another, not before `now`, if all days are as the
-  /// past one was, and what the signal is now lasts until the past day had its next change;
-  /// knows_day(now) must hold, and `to` be after `from`.
+  /// Returns the expected mean between two times, `from` >= `now`, if every day repeats the past
+  /// one and the current value lasts until the past day had its next change. Requires
+  /// knows_day(now) and `to` > `from`.
   double expect(Time from, Time to, Time now) const;
 
  private:
@@ -42,7 +42,7 @@ class PastSignal {
   };
 
   Duration day_;
-  std::deque<Heard> heard_;  // of a day; the first may have begun before it
+  std::deque<Heard> heard_;  // over one day; the first may have begun earlier
 };
 
 }  // namespace almanac::policy

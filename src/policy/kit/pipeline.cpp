@@ -71,10 +71,7 @@ class Pipeline final : public Policy, public CapsAge {
     desk_.open(view, plan);
     doubted_.hear(events, view);
     if (vcs_.empty()) add_vcs(view.cluster.vcs.size());
-    // A pass that keeps a book of running jobs finds those where they are now.
-    for (const JobId job : std::exchange(moved_, {})) {
-      if (!view.grants(job).empty()) pass_->adopted(vcs_[index(view.progress(job).vc)], job);
-    }
+    if (!moved_.empty()) adopt_moved();
     need_.clear();
     if (!chosen_again_.empty()) std::swap(need_, chosen_again_);
     requeue_stopped();
@@ -262,6 +259,15 @@ class Pipeline final : public Policy, public CapsAge {
       need_.push_back(vc.vc);
     }
     desk_.stopped.clear();
+  }
+
+  /// A pass that keeps a book of running jobs finds those where they are now.
+  void adopt_moved() {
+    const View& view = desk_.view();
+    for (const JobId job : moved_) {
+      if (!view.grants(job).empty()) pass_->adopted(vcs_[index(view.progress(job).vc)], job);
+    }
+    moved_.clear();
   }
 
   /// A job that lost its nodes waits again.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The stock policy: slots filled with choices, run as events come.
+/// The stock policy: slots filled with choices, run on events.
 #pragma once
 
 #include <memory>
@@ -12,9 +12,10 @@
 
 namespace almanac::policy {
 
-/// Builds the policy of `composition`, which is no whole scheduler.
+/// Makes the policy of `composition`, which must not be a whole scheduler.
 ///
-/// Cost: O(log n) an event with n jobs waiting, plus what is started or stopped; only virtual
+/// Cost     O(log n) per event with n waiting jobs, plus what is started or stopped; only virtual
+///          clusters with an event are looked at
 /// clusters that an event touched are looked at.
 std::unique_ptr<Policy> make_pipeline(const Composition& composition, Host host);
 

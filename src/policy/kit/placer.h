@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Places a demand, which may be a part of a GPU, by a placement, which may know whole GPUs only.
+/// Places a demand, which may be a part of a GPU, with a placement that may know only whole GPUs.
 #pragma once
 
 #include <vector>
@@ -11,14 +11,13 @@
 
 namespace almanac::policy {
 
-/// As place_demand(), of a part of a GPU by a placement that knows whole ones only. Instances that
-/// one job asks are placed one by one, on the same GPU or not.
+/// As place_demand(), for a part of a GPU with a placement that knows only whole ones. Several
+/// instances of one job are placed one by one, on the same GPU or not.
 bool place_part(const Placement& placement, cluster::Ledger& ledger, VcId vc,
                 const cluster::Demand& demand, Rng& rng, std::vector<cluster::Grant>& grants);
 
-/// As Placement::place(). Where the placement does not place parts itself, a part of a GPU goes to
-/// the fullest GPU that other jobs hold a part of and where it fits; else it opens one where the
-/// placement says.
+/// As Placement::place(). If the placement does not place parts itself, a part of a GPU goes to the
+/// fullest partly used GPU on which it fits, or else to a new GPU that the placement chooses.
 inline bool place_demand(const Placement& placement, cluster::Ledger& ledger, VcId vc,
                          const cluster::Demand& demand, Rng& rng,
                          std::vector<cluster::Grant>& grants) {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the passes share that promise deadlines in leases: how they keep pledges, and which jobs
-/// they start between leases on what is free:
+/// Base of passes that accept deadlines in leases: keeps pledges, and starts jobs between leases on
+/// free GPUs, in this order:
 ///
-///   - those that need the present lease to keep a promise; where that may be, all is dealt out
-///     anew for them;
-///   - then those that were promised nothing, in order of rank;
-///   - then those that were promised something and do not need this lease, so that nothing stands
-///     idle; but only if that gets them further than being stopped at its end throws them back.
+///   - jobs that need the current lease to meet an accepted deadline; if allowed, everything is
+///     reallocated for them;
+///   - jobs without an accepted deadline, in order of rank;
+///   - jobs with an accepted deadline that do not need this lease, so that no GPU is idle, but only
+///     if they gain more than being stopped at its end costs them.
 ///
-/// Cost     O(jobs that wait) an event.
+/// Cost     O(waiting jobs) per event
 #pragma once
 
 #include <algorithm>
@@ -42,9 +42,9 @@ class PledgingPass : public LeasedPass {
   void ended(VcState& vc, JobId job) override { pledges_.ended(vc, job); }
 
  protected:
-  /// What a job may be given, fewest GPUs first; read before the next call.
+  /// Returns what a job may get, fewest GPUs first; valid until the next call.
   virtual std::span<const Level> levels(JobId job) = 0;
-  /// Says which jobs run in the lease that begins, or in what is left of it.
+  /// Decides which jobs run in the lease that begins, or in the rest of the current one.
   virtual void deal(VcState& vc) = 0;
 
   static constexpr Level kNothing{.gpus = 0, .nodes = 0, .rate = 0};
@@ -72,7 +72,7 @@ class PledgingPass : public LeasedPass {
   Pledges pledges_;
 
  private:
-  /// Starts the jobs that need the present lease; gives whether all run.
+  /// Starts the jobs that need the current lease. Returns whether all run.
   bool start_pledged(VcState& vc) {
     bool all = true;
     for (const JobId job : pledges_.jobs(vc.vc)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What a GPU of a type costs: the signal `price/TYPE`, which may change at any time.
+/// Prices of GPU types: the signal `price/TYPE`, which may change at any time.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace almanac::policy {
 
 inline bool is_price(const Signal& signal) { return signal.name.starts_with("price/"); }
 
-/// Of a type, one bit of Cluster::gpu_types(), at View::now; 1 where none is told.
+/// Returns the price of a type, one bit of Cluster::gpu_types(), at View::now; 1 without a signal.
 inline double price_of(std::uint64_t type, const View& view) {
   const std::vector<std::string> types = view.cluster.gpu_types();
   const std::string name = "price/" + types[static_cast<std::size_t>(std::countr_zero(type))];

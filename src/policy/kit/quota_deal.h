@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Room in quotas as it is dealt out to jobs of which none has started yet.
+/// Room in quotas while GPUs are divided among jobs of which none has started yet.
 ///
-/// What running jobs have of a quota is theirs until they have let it go: a job that is to have
-/// fewer GPUs makes room for others in a later decision.
+/// What running jobs use of a quota counts until they give it up: a job that gets fewer GPUs makes
+/// room for others in a later decision.
 #pragma once
 
 #include <optional>
@@ -13,15 +13,15 @@
 
 namespace almanac::policy {
 
-/// Cost: a copy of the quotas, O(jobs); then O(log claims) a question.
+/// Cost     a copy of the quotas, O(jobs); then O(log claims) per query
 class QuotaDeal {
  public:
-  /// Begins anew with what jobs hold; null = there are no quotas, and always room.
+  /// Starts again with what jobs hold; null if there are no quotas, and so always room.
   void open(const Quotas* quotas) {
     left_.reset();
     if (quotas != nullptr) left_ = *quotas;
   }
-  /// Whether a job that holds or was dealt `from` GPUs may have `to`.
+  /// Whether a job that holds or was given `from` GPUs may have `to`.
   bool has_room(JobId job, int from, int to) {
     if (!left_ || to <= from) return true;
     const ClaimId own = claim_of(job, from);
@@ -30,7 +30,7 @@ class QuotaDeal {
     left_->adopt(own);
     return fits;
   }
-  /// It has them, for which there is room.
+  /// Records that it has them; requires room.
   void deal(JobId job, int from, int to) {
     if (!left_ || to <= from) return;
     left_->give_back(claim_of(job, from));
@@ -42,7 +42,7 @@ class QuotaDeal {
     return gpus > 0 ? left_->sized(left_->of(job), gpus) : kNoClaim;
   }
 
-  std::optional<Quotas> left_;  // none = there are no quotas
+  std::optional<Quotas> left_;  // nothing without quotas
 };
 
 }  // namespace almanac::policy

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Leaves waiting jobs aside for which a quota has no room: no job waits behind them, and no pass
-/// sees them until a job gives back what they want.
+/// Sets waiting jobs aside for which a quota has no room: no job waits behind them, and no pass
+/// sees them until another job releases enough of the quota.
 ///
-/// To a pass they are withdrawn and come again. Slurm does the same: a job at a limit holds back no
-/// other.
+/// A pass sees them as withdrawn and, later, as arriving again. Slurm does the same: a job at a
+/// limit blocks no other.
 #pragma once
 
 #include <vector>
@@ -14,18 +14,18 @@
 
 namespace almanac::policy {
 
-/// Cost: O(demands that ever waited) a decision and a start; where one is put aside or comes back,
-/// O(jobs that wait of it).
+/// Cost     O(demands that ever waited) per decision and per start; O(waiting jobs of a demand)
+///          when one is set aside or returns
 class QuotaKeeper {
  public:
-  /// Virtual clusters in which a job goes aside, or comes back, are added to `regrouped`: they
-  /// are to be run again.
+  /// Adds the virtual clusters in which a job is set aside, or returns, to `regrouped`; the caller
+  /// must run them again.
   QuotaKeeper(Desk& desk, Pass& pass, std::vector<VcState>& vcs, std::vector<VcId>& regrouped)
       : desk_(desk), pass_(pass), vcs_(vcs), regrouped_(regrouped) {}
 
-  /// Before the passes run: looks at all that wait.
+  /// Checks all waiting jobs. Call before the passes run.
   void look();
-  /// A job starts that claims `claim`: others that this leaves no room go aside.
+  /// Records the start of a job with `claim`: sets aside other jobs for which this leaves no room.
   void started(ClaimId claim);
 
  private:

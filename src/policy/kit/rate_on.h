@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How fast a job is believed to be on GPUs that it does not hold.
+/// The estimated speed of a job on GPUs that it does not hold.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace almanac::policy {
 
-/// The speed that is believed of a GPU job on `gpus` GPUs of a type (one bit), on as few nodes of
-/// `vc` as hold them, with the cores and memory that it asks, and beside others; 0 = the nodes hold
-/// fewer. View::speeds must be there.
+/// Returns the estimated speed of a GPU job on `gpus` GPUs of a type (one bit), on the fewest nodes
+/// of `vc`, with the cores and memory that it requests, next to the jobs `beside`; 0 if the nodes
+/// have too few GPUs. Requires View::speeds.
 double rate_on(JobId job, int gpus, std::uint64_t type, VcId vc, const View& view,
                const cluster::Ledger& ledger, std::span<const JobId> beside = {});
 

@@ -42,7 +42,12 @@ void RoomByRank::leave(JobId job, std::span<const cluster::Grant> grants) {
   // No question may ever come.
   if (log_.size() > 8 * nodes_.size()) forget_log();
   for (const cluster::Grant& grant : grants) {
-    std::erase(nodes_[member(grant.node)].jobs, job);
+    std::vector<JobId>& jobs = nodes_[member(grant.node)].jobs;
+    const auto found = std::find(jobs.begin(), jobs.end(), job);
+    if (found != jobs.end()) {
+      *found = jobs.back();
+      jobs.pop_back();
+    }
     changed(grant.node);
   }
 }

@@ -56,7 +56,7 @@ class RoomByRank {
 
  private:
   struct NodeState {
-    std::vector<JobId> jobs;
+    std::vector<JobId> jobs;  // in no order
     std::uint32_t version = 0;
   };
   /// The running job that must go last for there to be room on a node.

@@ -23,7 +23,7 @@ using fragment::Request;
 
 constexpr std::int32_t kNoFit = std::numeric_limits<std::int32_t>::min();
 
-/// Of which kinds so many are remembered at most: logs exist in which hardly two jobs are alike.
+/// Most kinds to remember: in some logs hardly two jobs are equal.
 constexpr std::size_t kMostKinds = 1024;
 
 /// A request in a virtual cluster.

@@ -14,13 +14,13 @@
 
 namespace almanac::policy {
 
-/// Lets `jobs` decide about jobs, replicas among them, and a scaler about the replicas that each
-/// service is to have. `jobs` cannot tell: it is woken only when it asked to be.
+/// Lets `jobs` decide about jobs, replicas included, and a scaler about the number of replicas of
+/// each service. `jobs` does not notice: it is woken only when it requested that.
 ///
-/// A service whose requests are over is given no replica and is looked at no more.
+/// A service without further requests gets no replicas and is ignored from then on.
 class Serving final : public Policy {
  public:
-  /// One scaler a service of the view, in its order.
+  /// Takes one scaler per service of the view, in its order.
   Serving(std::unique_ptr<Policy> jobs, std::vector<std::unique_ptr<inference::Scaler>> scalers);
 
   void decide(std::span<const Event> events, const View& view, Plan& plan) override;
@@ -32,13 +32,13 @@ class Serving final : public Policy {
  private:
   struct Scaled {
     std::unique_ptr<inference::Scaler> scaler;
-    Time next = Time::min();  ///< When it is asked again; kNever = no more.
+    Time next = Time::min();  ///< Next call; kNever if there is none.
   };
 
   std::unique_ptr<Policy> jobs_;
   std::vector<Scaled> services_;
   Time began_ = kNoTime;
-  std::priority_queue<Time, std::vector<Time>, std::greater<>> wakes_;  // that jobs_ asked for
+  std::priority_queue<Time, std::vector<Time>, std::greater<>> wakes_;  // requested by jobs_
   std::vector<Event> told_;
 };
 

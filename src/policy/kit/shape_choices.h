@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The shapes among which a job that leaves the choice may be given one.
+/// The possible shapes of an elastic job.
 #pragma once
 
 #include <vector>
@@ -13,31 +13,32 @@ namespace almanac::policy {
 struct ShapeChoice {
   int nodes = 1;
   int gpus_per_node = 1;
-  double rate = 1;  ///< Beside the shape in which the job's run time is known.
+  double rate = 1;  ///< Relative to the shape of the job's known run time.
   double cost = 0;  ///< What it occupies.
 
   int gpus() const { return nodes * gpus_per_node; }
-  /// What is done for what is occupied (Eq 11).
+  /// Returns the speed per cost (Eq 11).
   double cost_effectiveness() const { return rate / cost; }
 };
 
-/// Finds them, one virtual cluster after another.
+/// Finds the shapes of jobs, one virtual cluster after another.
 ///
 /// A shape has a power of two nodes with a power of two GPUs on each, at most Request::max_gpus in
-/// all, and at most as many as the batch has samples; the virtual cluster has so many nodes with so
-/// many GPUs of a type that the job takes. Cost (Eq 10) is GPUs / all GPUs + theta * nodes /
+/// total and at most as many GPUs as the batch has samples. The virtual cluster must have that many
+/// nodes with that many GPUs of an accepted type. Cost (Eq 10) is GPUs / all GPUs + theta * nodes /
 /// all nodes of the virtual cluster (Speeds::theta()).
 ///
 /// Source   Chen et al., TPDS'20 (GENIE), sections 5.2 and 6. Powers of two: as in its figures.
-/// Differs  its nodes are alike; here GPUs and nodes are those of the virtual cluster. Its rate is
-///          that of processing alone; here starting up counts, as it does in how long a job takes.
+/// Differs  GENIE's nodes are equal; here GPUs and nodes are those of the virtual cluster. Its rate
+///          counts only processing; here it includes start-up, as does the run time of a job.
 class ShapeChoices {
  public:
-  /// In the order of GPUs, then nodes; never empty: one GPU is a shape. Valid until the next call.
+  /// Returns the shapes in order of GPUs, then nodes; never empty, because one GPU is a shape.
+  /// Valid until the next call.
   const std::vector<ShapeChoice>& of(JobId job, const View& view);
 
  private:
-  /// Nodes of a virtual cluster that are alike.
+  /// Equal nodes of a virtual cluster.
   struct Alike {
     std::uint32_t node_class = 0;
     std::uint64_t gpu_type = 0;  // one bit
@@ -51,7 +52,7 @@ class ShapeChoices {
   };
   const Machines& machines(VcId vc, const View& view);
 
-  std::vector<Machines> machines_;  // of each virtual cluster
+  std::vector<Machines> machines_;  // by virtual cluster
   std::vector<ShapeChoice> found_;
 };
 

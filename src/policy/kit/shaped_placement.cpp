@@ -33,7 +33,7 @@ class ShapedPlacement final : public Placement {
                        const cluster::Demand& demand, std::vector<cluster::Grant>& grants) {
     const cluster::Amount each = demand.of(demand.gpus / demand.nodes);
     if (pool.free_gpus < demand.gpus) return false;
-    // A node that is taken from has fewer GPUs free and is filed anew: all are chosen first.
+    // Taking GPUs moves a node in `by_free`, so all nodes are chosen before any is taken.
     std::vector<NodeId> chosen;
     const auto wanted = static_cast<std::size_t>(demand.nodes);
     for (int free = pool.tightest(each.gpus); free > 0; free = pool.tightest(free + 1)) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Jobs that might run on the same GPUs: which are alike, how fast they would be there, and which
-/// share GPUs already.
+/// Jobs that might run on the same GPUs: which are equal, how fast they would be there, and which
+/// already share GPUs.
 #pragma once
 
 #include <compare>
@@ -16,11 +16,11 @@
 
 namespace almanac::policy {
 
-/// What is predicted of one job beside others holds for all of its kind.
+/// Predictions for one job next to others hold for all jobs of its kind.
 struct SharerKind {
-  int gpus = 0;                 ///< That it asks, 0 = a CPU job.
-  std::uint64_t gpu_types = 0;  ///< That will do.
-  std::size_t model = 0;        ///< Of View::speeds, with a batch; in order of first sight.
+  int gpus = 0;                 ///< GPUs requested; 0 for a CPU job.
+  std::uint64_t gpu_types = 0;  ///< Accepted types, as bits.
+  std::size_t model = 0;        ///< Model of View::speeds, with a batch, numbered by first use.
   std::int32_t gpu_memory_mb = 0;
 
   auto operator<=>(const SharerKind&) const = default;
@@ -34,19 +34,19 @@ class SharerKinds {
   std::unordered_map<SpeedModelId, std::size_t> models_;
 };
 
-/// Speeds of a job on the same GPUs, with others and without.
+/// Speeds of a job on the same GPUs, with others and alone.
 struct SharerRate {
   double beside = 0;
   double alone = 0;
 };
 
-/// Those that are predicted of `jobs`, all on the same `gpus` GPUs of a type (one bit) that `vc`
-/// has; a job named twice stands for two that are alike. Nothing = such a GPU has less memory than
-/// they ask together. View::speeds must be there.
+/// Returns the predicted speeds of `jobs` if all are on the same `gpus` GPUs of a type (one bit) of
+/// `vc`. A job named twice stands for two equal jobs. Returns nothing if such a GPU has less memory
+/// than they request together. Requires View::speeds.
 std::vector<SharerRate> rates_together(std::span<const JobId> jobs, int gpus, std::uint64_t type,
                                        VcId vc, const View& view, const cluster::Ledger& ledger);
 
-/// How many pairs of `jobs` run on the same GPUs now.
+/// Returns how many pairs of `jobs` share GPUs now.
 std::size_t pairs_that_share(std::span<const JobId> jobs, const View& view);
 
 }  // namespace almanac::policy

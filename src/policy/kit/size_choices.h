@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The cores and memory that each GPU of a job may be given, and how fast the job then runs
-/// relative to its proportional share (`share`): what the sizes that know speeds choose from.
+/// The cores and memory that each GPU of a job may get, and the job's speed with them relative to
+/// its proportional share (`share`). Sizes that know speeds choose among these.
 ///
-/// Asked are whole numbers of cores, and memory in thirds of that share up to twice and then whole
-/// multiples of it up to four, as Synergy's tables have it; what is no faster than something
-/// cheaper is left out.
+/// Considers whole numbers of cores, and memory in thirds of that share up to twice the share, then
+/// three and four times the share, as in Synergy's tables. A choice that is no faster than a
+/// cheaper one is left out.
 #pragma once
 
 #include <cstddef>
@@ -20,17 +20,17 @@
 
 namespace almanac::policy {
 
-/// Of one GPU, by rising cores, all at least as fast as with the proportional share.
+/// Choices per GPU, by cores, all at least as fast as the proportional share.
 struct JobChoices {
   std::vector<SizeChoice> all;
-  std::size_t least = 0;  ///< The cheapest that is no more than that share in anything.
+  std::size_t least = 0;  ///< The cheapest within that share.
   std::size_t best = 0;   ///< The cheapest of the fastest.
 };
 
 class SizeChoices {
  public:
-  /// Of a GPU job. Where speeds or the cores of nodes are not known there is one choice, the
-  /// proportional share. Valid as long as this. Worked out once for all jobs alike.
+  /// Returns the choices of a GPU job. If speeds or the cores of nodes are unknown, there is one
+  /// choice, the proportional share. Valid as long as this object. Computed once for equal jobs.
   const JobChoices& of(JobId job, const View& view);
 
  private:

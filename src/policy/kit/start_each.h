@@ -11,11 +11,12 @@
 
 namespace almanac::policy {
 
-/// Starts those that fit of the jobs that `first` names, the first to be tried of the jobs of one
-/// demand or null, in order of rank; gives those that started.
+/// Starts the fitting jobs among those that `first` names, in order of rank. `first` returns the
+/// first job of one demand to try, or null. Returns the jobs that started.
 ///
-/// Cost: O(log demands that wait) a start. A demand that does not fit is tried once, and where the
-/// least that any job asks beside as many GPUs does not fit, no other of these demands is.
+/// Cost     O(log waiting demands) per start. A demand that does not fit is tried once. If the
+///          least that any job requests with the same number of GPUs does not fit, no other of
+///          these demands is tried.
 template <typename First>
 std::vector<JobId> start_each(Desk& desk, VcState& vc, First&& first) {
   std::vector<JobId> started;

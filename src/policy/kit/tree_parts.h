@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Which part of a cluster each owner is due of those that want any, from the top of the tree of
+/// The fraction of a cluster that each of the given owners deserves, from the top of the tree of
 /// tenants down.
 #pragma once
 
@@ -13,12 +13,13 @@
 
 namespace almanac::policy {
 
-/// The parts of `owners`, different ones, in their order; they sum to 1. At each level siblings
-/// that are owners, or have one below them, divide what their parent has by their guarantees; a
-/// parent's own jobs count with what its children leave of its guarantee. Users that are no tenant
-/// stand at the top, each with one GPU. Where none of the siblings has a guarantee they are alike.
+/// Returns the fractions of `owners`, which must be distinct, in their order; they sum to 1. At
+/// each level, siblings that are owners, or have one below them, divide their parent's fraction by
+/// guarantee. A parent's own jobs count with what its children leave of its guarantee. Users
+/// without a tenant are at the top, with one GPU each. If no sibling has a guarantee, all are
+/// equal.
 ///
-/// Cost: O(tenants + owners).
+/// Cost     O(tenants + owners)
 std::vector<double> parts_of_tree(std::span<const Owner> owners, const View& view);
 
 }  // namespace almanac::policy

@@ -34,7 +34,7 @@ void TrialPairs::review(std::span<VcState> vcs) {
     const bool is_together = pair.size() == 2 && pair[0] == trial.host && pair[1] == trial.guest;
     if (!is_together || !desk_.runs(trial.guest)) continue;
     const Progress& state = view.progress(trial.guest);
-    // One that has ended, joined again or still boots was not beside the other all the time.
+    // A guest that ended, joined again or still restarts did not share the GPUs all the time.
     if (state.since > trial.from) continue;
     const Duration time = view.now - trial.from;
     const Speeds speeds{.host = speed(trial.host, trial.host_worked, time),

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The frame of a packing that tries pairs: both are measured once they have run together for a
-/// while, and a pair that does badly is parted. What was measured is remembered of pairs that are
-/// alike, of the same models and batches, so that a bad pair is tried once.
+/// Base of packings that try pairs: both jobs are measured once they have run together for a while,
+/// and a bad pair is separated. Measurements are remembered for equal pairs (same models and
+/// batches), so a bad pair is tried only once.
 ///
-/// The guest is stopped and waits again, which costs it a restart. Speed is the work done in the
-/// time of the trial (View::worked), relative to what the host predicts without neighbours where it
-/// predicts anything.
+/// The guest stops and waits again, which costs it a restart. Speed is the work done during the
+/// trial (View::worked), relative to the host's prediction without neighbors if there is one.
 ///
-/// Source   Xiao et al., OSDI'18 (Gandiva), section 3.2: packing is kept where the measured
-///          throughput improves, and undone where it does not.
+/// Source   Xiao et al., OSDI'18 (Gandiva), section 3.2: packing stays if the measured throughput
+///          improves, and is undone otherwise.
 #pragma once
 
 #include <deque>
@@ -32,13 +31,13 @@ class TrialPairs : public Grouping {
 
  protected:
   using Speeds = PairSpeeds::Speeds;
-  /// Whether a pair that was measured so may stay together.
+  /// Whether a pair with these measurements may stay together.
   virtual bool may_stay(const Speeds& speeds) const = 0;
-  /// Of jobs like these; nothing = none was measured.
+  /// Returns the measurements of an equal pair; nothing if there are none.
   std::optional<Speeds> measured(JobId host, JobId guest) const {
     return pairs_.measured(desk_.view(), host, guest);
   }
-  /// That, or what is predicted; View::speeds must be there.
+  /// Returns those, or else the prediction. Requires View::speeds.
   Speeds believed(const Join& join) const;
   bool is_informed() const override { return desk_.view().telemetry != nullptr; }
   void joined(const Join& join) override;

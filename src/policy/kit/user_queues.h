@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Waiting jobs that users compete for: of the highest priority tier that waits, the first job of
-/// the user with the least dominant share is next, past demands that do not fit.
+/// Waiting jobs of competing users: of the highest priority tier that waits, the first job of the
+/// user with the smallest dominant share is next, past demands that do not fit.
 ///
 /// Jobs are filed by the least demand with which they start, and by user; those of one user and
-/// demand go in order. A demand that could not be placed sleeps until something comes free where it
-/// might fit, so that an event costs what it changes and not what waits.
+/// demand are in order. A demand that could not be placed sleeps until something becomes free where
+/// it might fit, so the cost of an event depends on what it changes, not on what waits.
 ///
 /// Source   Ghodsi et al., NSDI'11 (dominant resource fairness).
 #pragma once
@@ -28,7 +28,7 @@ namespace almanac::policy {
 
 class UserQueues {
  public:
-  /// Where a job stands among its user's.
+  /// The position of a job among its user's.
   struct Place {
     std::int32_t below = 0;  ///< Minus its priority tier.
     double rank = 0;
@@ -37,24 +37,24 @@ class UserQueues {
 
     auto operator<=>(const Place&) const = default;
   };
-  /// GPUs, cores, MB of all that is shared.
+  /// GPUs, cores and MB of everything that is shared.
   using Totals = std::array<double, 3>;
 
   explicit UserQueues(const Totals& totals) : totals_(totals) {}
 
   void insert(NameId user, const cluster::Demand& least, const Place& place);
   void erase(NameId user, const cluster::Demand& least, const Place& place);
-  /// What a user holds grows by `amount`, or shrinks with `sign` -1.
+  /// Adds `demand` to what a user holds, or subtracts it if `sign` is -1.
   void use(NameId user, const cluster::Demand& demand, int sign);
 
   bool empty() const { return waiting_ == 0; }
-  /// The job that is next, of the demands that do not sleep; kNoJob = none.
+  /// Returns the next job among demands that do not sleep; kNoJob if there is none.
   JobId next() const;
-  /// The job that is next of the demand of `least`, which waits.
+  /// Returns the next job of the demand `least`, which must have a waiting job.
   JobId next_of(const cluster::Demand& least) const;
-  /// The demand of next() cannot be placed as things are.
+  /// Puts the demand of next(), which cannot be placed, to sleep.
   void sleep();
-  /// Wakes the demands of which `might_fit(demand)`.
+  /// Wakes the demands for which `might_fit(demand)` is true.
   template <typename MightFit>
   void wake(MightFit&& might_fit) {
     for (std::size_t at = 0; at < asleep_.size();) {
@@ -71,7 +71,7 @@ class UserQueues {
   }
 
  private:
-  /// A user with jobs of one demand; the least of them is next.
+  /// A user with jobs of one demand; the smallest is next.
   struct Front {
     double share = 0;
     Place first{};
@@ -86,12 +86,12 @@ class UserQueues {
     cluster::Demand least{};
     bool asleep = false;
     std::set<Front> fronts{};
-    std::unordered_map<std::uint32_t, std::set<Place>> jobs{};  // of each user
+    std::unordered_map<std::uint32_t, std::set<Place>> jobs{};  // by user
   };
   struct User {
     std::array<double, 3> used{};
     double share = 0;
-    std::vector<std::uint32_t> classes{};  // of which it has jobs waiting
+    std::vector<std::uint32_t> classes{};  // those with waiting jobs of the user
   };
 
   std::uint32_t number_of(NameId user);
@@ -103,7 +103,7 @@ class UserQueues {
   std::unordered_map<NameId, std::uint32_t> number_of_;
   cluster::DemandTable numbers_;  // of the classes
   std::vector<Class> classes_;
-  std::vector<std::uint32_t> awake_;   // classes that have jobs and do not sleep
+  std::vector<std::uint32_t> awake_;   // classes with jobs that do not sleep
   std::vector<std::uint32_t> asleep_;  // classes that sleep
   std::size_t waiting_ = 0;
 };

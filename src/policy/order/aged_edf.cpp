@@ -3,8 +3,8 @@
 /// \file
 /// Earliest mean of arrival and deadline first.
 ///
-/// Source   Chen et al., TPDS'20 (GENIE), section 7.1: Weighted Fair. It does not say the weights;
-///          that they are equal is the design texts' reading.
+/// Source   Chen et al., TPDS'20 (GENIE), section 7.1: Weighted Fair. The paper gives no weights;
+///          equal weights are our reading.
 #include "policy/order/deadline.h"
 #include "policy/registry.h"
 

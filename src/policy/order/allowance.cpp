@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Shortest waiting allowance first: the job that must start soonest to end in time, in the shape
-/// that it is to have. Jobs that are late already come before all that are not.
+/// Least slack first: the job that must start soonest to end in time, in its chosen shape. Jobs
+/// that can no longer end in time come first.
 ///
-/// Source   Chen et al., TPDS'20 (GENIE), section 6, Eq 13, without the present time, which is
-///          the same for all; elsewhere called least slack first.
+/// Source   Chen et al., TPDS'20 (GENIE), section 6, Eq 13 ("shortest waiting allowance"), without
+///          the current time, which is the same for all jobs.
 #include "policy/order/deadline.h"
 #include "policy/registry.h"
 

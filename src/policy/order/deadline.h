@@ -10,9 +10,9 @@
 
 namespace almanac::policy::order {
 
-/// In ms. A job that is to have ended when it is submitted is first of all, one without a deadline
-/// last: the urgent tasks of Chen et al., TPDS'20 (GENIE), section 5.3, are always late and always
-/// first.
+/// Returns the deadline in ms. A deadline at or before submission ranks before all others, and a
+/// job without one ranks last. Source: the urgent tasks of Chen et al., TPDS'20 (GENIE), section
+/// 5.3, are always late and always first.
 inline double deadline_rank(const trace::Request& request) {
   constexpr double kEver = std::numeric_limits<double>::infinity();
   if (request.deadline == kNoTime) return kEver;

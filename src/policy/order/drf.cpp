@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Least dominant share first: of what a job could use the largest part of the GPUs, cores or
+/// Smallest dominant share first: the largest fraction that a job could use of the GPUs, cores or
 /// memory of its virtual cluster.
 ///
 /// Source   Mohan et al., OSDI'22 (Synergy), DRF; after Ghodsi et al., NSDI'11.
-/// Differs  from Ghodsi et al. each job is for itself, as in Synergy: no user has a dominant share.
+/// Differs  From Ghodsi et al.: each job counts by itself, as in Synergy; users have no shares.
 #include "policy/registry.h"
 
 namespace almanac::policy::order {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Earliest deadline first; of jobs without one, first come, first served.
+/// Earliest deadline first; jobs without a deadline come last, in order of submission.
 ///
 /// Source   Liu and Layland, JACM 1973; the Min-Min of Chen et al., TPDS'20 (GENIE), section 7.1.
 #include "policy/order/deadline.h"

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Most unfair first: the job that takes longest in all, wait and what is left together, beside
-/// what it would take alone.
+/// Most unfairly treated first: the job with the longest wait plus remaining time, relative to its
+/// time alone.
 ///
-/// Source   Mahajan et al., NSDI'20 (Themis): finish-time fairness rho; alone is with all GPUs that
-///          it asks, as in Synergy (Mohan et al., OSDI'22), not with a part of the cluster.
-/// Differs  Synergy's artifact sorts the other way round, least unfair first (--profile synergy).
+/// Source   Mahajan et al., NSDI'20 (Themis): finish-time fairness rho. "Alone" means with all GPUs
+///          that it requests, as in Synergy (Mohan et al., OSDI'22), not with a share of the
+///          cluster.
+/// Differs  Synergy's artifact sorts in the opposite order, least unfair first (--profile synergy).
 #include <algorithm>
 
 #include "policy/registry.h"

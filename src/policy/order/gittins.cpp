@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Least Gittins rank of GPU time first: the GPU time that a job is yet to take for each chance
-/// that it ends meanwhile, at the best moment to look again. Of a job whose run time is certain
-/// that is what is left of it; a job that has outlived its likely early ends falls back behind new
-/// ones.
+/// Lowest Gittins rank of GPU time first. The rank is the GPU time that a job still needs per
+/// chance of ending within it, at the best moment to look again. If a job's run time is certain,
+/// the rank is its remaining GPU time. A job that has outlived its likely early ends falls behind
+/// new jobs.
 ///
-/// Source   Aalto, Ayesta & Righter, Queueing Systems 2009 (the index, here its inverse); Gu et
+/// Source   Aalto, Ayesta & Righter, Queueing Systems 2009 (the index; here its inverse); Gu et
 ///          al., NSDI'19 (Tiresias), section 3.2: 2D, that is GPUs x time, in steps.
-/// Differs  Tiresias knows one distribution, that of all jobs' service. Here each job has its own,
-///          as believed at its submission; its GPUs are known and only scale the rank.
-/// Cost     One pass over the cells of the distribution for a rank, which jumps eleven times at
-///          most.
+/// Differs  Tiresias has one distribution, that of all jobs' service. Here each job has its own, as
+///          estimated at submission; its GPUs are known and only scale the rank.
+/// Cost     one pass over the cells of the distribution per rank; a rank jumps at most eleven times
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -24,10 +23,10 @@ namespace {
 
 using predict::Distribution;
 
-/// A rank is that of the beginning of a step: at 0 s, at 10 min, and wherever the run is 2.5 times
-/// as long as at the step before: long beside what a restart costs, or jobs of equal chances would
-/// stop each other most of the time. Restart work counts as run: a rank that fell with each restart
-/// would let two jobs stop each other without end.
+/// A rank is computed for the start of a step: 0 s, 10 min, and then each time the run is 2.5 times
+/// as long. Steps are long relative to a restart; otherwise jobs with equal chances would keep
+/// stopping each other. Restart work counts as run time: a rank that fell with each restart would
+/// let two jobs stop each other without end.
 constexpr std::size_t kSecondStep = 70;  // 10^2.8 s
 constexpr std::size_t kStepCells = 10;
 
@@ -43,15 +42,16 @@ std::size_t first_cell_of(std::size_t step) {
 Duration beginning_of(std::size_t step) {
   if (step == 0) return Duration{0};
   const double log = static_cast<double>(first_cell_of(step)) * Distribution::kStep;
-  // The first millisecond that lies in the step for certain.
+  // The first millisecond that is certainly in the step.
   return Duration{static_cast<Duration::rep>(std::ceil(1e3 * std::pow(10.0, log))) + 1};
 }
 
-/// Past all that was believed nothing is known; such a job may need as long again as it has run.
+/// Returns the remaining time of a job that has outlived its whole distribution: as long as it has
+/// run.
 double outlived(Duration worked) { return std::max(1.0, seconds(worked)); }
 
-/// The least of E[min(S - a, d) | S > a] / P(S <= a + d | S > a) over d, in seconds, for the run
-/// time S of a job that has run for a, the beginning of `step`.
+/// Returns the minimum of E[min(S - a, d) | S > a] / P(S <= a + d | S > a) over d, in seconds, for
+/// the run time S of a job that has run for a, the start of `step`.
 double rank_of(const Distribution& likely, std::size_t step) {
   const std::size_t first = first_cell_of(step);
   double left = 0;
@@ -63,7 +63,7 @@ double rank_of(const Distribution& likely, std::size_t step) {
   if (left < kNothing) return outlived(worked);
   double best = std::numeric_limits<double>::infinity();
   double ended = 0;
-  double spent = 0;  // by those that have ended
+  double spent = 0;  // by the jobs that have ended
   for (std::size_t cell = first; cell < Distribution::kCells; ++cell) {
     const auto mass = static_cast<double>(likely.mass(cell));
     if (mass <= 0) continue;

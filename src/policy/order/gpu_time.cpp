@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Least believed GPU time first.
+/// Smallest predicted GPU time first.
 ///
 /// Source   Hu et al., SC'21, section 4.2, Algorithm 1: priority = N x P.
 #include "policy/registry.h"

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Least attained service in queues: a job starts in the first and moves to the next when its GPUs
-/// x time run reach a limit. Within a queue, in order of submission.
+/// Least attained service in queues: a job starts in the first queue and moves to the next when its
+/// GPUs x run time reach a limit. Order of submission within a queue.
 ///
-/// Source   Gu et al., NSDI'19 (Tiresias), discretised 2D-LAS; one limit of 18,000 GPU-s as in Hu
-/// et
-///          al., ASPLOS'23 (Lucid), whose simulator has two queues.
-/// Differs  Jobs move at the instant they cross a limit, not at the next 60 s round, and are never
-///          promoted back: whole/tiresias.cpp does that.
+/// Source   Gu et al., NSDI'19 (Tiresias), discretized 2D-LAS; one limit of 18,000 GPU-s as in Hu
+///          et al., ASPLOS'23 (Lucid), whose simulator has two queues.
+/// Differs  Jobs move at the instant they cross a limit, not at the next 60 s round, and never
+///          return to an earlier queue; whole/tiresias.cpp has that.
 #include <algorithm>
 #include <cmath>
 

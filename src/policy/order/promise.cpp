@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Jobs that are to have ended at once first; then those whose deadlines can still be met, least
-/// GPU time first; then, likewise, those that are late or have no deadline.
+/// First jobs whose deadline is at or before submission; then jobs whose deadlines can still be
+/// met, smallest GPU time first; then jobs that are late or have no deadline, in the same way.
 ///
-/// Each deadline counts alike, so the cheapest are met first, and no GPU goes to one that is missed
-/// already while another can be met. Least waiting allowance, instead, spends most on those that
-/// are about to be missed.
+/// All deadlines count equally, so the cheapest are met first. No GPU goes to a missed deadline
+/// while another deadline can be met. Least slack first, in contrast, spends most on the deadlines
+/// that are about to be missed.
 ///
-/// Source   ours. That the cheap deadlines are those to meet when not all can be: Moore, Management
+/// Source   Our own. That the cheap deadlines should be met if not all can be: Moore, Management
 ///          Science 1968.
 #include "policy/order/promise.h"
 

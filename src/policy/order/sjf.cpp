@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Least believed run time first, in the shape that the job is to have.
+/// Shortest predicted run time first, in the job's chosen shape.
 ///
-/// Source   Hu et al., SC'21, section 4.2.3: the baseline SJF, which knows the truth.
+/// Source   Hu et al., SC'21, section 4.2.3: the baseline SJF, which knows true run times.
 #include "policy/registry.h"
 
 namespace almanac::policy::order {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Least believed remaining time first, at the speed at which run times are told: what a job would
-/// take where it is just now is no measure, since it would take something else elsewhere.
+/// Shortest predicted remaining time first, at the recorded speed. The speed where a job runs now
+/// is not used, because it would differ elsewhere.
 ///
 /// Source   Hu et al., SC'21, section 4.2.3: the baseline SRTF.
 #include "policy/registry.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Least remaining work first, of all that it could use: believed time left times the sum of its
-/// parts of the GPUs, cores and memory of its virtual cluster.
+/// Smallest remaining work first: predicted remaining time times the sum of the job's fractions of
+/// the GPUs, cores and memory of its virtual cluster, as much as it could use.
 ///
 /// Source   Mohan et al., OSDI'22 (Synergy), TETRIS; after Grandl et al., SIGCOMM'14.
-/// Differs  from Grandl et al. nothing is packed by alignment: that is the size's part.
+/// Differs  From Grandl et al.: no packing by alignment; the size does that.
 #include <algorithm>
 
 #include "policy/registry.h"

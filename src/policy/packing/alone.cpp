@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A job that asks whole GPUs has them to itself.
+/// No sharing: a job that requests whole GPUs has them to itself.
 #include "policy/registry.h"
 
 namespace almanac::policy::packing {

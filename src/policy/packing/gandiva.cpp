@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Lets a job that would have to wait try any running one, and parts the two where they are
-/// measured to do less work together than one of them would alone. Pairs that were measured well
-/// are preferred to those that were not tried.
+/// A job that would have to wait tries to share with any running job. The two separate if they
+/// measurably do less work together than one alone. Pairs with good measurements come before
+/// untried ones.
 ///
-/// Source   Xiao et al., OSDI'18 (Gandiva), section 3.2, in the reading of Narayanan et al.,
-/// OSDI'20:
-///          a pair is kept where the sum of its speeds relative to alone is 1 or more.
-/// Differs  Jobs have whole turns: no time slices, and moves are the pass's (`defragment`). The
-///          host does not choose the least used.
+/// Source   Xiao et al., OSDI'18 (Gandiva), section 3.2, as read by Narayanan et al., OSDI'20: a
+///          pair stays if the sum of its speeds relative to alone is 1 or more.
+/// Differs  No time slices, and the pass does the moves (`defragment`). Does not choose the least
+///          used host.
 #include <memory>
 #include <optional>
 #include <utility>

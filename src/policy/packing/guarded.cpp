@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Lets a job that would have to wait join a running one where both are predicted to keep
-/// `least_rate` of their speed, measures them, and parts them where one does not. What was measured
-/// of pairs that are alike is believed before what is predicted.
+/// A job that would have to wait joins a running one if both are predicted to keep `least_rate` of
+/// their speed. The pair is measured, and separates if one job is slower. Measurements of equal
+/// pairs count before predictions.
 ///
-/// Source   ours: `harmless` with Gandiva's trial (Xiao et al., OSDI'18, section 3.2).
-/// Differs  from `harmless` only where predictions are wrong: a job may then be slower than
-///          `least_rate` for one trial for each new pair of models and batches.
+/// Source   Our own: `harmless` with Gandiva's trial (Xiao et al., OSDI'18, section 3.2).
+/// Differs  From `harmless` only if predictions are wrong: a job may then be slower than
+///          `least_rate` for one trial per new pair of models and batches.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -31,7 +31,7 @@ class Guarded final : public TrialPairs {
     return speeds.sum();
   }
   bool may_stay(const Speeds& speeds) const override {
-    constexpr double kRounding = 1e-3;  // work is told in whole milliseconds
+    constexpr double kRounding = 1e-3;  // work is in whole milliseconds
     return speeds.least() >= least_rate_ - kRounding;
   }
   bool is_informed() const override {

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Lets a job that would have to wait run on the GPUs of a running job, where that harms neither.
+/// A job that would have to wait shares the GPUs of a running job if that harms neither.
 ///
-/// Both must be predicted, with the cores and memory that the host holds and the guest would, at
-/// `harmless_rate` of their speed alone or more. Of several hosts the one is taken where both
-/// together lose least. A pair stays until one of the two ends or is stopped. Three never share.
+/// Both must be predicted to keep at least `harmless_rate` of their solo speed with their cores and
+/// memory. Among several hosts, takes the one where both together lose least. A pair stays until
+/// one of the two ends or stops. Three jobs never share.
 ///
 /// Source   Narayanan et al., OSDI'20 (Gavel), which measured pairs of jobs on a GPU and let a
-///          policy choose among them; 0.9 is the design texts'.
-/// Differs  Gavel runs pairs in rounds. Here a guest only fills in for waiting, so that it moves
-///          no job.
+///          policy choose among them; 0.9 is our own.
+/// Differs  Gavel runs pairs in rounds. Here a guest only avoids waiting, and no job moves.
 #include <algorithm>
 #include <memory>
 #include <numeric>

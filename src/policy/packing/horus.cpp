@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Lets a job that would have to wait join a running one where both together are predicted to use a
-/// GPU no more than it can be used: each by its share of time in which it computes alone. Of
-/// several hosts the least used is taken.
+/// A job that would have to wait joins a running one if both together are predicted to use at most
+/// all of a GPU, each by the fraction of time in which it computes alone. Among several hosts,
+/// takes the least used.
 ///
-/// Source   Yeung et al., TPDS'21 (Horus): jobs go together while the sum of their predicted
-///          utilisations stays below a limit.
-/// Differs  Utilisation is predicted from the job's speed model, not from the graph of its network.
-///          The order is the composition's; Horus ranks queues by their jobs' utilisation too.
+/// Source   Yeung et al., TPDS'21 (Horus): jobs share while the sum of their predicted utilizations
+///          stays below a limit.
+/// Differs  Predicts utilization from the job's speed model, not from the graph of its network. The
+///          order is that of the composition; Horus also ranks queues by their jobs' utilization.
 #include <memory>
 #include <optional>
 #include <utility>

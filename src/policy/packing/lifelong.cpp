@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Lets a job that would have to wait join running ones where all together do more work than
-/// without it, for as long as each keeps `least_rate` of its speed alone over its life. Time that a
-/// job has run without loss is credit: of 100 s alone, 15 s may be lost beside others. All are
-/// measured, the guest is stopped when the credit of one of them is used up, and what was measured
-/// of pairs that are alike is believed before what is predicted.
+/// A job that would have to wait joins running jobs if all together do more work than without it,
+/// as long as each keeps `least_rate` of its solo speed over its life. Time that a job has run
+/// without loss is credit: per 100 s alone, it may lose 15 s while sharing. All jobs are measured.
+/// The guest stops when the credit of one of them is used up. Measurements of equal pairs count
+/// before predictions.
 ///
-/// Jobs that wait where jobs are preempted have mostly run for long, and so have their hosts: they
-/// have credit. A job that is new has none, and joins where `guarded` would let it join. What waits
-/// longest asks many GPUs, and seldom finds a host that holds as many: so it joins several, and
-/// takes GPUs that are free with theirs (packing/lifelong/hosting.h). It is then as fast as beside
-/// the one that slows it most. To share is worth it only where GPUs are short: a guest moves to
-/// GPUs that come free where no job that waits comes before it or could start there.
+/// If a policy preempts, waiting jobs and their hosts have mostly run for long, so they have
+/// credit. A new job has none, and joins where `guarded` would allow it. The jobs that wait longest
+/// request many GPUs, and seldom find one host that holds as many. So a job may join several hosts,
+/// and take free GPUs as well (packing/lifelong/hosting.h). Its speed is then that next to the host
+/// that slows it most. Sharing only pays while GPUs are short: a guest moves to GPUs that become
+/// free, unless a waiting job comes before it or could start there.
 ///
-/// Source   ours; trials as in Gandiva (Xiao et al., OSDI'18, section 3.2).
-/// Differs  from `guarded`, which holds each pair at each time to what this holds lives to, and
-///          pairs jobs of as many GPUs. What a job lost is known to the policy alone: a new one in
-///          its place knows nothing of it. Beside several hosts only what slows the guest most is
-///          measured of it.
+/// Source   Our own; trials as in Gandiva (Xiao et al., OSDI'18, section 3.2).
+/// Differs  From `guarded`, which requires of each pair at each time what this packing requires
+///          over a life, and pairs jobs of equal GPU count. Only this policy object knows what a
+///          job has lost; its successor starts without that. With several hosts, only the one that
+///          slows the guest most is measured.
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -67,12 +67,12 @@ class Lifelong final : public Hosting {
   using Speeds = PairSpeeds::Speeds;
   static constexpr double kSoon = 1;  // seconds; credit for less is none
 
-  /// A guest and its hosts, since they were last settled.
+  /// A guest and its hosts, since they were last accounted for.
   struct Watch {
     Time since{};
     Time check = kNever;
   };
-  /// One of them, as it was then.
+  /// The state of one of them at that time.
   struct Sharer {
     Duration worked{};
     double alone = 1;  // rate
@@ -106,13 +106,13 @@ class Lifelong final : public Hosting {
     sharers_[job] = {.worked = view.worked(job), .alone = view.speeds->rate(job, held)};
   }
 
-  /// Counts what a guest and its hosts have lost, and notes how fast they were after a trial.
+  /// Counts what a guest and its hosts have lost, and records their speeds after a trial.
   void settle(JobId guest) {
     const View& view = desk_.view();
     Watch& watch = watches_.at(guest);
     const Duration time = view.now - std::exchange(watch.since, view.now);
     const double guest_speed = settle(guest, time);
-    // One that has ended or still boots was not beside the others all the time.
+    // A job that has ended or is still booting was not next to the others all the time.
     const auto is_tried = [&](JobId job) {
       const Progress& state = view.progress(job);
       return time >= trial_ && state.phase == Phase::running && state.since <= view.now - time;
@@ -133,7 +133,7 @@ class Lifelong final : public Hosting {
     for (const auto& [host, speeds] : tried) pairs_.note(view, host, guest, speeds);
   }
 
-  /// Gives its speed meanwhile, relative to alone.
+  /// Returns the job's speed in that time, relative to alone.
   double settle(JobId job, Duration time) {
     Sharer& sharer = sharers_.at(job);
     const Duration worked = desk_.view().worked(job);
@@ -142,7 +142,7 @@ class Lifelong final : public Hosting {
     return time > Duration{0} ? alone / seconds(time) : 1;
   }
 
-  /// Looks at them again when one has no credit left, or the trial is over.
+  /// Schedules the next look, when one of the jobs has used its credit or the trial ends.
   void check(const Visit& visit) {
     constexpr double kYear = 366 * 86400.0;
     const View& view = desk_.view();
@@ -167,8 +167,8 @@ class Lifelong final : public Hosting {
   }
 
   struct Outlook {
-    double more = 0;  ///< GPU time that all do more in a second than the hosts would alone.
-    double left = 0;  ///< For how many seconds all may go on so.
+    double more = 0;  ///< GPU time per second that all do beyond what the hosts would do alone.
+    double left = 0;  ///< Seconds for which all may continue like this.
   };
   Outlook outlook(const Visit& visit) const {
     double slowest = 1;
@@ -185,7 +185,7 @@ class Lifelong final : public Hosting {
   }
 
   double time_left(JobId job, double speed) const {
-    constexpr double kRounding = 1e-3;  // work is told in whole milliseconds
+    constexpr double kRounding = 1e-3;  // work is in whole milliseconds
     if (speed >= least_rate_ - kRounding) return std::numeric_limits<double>::infinity();
     const auto lost = lost_.find(job);
     const double credit = (1 - least_rate_) * seconds(desk_.view().attained(job)) -
@@ -197,9 +197,9 @@ class Lifelong final : public Hosting {
   Duration least_stay_;
   Duration trial_;
   PairSpeeds pairs_;
-  std::unordered_map<JobId, Watch> watches_;   // of each guest that ever was
-  std::unordered_map<JobId, Sharer> sharers_;  // of each job that ever shared
-  std::unordered_map<JobId, double> lost_;     // seconds, likewise
+  std::unordered_map<JobId, Watch> watches_;   // of every guest so far
+  std::unordered_map<JobId, Sharer> sharers_;  // of every job that has shared
+  std::unordered_map<JobId, double> lost_;     // seconds, of the same jobs
   using Check = std::pair<Time, JobId>;        // of a guest
   std::priority_queue<Check, std::vector<Check>, std::greater<>> checks_;
 };

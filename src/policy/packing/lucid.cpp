@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Lets a job of up to 8 GPUs that would have to wait join the first running one for which both
-/// have a low sharing score.
+/// A job of up to 8 GPUs that would have to wait joins the first running job if both have low
+/// sharing scores.
 ///
-/// The score of a job is 0 where it and the models known so far keep 0.95 of their speed together
-/// on average, 1 where they keep 0.85, else 2. Two may share whose scores sum to `most_score`,
-/// unless the order believes run times and the guest's to be more than twice the host's.
+/// The score of a job is 0 if it and the models known so far keep 0.95 of their speed together on
+/// average, 1 if they keep 0.85, else 2. Two jobs may share if their scores sum to at most
+/// `most_score`, unless the guest's predicted run time exceeds twice the host's.
 ///
 /// Source   Hu et al., ASPLOS'23 (Lucid), sections 3.3 and 3.4, and its published simulator.
-/// Differs  The score comes from predicted pairs, not from a tree on utilisation. A job joins only
-///          where it finds no place, is measured first by the pass (`profile_first`) only, and
-///          sharing is never off.
+/// Differs  The score comes from predicted pairs, not from a tree on utilization. A job joins only
+///          if it finds no place; only the pass (`profile_first`) measures it first; sharing is
+///          never turned off.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -40,12 +40,12 @@ class Lucid final : public Grouping {
     if (score(join.guest, join.grants) + score(host, join.grants) > most_score_) {
       return std::nullopt;
     }
-    return 0;  // the first will do
+    return 0;  // the first host is good enough
   }
 
   Duration believed(JobId job) const { return desk_.candidate(job).believed; }
 
-  /// Of a job on such GPUs.
+  /// Returns the score of a job on `held`.
   int score(JobId job, std::span<const cluster::Grant> held) const {
     const SpeedModelId model = desk_.view().speeds->model(job);
     const auto known = std::find_if(known_.begin(), known_.end(),
@@ -62,7 +62,7 @@ class Lucid final : public Grouping {
 
   static int rated(double speed) { return speed >= 0.95 ? 0 : speed >= 0.85 ? 1 : 2; }
 
-  /// Of the job and those known, in pairs.
+  /// Returns the mean speed of the job and the known ones in pairs.
   double mean_speed(JobId job, std::span<const cluster::Grant> held) const {
     double sum = 0;
     for (const auto& [model, other] : known_) {
@@ -72,7 +72,7 @@ class Lucid final : public Grouping {
   }
 
   int most_score_;
-  /// A job of each model that was looked at.
+  /// A job of each model seen so far.
   mutable std::vector<std::pair<SpeedModelId, JobId>> known_;
   mutable std::map<std::pair<SpeedModelId, std::uint32_t>, int> scores_;
 };

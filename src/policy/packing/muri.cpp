@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Lets jobs that would have to wait join others in groups of up to `most_jobs`, wherever a group
-/// does more work together than without its guest. Of several groups the one is taken that is then
-/// most efficient: the mean speed of its jobs, relative to alone.
+/// Jobs that would have to wait join others in groups of up to `most_jobs` if a group does more
+/// work with its guest than without. Among several groups, takes the one that is then most
+/// efficient: the mean speed of its jobs, relative to alone.
 ///
 /// Source   Zhao et al., SIGCOMM'22 (Muri): groups of up to four by interleaving efficiency, only
-///          where the GPUs do not suffice, and none that is slower than its jobs one after another.
-/// Differs  Where the speed models do not tell the stages of a step (perf/beside.h), the efficiency
-///          is that of measured sharing. Jobs join one after another; groups that run are not
-///          matched anew, as `muri_l` and `muri_s` do (whole/muri.cpp), so that no job moves.
+///          if GPUs are short, and none that is slower than its jobs one after another.
+/// Differs  If speed models have no stages of a step (perf/beside.h), the efficiency is that of
+///          measured sharing. Jobs join one after another. Running groups are not matched again, as
+///          `muri_l` and `muri_s` do (whole/muri.cpp), so no job moves.
 #include <memory>
 #include <numeric>
 #include <optional>

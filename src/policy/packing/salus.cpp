@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Lets a job that would have to wait join others on a GPU whose memory holds all of them, whatever
-/// that does to their speeds; of several groups the first that came.
+/// A job that would have to wait joins others on a GPU whose memory holds all of them, whatever the
+/// effect on their speeds. Among several groups, takes the first that came.
 ///
 /// Source   Yu and Chowdhury, MLSys'20 (Salus), its policy PACK: as many jobs on a GPU as its
-/// memory
-///          has lanes for. FAIR and SRTF are orders of the composition.
-/// Differs  A job says what memory it needs, and not what of that it needs in an iteration only: so
-///          each is a lane of its own, and none takes turns in the lane of another. Salus switches
-///          between iterations at no cost; here jobs slow each other as measured (perf/beside.h).
-///          Where a job or the GPU does not say its memory, none share.
+///          memory has lanes for. FAIR and SRTF are orders of the composition.
+/// Differs  A job states the memory it needs, but not how much of it only during an iteration, so
+///          each has a lane of its own and no two take turns in one. Salus switches between
+///          iterations at no cost; here jobs slow each other as measured (perf/beside.h). If the
+///          memory of a job or a GPU is unknown, there is no sharing.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -28,7 +27,7 @@ class Salus final : public Grouping {
   using Grouping::Grouping;
 
  private:
-  // That all of them fit, the frame sees to.
+  // The base class checks that all of them fit.
   std::optional<double> merit(const Join& join) const override {
     const auto says = [&](JobId job) {
       return !std::isnan(desk_.view().request(job).gpu_memory_gb);

@@ -71,27 +71,27 @@ class PreemptPass final : public Pass {
 
   void file(Desk& desk, VcState& vc, JobId job) override {
     desk.enqueue(vc, job);
-    if (bound_) bound_->arrived(desk, vc.vc, job);
+    if (bound_) bound_->arrived(desk, job);
   }
   void adopted(VcState& vc, JobId job) override {
     Book& book = book_of(vc);
-    if (bound_) bound_->adopted(desk_, vc.vc, job);
+    if (bound_) bound_->adopted(desk_, job);
     if (may_stop(job)) book.stoppable.enter(job, desk_.view().grants(job));
   }
   void refiled(VcState& vc, JobId) override { book_of(vc).calendar.clear(); }
   void withdrawn(VcState& vc, JobId job) override {
-    if (bound_) bound_->withdrawn(desk_, vc.vc, job);
+    if (bound_) bound_->withdrawn(desk_, job);
     book_of(vc).calendar.clear();
   }
   void ended(VcState& vc, JobId job) override {
     Book& book = book_of(vc);
-    if (bound_) bound_->ended(desk_, vc.vc, job);
+    if (bound_) bound_->ended(desk_, job);
     if (book.stoppable.holds(job)) book.stoppable.leave(job, desk_.view().grants(job));
     if (desk_.believed_end(job) > desk_.now()) book.calendar.clear();
   }
   void capacity_changed(VcState& vc) override {
     Book& book = book_of(vc);
-    if (bound_) bound_->capacity_changed(desk_, vc.vc);
+    if (bound_) bound_->capacity_changed(desk_);
     book.calendar.clear();
     book.stoppable.capacity_changed();
   }
@@ -142,7 +142,7 @@ class PreemptPass final : public Pass {
 
   void look_at_what_changed(VcState& vc, Book& book) {
     unmet_.clear();
-    if (bound_) bound_->advance(desk_, vc.vc, [&](JobId job) { desk_.ask_again(job); });
+    if (bound_) bound_->advance(desk_, [&](JobId job) { desk_.ask_again(job); });
     for (const NodeId node : desk_.touched) {
       if (desk_.view().cluster.nodes[index(node)].vc == vc.vc) book.stoppable.node_changed(node);
     }
@@ -386,7 +386,7 @@ void register_preempt(Registry& registry) {
                    "a job that has waited for this many times its wait under EASY, plus grace_s, "
                    "goes first; 0 = no bound",
                    4, 0, 1e6),
-            number("grace_s", "constant part of that bound, in seconds", 43200, 0, 1e9)}},
+            number("grace_s", "constant part of that bound, in seconds", 604800, 0, 1e9)}},
       [](const Parameters& told, Desk& desk) {
         const std::string& word = told.word("stops");
         return std::make_unique<PreemptPass>(desk,

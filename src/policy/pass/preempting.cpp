@@ -64,13 +64,13 @@ class PreemptingPass final : public Pass {
       const QueueEntry& entry = next->jobs.front();
       const std::size_t stopped = desk_.plan().num_stops();
       auto grants = desk_.place(vc.vc, next->demand);
-      if (grants.empty()) grants = make_room(vc, *next, entry);
+      if (grants.empty()) grants = make_room(vc, room, *next, entry);
       if (grants.empty()) {
         give_up(vc, *next);
         continue;
       }
       const QueueKey key = entry.key;
-      start(vc, entry.job, grants);
+      start(vc, room, entry.job, grants);
       if (desk_.plan().num_stops() > stopped) look_again(vc, key);
     }
     if (desk_.packs()) let_join(vc);
@@ -92,15 +92,17 @@ class PreemptingPass final : public Pass {
       const auto [at, job, sequence] = jumps_.top();
       const Progress& state = desk_.view().progress(job);
       if (state.phase != Phase::running || desk_.key(job).sequence != sequence) continue;
-      const double rank = desk_.order().rank(desk_.candidate(job)) + desk_.fallen();
+      const Candidate seen = desk_.candidate(job);
+      const double rank = desk_.order().rank(seen) + desk_.fallen();
       desk_.refile_running(vcs[index(state.vc)], job, rank);
       for (const cluster::Grant& grant : desk_.view().grants(job)) {
         room(state.vc).changed(grant.node);
       }
       need.push_back(state.vc);
-      again_.push_back(job);
+      const Duration next = desk_.order().jumps_after(seen);
+      if (next != kNoDuration) again_.push_back({desk_.now() + next, job, sequence});
     }
-    for (const JobId job : again_) expect_jump(job);
+    for (const Jump& jump : again_) jumps_.push(jump);
     again_.clear();
     if (!jumps_.empty()) desk_.plan().wake(jumps_.top().at);
   }
@@ -191,13 +193,13 @@ class PreemptingPass final : public Pass {
     }
     for (const JobId job : waiting_) {
       const auto grants = desk_.join(vc.vc, job);
-      if (!grants.empty()) start(vc, job, grants);
+      if (!grants.empty()) start(vc, room(vc.vc), job, grants);
     }
   }
 
-  void start(VcState& vc, JobId job, std::span<const cluster::Grant> grants) {
+  void start(VcState& vc, RoomByRank& room, JobId job, std::span<const cluster::Grant> grants) {
     desk_.start(vc, job, grants);
-    room(vc.vc).enter(job, desk_.grants(job));
+    room.enter(job, desk_.grants(job));
     started_[index(vc.vc)].push_back(job);
     expect_jump(job);
   }
@@ -228,14 +230,15 @@ class PreemptingPass final : public Pass {
   }
 
   /// Places a job after stopping some behind it; empty = changed nothing.
-  std::span<const cluster::Grant> make_room(VcState& vc, const WaitingQueue::Class& wanted,
+  std::span<const cluster::Grant> make_room(VcState& vc, RoomByRank& room,
+                                            const WaitingQueue::Class& wanted,
                                             const QueueEntry& entry) {
     if (vc.running.empty()) return {};
     const QueueKey last = bar(entry.key);
     if (!knows_who_is_in_the_way(vc, wanted.demand)) {
-      return make_room_anywhere(vc, wanted.demand, last);
+      return make_room_anywhere(vc, room, wanted.demand, last);
     }
-    const auto in_the_way = room(vc.vc).in_the_way(wanted.id, desk_.least(entry.job), last);
+    const auto in_the_way = room.in_the_way(wanted.id, desk_.least(entry.job), last);
     if (in_the_way.empty()) return {};
     eviction_.begin();
     for (const JobId victim : in_the_way) eviction_.free(victim, wanted.demand);
@@ -243,17 +246,18 @@ class PreemptingPass final : public Pass {
     ALMANAC_CHECK(!grants.empty(), "job {} does not fit where {} others were", index(entry.job),
                   in_the_way.size());
     eviction_.settle();
-    stop_victims(vc);
+    stop_victims(vc, room);
     return grants;
   }
 
   /// The same for a job that may lie on several nodes: tries again after each victim.
-  std::span<const cluster::Grant> make_room_anywhere(VcState& vc, const cluster::Demand& demand,
+  std::span<const cluster::Grant> make_room_anywhere(VcState& vc, RoomByRank& room,
+                                                     const cluster::Demand& demand,
                                                      const QueueKey& bar) {
     desk_.refile_running(vc);
     if (!has_enough(vc, demand, bar)) return {};
     const auto grants = eviction_.make_room(vc.vc, demand, victims_of(vc, bar));
-    stop_victims(vc);
+    stop_victims(vc, room);
     return grants;
   }
 
@@ -267,9 +271,9 @@ class PreemptingPass final : public Pass {
     return gpus >= demand.gpus;
   }
 
-  void stop_victims(VcState& vc) {
+  void stop_victims(VcState& vc, RoomByRank& room) {
     for (const JobId job : eviction_.victims()) {
-      room(vc.vc).leave(job, desk_.grants(job));
+      room.leave(job, desk_.grants(job));
       desk_.stop(vc, job);
     }
   }
@@ -284,7 +288,7 @@ class PreemptingPass final : public Pass {
   Unmet unmet_;
   Unmet beyond_reach_;  // none has tried these: see give_up()
   std::vector<JobId> waiting_;
-  std::vector<JobId> again_;  // whose rank has just jumped
+  std::vector<Jump> again_;  // of jobs whose rank has just jumped
   std::priority_queue<Jump, std::vector<Jump>, std::greater<>> jumps_;
 };
 

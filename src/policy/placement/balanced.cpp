@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// As `fgd`, and where fragments grow alike, GPUs that no job asks by their model first, then the
-/// node whose cores and GPUs come nearest to how jobs ask them together.
+/// Like `fgd`. If fragments grow equally, prefers GPUs that no job requests by model, then the node
+/// whose cores and GPUs come closest to the ratio in which jobs request them.
 ///
-/// FGD leaves that to a rank of nodes. But a GPU whose node has no core left is lost whatever is
-/// asked, and so is, to jobs that name it, a GPU of a rare model that any other would have done
-/// for.
+/// FGD breaks these ties by a rank of nodes. But a GPU whose node has no core left is lost to all
+/// jobs, and a GPU of a rare model is lost to jobs that name it if any other GPU would have been
+/// enough.
 ///
-/// Source   Ours; what it is compared with is Weng et al., ATC'23 (FGD):
-/// docs/guide/fragmentation.md.
+/// Source   Our own. docs/guide/fragmentation.md compares it with Weng et al., ATC'23 (FGD).
 #include <algorithm>
 #include <cmath>
 
@@ -24,7 +23,7 @@ class Balanced final : public Gradient {
   std::int32_t score(const Growth& growth, const fragment::Outlook& outlook) const override {
     constexpr std::int32_t kPercent = 10'000'000;
     constexpr double kWanted = 4e6;
-    constexpr double kGpu = 100;  // of balance: far less than models differ
+    constexpr double kGpu = 100;  // per GPU of balance; far less than the step between models
     const double cores = outlook.mix.cpu_milli_of_a_gpu();
     const auto off_balance = [&](const fragment::NodeImage& node) {
       const double gpus = node.total_free() / double{fragment::kWhole};

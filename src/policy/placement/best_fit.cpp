@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// On one node if it fits, else spread; always the fullest node first.
+/// Fullest node first: on one node if the job fits, else spread.
 ///
 /// Source   Johnson et al., SIAM J. Comput. 1974 (best fit).
 #include <utility>

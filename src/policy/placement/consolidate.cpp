@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// As few nodes as possible: a job that fits one node goes to the fullest node that has room, a
-/// larger one takes whole nodes and puts its remainder on the next emptiest.
+/// As few nodes as possible: a job that fits on one node goes to the fullest node with room. A
+/// larger job takes whole nodes and puts its remainder on the emptiest node with room.
 ///
-/// Source   Hu et al., SC'21, section 2.1; the artifact's `consolidate` placer, whose choices and
-///          ties (lowest number) are kept.
-/// Differs  Nodes may have any number of GPUs. Where a virtual cluster has several kinds of node,
-///          a job stays within one kind if it can, the larger kind first; else it takes whole nodes
-///          of all kinds with its type of GPU, the larger ones first. Where the cluster tells
-///          racks, a job of several whole nodes of one kind has them in one rack if any rack has as
-///          many, else behind the lowest switch that has.
+/// Source   Hu et al., SC'21, section 2.1; the artifact's `consolidate` placer, with its choices
+///          and ties (lowest number).
+/// Differs  Nodes may have any number of GPUs. If a virtual cluster has several kinds of node, a
+///          job stays within one kind if it can, the larger kind first; else it takes whole nodes
+///          of all kinds with its GPU type, larger ones first. If the cluster file has racks, a job
+///          of several whole nodes of one kind gets them in one rack if any has enough, else behind
+///          the lowest switch that has.
 #include "policy/placement/consolidate.h"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ bool place_on_one_node(Ledger& ledger, std::span<const Pool> pools, const cluste
   return true;
 }
 
-/// Takes `wanted` of a node with exactly `free` free GPUs; false = changed nothing.
+/// Takes `wanted` of a node with exactly `free` free GPUs. Returns false if it changed nothing.
 bool take_of(Ledger& ledger, const Pool& pool, int free, const cluster::Amount& wanted,
              std::vector<Grant>& grants) {
   const NodeId node = pool.find(free, wanted);
@@ -109,7 +109,7 @@ bool place_in_one_kind(Ledger& ledger, std::span<const Pool> pools, const cluste
   return false;
 }
 
-/// Takes `rest` GPUs of the emptiest node that has room; false = changed nothing.
+/// Takes `rest` GPUs of the emptiest node with room. Returns false if it changed nothing.
 bool take_rest(Ledger& ledger, Kinds kinds, int rest, const cluster::Demand& demand,
                std::vector<Grant>& grants) {
   const cluster::Amount wanted = demand.of(rest);
@@ -128,7 +128,7 @@ bool take_rest(Ledger& ledger, Kinds kinds, int rest, const cluster::Demand& dem
   return true;
 }
 
-/// The same as within a kind: whole nodes, and then one for what is left, as soon as one has room.
+/// Takes whole nodes of all kinds, and one node for the remainder as soon as one has room.
 bool place_across(Ledger& ledger, Kinds kinds, const cluster::Demand& demand,
                   std::vector<Grant>& grants) {
   if (free_gpus(kinds) < demand.gpus) return false;

@@ -11,11 +11,12 @@
 
 namespace almanac::policy::placement {
 
-/// Takes GPUs for `demand` on as few nodes as possible; false = changed nothing. O(GPUs per node)
-/// for one node, O(nodes of the job) for several, and where switches are told O(idle nodes).
+/// Takes GPUs for `demand` on as few nodes as possible. Returns false if it changed nothing. O(GPUs
+/// per node) for one node, O(nodes of the job) for several, and O(idle nodes) if switches are
+/// known.
 bool consolidate(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand, const IsOn& is_on,
                  std::vector<cluster::Grant>& grants);
-/// The same where no node is to have all of them.
+/// Does the same with at least two nodes.
 bool consolidate_on_several(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand,
                             const IsOn& is_on, std::vector<cluster::Grant>& grants);
 

@@ -3,8 +3,8 @@
 /// \file
 /// As few nodes as possible, else spread from the emptiest node down.
 ///
-/// Source   Hu et al., SC'21, the artifact's consolidateFirst placer as it was meant (it crashes as
-/// shipped).
+/// Source   Hu et al., SC'21, the artifact's consolidateFirst placer as intended (as shipped it
+///          crashes).
 #include <utility>
 
 #include "policy/placement/consolidate.h"

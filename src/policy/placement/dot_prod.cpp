@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Where what is left aligns least with what is asked: large nodes are kept.
+/// Node whose free resources align least with the request, which spares large nodes.
 ///
 /// Source   The baseline DotProd of Weng et al., ATC'23 (FGD), section 6, and the program published
-/// with it.
+///          with it.
 #include "policy/kit/scored_placement.h"
 #include "policy/registry.h"
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Where what jobs to come are expected not to be able to use grows least.
+/// Node where the capacity that expected jobs cannot use grows least.
 ///
 /// Source   Weng et al., ATC'23 (FGD), sections 3 and 4, and the program published with it.
-/// Differs  `exact` compares the growth itself; the published program compares whole percents of
-/// its
-///          sigmoid, which are some 40 thousandths of a GPU wide, and is the better for it.
+/// Differs  `exact` compares the growth itself. The published program compares whole percents of
+///          its sigmoid, each about 40 thousandths of a GPU wide, with better results.
 #include <cmath>
 
 #include "policy/kit/scored_placement.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Beside jobs of as many GPUs.
+/// Next to jobs with the same number of GPUs.
 ///
 /// Source   The baseline GpuClustering of Weng et al., ATC'23 (FGD), section 6, and the program
-/// published with it.
+///          published with it.
 #include <algorithm>
 #include <cmath>
 

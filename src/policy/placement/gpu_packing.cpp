@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// GPUs of which jobs hold parts before free ones, free ones of nodes in use before idle nodes.
+/// GPUs that are partly used first, then free GPUs of nodes in use, then idle nodes.
 ///
 /// Source   The baseline GpuPacking of Weng et al., ATC'23 (FGD), section 6, and the program
-/// published with it.
+///          published with it.
 #include <algorithm>
 
 #include "policy/kit/scored_placement.h"

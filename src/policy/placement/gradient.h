@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Rules that look at how much a job makes of a node a fragment.
+/// Base of rules that look at how much of a node a job turns into a fragment.
 ///
 /// Source   Weng et al., ATC'23 (FGD), section 4, and the program published with it.
 #pragma once
@@ -42,15 +42,15 @@ class Gradient : public fragment::Rule {
   }
 
  protected:
-  /// What a request does to a node.
+  /// The effect of a request on a node.
   struct Growth {
     const fragment::NodeImage& before;
     const fragment::NodeImage& after;
-    double milli = 0;  ///< By which its fragment grows.
+    double milli = 0;  ///< Growth of its fragment, in thousandths of a GPU.
   };
-  /// The larger the better.
+  /// Returns the score; larger is better.
   virtual std::int32_t score(const Growth& growth, const fragment::Outlook& outlook) const = 0;
-  /// 0 to 100, the larger the less a fragment grows: whole percents of a sigmoid, as published.
+  /// Returns 0 to 100, larger for less growth: whole percents of a sigmoid, as published.
   static std::int32_t percent(double growth_milli) {
     return static_cast<std::int32_t>(100 / (1 + std::exp(growth_milli / fragment::kWhole)));
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The node with the least left, cores and GPUs weighed alike.
+/// Node with the least left over, weighing cores and GPUs equally.
 ///
 /// Source   The baseline BestFit of Weng et al., ATC'23 (FGD), section 6, and the program published
-/// with it.
+///          with it.
 #include "policy/kit/scored_placement.h"
 #include "policy/registry.h"
 

@@ -3,7 +3,7 @@
 /// \file
 /// Spread over nodes drawn at random.
 ///
-/// Source   The lower bound that every placement is compared with.
+/// Source   The lower bound for comparing placements.
 #include "policy/placement/scatter.h"
 #include "policy/placement/tasks.h"
 #include "policy/registry.h"

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A node drawn from those that have room for all of a job, and of a GPU in parts one likewise.
+/// Random node among those with room for the whole job, and a random GPU for a job that requests a
+/// part of one.
 ///
 /// Source   The baseline Random of Weng et al., ATC'23 (FGD), section 6, and the program published
-/// with it.
+///          with it.
 #include "policy/kit/scored_placement.h"
 #include "policy/registry.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Placements that spread a job over whatever is free differ only in which node comes next.
+/// Spreads a job over any free GPUs. Placements that do so differ only in which node comes next.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +11,10 @@
 
 namespace almanac::policy::placement {
 
-/// Fills `demand` from nodes of one kind, or else of several, all that fits on a node before the
-/// next, in the order in which `next_node(kinds, unit)` names them: one with room for a unit, or
-/// kNoNode. False = changed nothing. Since a node that was used up has no room, "the fullest" or
-/// "the first" needs no memory.
+/// Fills `demand` from nodes of one kind, or else of several: as much as fits on a node before the
+/// next, in the order of `next_node(kinds, unit)`, which returns a node with room for a unit or
+/// kNoNode. Returns false if it changed nothing. A used-up node has no room, so "the fullest" or
+/// "the first" need no memory.
 template <typename NextNode>
 bool scatter(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand,
              std::vector<cluster::Grant>& grants, NextNode&& next_node) {
@@ -36,7 +36,7 @@ bool scatter(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand,
   });
 }
 
-/// The lowest-numbered node of those with the most free GPUs that have room for `unit`.
+/// Returns the lowest-numbered node among those with the most free GPUs that have room for `unit`.
 inline NodeId emptiest(Kinds kinds, const cluster::Amount& unit) {
   NodeId best = kNoNode;
   int most = 0;
@@ -52,8 +52,8 @@ inline NodeId emptiest(Kinds kinds, const cluster::Amount& unit) {
   return best;
 }
 
-/// The lowest-numbered node of those with the fewest free GPUs, but some, that have room for
-/// `unit`.
+/// Returns the lowest-numbered node among those with the fewest free GPUs, at least one, that have
+/// room for `unit`.
 inline NodeId fullest(Kinds kinds, const cluster::Amount& unit) {
   NodeId best = kNoNode;
   int least = cluster::kMaxGpusPerNode;

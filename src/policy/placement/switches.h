@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Nodes behind one switch for a job of several whole nodes: the fewer switches lie between them,
-/// the faster they talk.
+/// Finds nodes behind one switch for a job of several whole nodes. The fewer switches are between
+/// nodes, the faster they communicate.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,13 @@
 
 namespace almanac::policy::placement {
 
-/// So many nodes of `pool` that are wholly free, have room for `whole`, all that the job has on
-/// each, and lie behind one switch: the lowest that has as many, of those the one with the fewest
-/// such nodes, of equals the first by name. Nodes that have to boot first do not count
-/// (Host::is_on): a boot takes longer. Empty = no switch has enough, or none is told.
+/// Returns `count` nodes of `pool` behind one switch that are wholly free and have room for
+/// `whole`, which is all that the job has on each node. Chooses the lowest level with enough such
+/// nodes, then the switch with the fewest, then the first by name. Nodes that must boot first do
+/// not count (Host::is_on), because a boot takes longer. Returns nothing if no switch has enough,
+/// or none is known.
 ///
-/// Cost: O(idle nodes of the pool) a level of switches; nothing where none are told.
+/// Cost     O(idle nodes of the pool) per level of switches; none if no switches are known
 inline std::vector<NodeId> idle_behind_one_switch(const cluster::Ledger& ledger,
                                                   const cluster::Pool& pool, std::size_t count,
                                                   const cluster::Amount& whole, const IsOn& is_on) {

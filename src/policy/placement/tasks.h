@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Where CPU jobs run under every placement that has no opinion of its own: where the fewest GPUs
-/// are free, so that they are the last to take cores that a GPU will need.
+/// Places CPU jobs under every placement without a rule of its own: where the fewest GPUs are free,
+/// so that they take cores which GPUs will need only last.
 #pragma once
 
 #include <vector>
@@ -11,8 +11,8 @@
 
 namespace almanac::policy::placement {
 
-/// The lowest-numbered of the nodes with the fewest free GPUs that has room for a task
-/// of `demand`, or kNoNode.
+/// Returns a node with the fewest free GPUs that has room for a task of `demand`, the first by kind
+/// and then by number, or kNoNode.
 inline NodeId fewest_gpus(const cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand) {
   for (int free = 0; free <= cluster::kMaxGpusPerNode; ++free) {
     bool more = false;
@@ -26,7 +26,7 @@ inline NodeId fewest_gpus(const cluster::Ledger& ledger, VcId vc, const cluster:
   return kNoNode;
 }
 
-/// Places the tasks of a CPU job; false = changed nothing. Several may share a node.
+/// Places the tasks of a CPU job; several may share a node. Returns false if it changed nothing.
 inline bool place_tasks(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand,
                         std::vector<cluster::Grant>& grants) {
   const std::size_t before = ledger.mark();

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// GPUs of a node that lie near each other, on the node where that is best and breaks up least.
+/// GPUs of a node that are close to each other, on the node where that is best and fragments least.
 ///
-/// Source   Amaral et al., SC'17: of all choices that of the largest utility to the system; one
-///          whose utility to the job is too small is none, and the job waits (TOPO-AWARE-P).
-/// Differs  cluster/topology/layout.h says how far the utilities are the paper's. One least utility
-/// is for
-///          all jobs, where each of the paper's says its own. A job may start below it on GPUs of
-///          which a larger one could have more and be above it: so what a large job can have, a
-///          small one can.
+/// Source   Amaral et al., SC'17: the choice with the largest utility to the system. A choice with
+///          too little utility to the job does not count, and the job waits (TOPO-AWARE-P).
+/// Differs  cluster/topology/layout.h says how the utilities differ from the paper's. All jobs have
+///          one least utility; in the paper each states its own. A job may start below it on GPUs
+///          where a larger job would be above it, so a small job can use what a large one can.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -31,14 +29,14 @@ using topology::Layout;
 
 using SharedLayout = std::shared_ptr<const Layout>;
 
-/// Where no two GPUs are nearer to each other than others.
+/// Returns a layout in which all GPUs are equally close.
 SharedLayout even_layout(int gpus) {
   const auto size = static_cast<std::size_t>(gpus);
   return std::make_shared<Layout>(
       std::vector<std::vector<double>>(size, std::vector<double>(size, 1)));
 }
 
-/// What a layout has answered.
+/// Caches the answers of a layout.
 class Answers {
  public:
   explicit Answers(SharedLayout layout) : layout_(std::move(layout)) {}

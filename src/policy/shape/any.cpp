@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// In any shape that is possible, drawn once a job: the choice of a user who knows nothing of it.
+/// A random feasible shape for each job: the choice of a user without any information.
 ///
-/// Source   Chen et al., TPDS'20 (GENIE), section 7.1, whose FIFO, Min-Min and Weighted Fair use
-///          "simple heuristics"; that it is a draw is the design texts' reading.
+/// Source   Chen et al., TPDS'20 (GENIE), section 7.1: FIFO, Min-Min and Weighted Fair use "simple
+///          heuristics". A random draw is our reading of that.
 #include "base/rng.h"
 #include "policy/kit/shape_choices.h"
 #include "policy/registry.h"
@@ -16,7 +16,7 @@ class Any final : public Shape {
  public:
   Shaped choose(JobId job, Duration, const View& view, const cluster::Ledger&) override {
     const auto& choices = choices_.of(job, view);
-    // A stream of its own, so that a job's shape does not hang on which others are asked.
+    // A separate stream per job, so that its shape does not depend on other jobs.
     Rng rng(index(job));
     const ShapeChoice& drawn = choices[rng.below(choices.size())];
     return {.nodes = drawn.nodes, .gpus = drawn.gpus(), .rate = drawn.rate};

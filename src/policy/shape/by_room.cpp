@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A job that comes while the cluster has room takes the most cost-effective shape that meets its
-/// deadline; one that comes while there is little takes that of least GPU time, mostly one GPU, so
-/// that others find room; one that has had to wait takes the most cost-effective again.
+/// A job that arrives while the cluster has room takes the most cost-effective shape that meets its
+/// deadline. If there is little room, it takes the shape with the least GPU time, mostly one GPU,
+/// so that others find room. A job that has had to wait takes the most cost-effective shape again.
 ///
-/// A batch spread over more GPUs takes more GPU time. That is no loss while GPUs stand idle, and
-/// the only way to be in time once a job has waited; in between it costs others their deadlines.
+/// A batch spread over more GPUs takes more GPU time. That costs nothing while GPUs are idle, and
+/// is the only way to be in time after a wait. Otherwise it costs other jobs their deadlines.
 ///
-/// Source   ours, on the shapes of Chen et al., TPDS'20 (GENIE), section 6; docs/guide/qos.md
-/// compares.
+/// Source   Our own, on the shapes of Chen et al., TPDS'20 (GENIE), section 6; docs/guide/qos.md
+///          compares it.
 #include "policy/registry.h"
 #include "policy/shape/in_time.h"
 
 namespace almanac::policy::shape {
 namespace {
 
-/// There is room for a job while it takes no more than this part of the free GPUs. Chosen among
-/// halves, thirds, quarters and sixths on GENIE's load, which all do about as well.
+/// There is room for a job while it takes at most 1 / kPartOfRoom of the free GPUs. Chosen among 2,
+/// 3, 4 and 6 on GENIE's load, which all do about equally well.
 constexpr int kPartOfRoom = 3;
 
 struct LessGpuTime {

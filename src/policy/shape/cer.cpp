@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// In the most cost-effective shape, whatever the deadline; of equals the smallest.
+/// The most cost-effective shape, whatever the deadline; the smallest of equals.
 ///
 /// Source   Chen et al., TPDS'20 (GENIE), section 7.1: the shapes of Tetris+CER.
 #include "policy/kit/shape_choices.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// In the most cost-effective of the shapes that still meet the deadline (in_time.h).
+/// The most cost-effective shape that still meets the deadline (in_time.h).
 ///
 /// Source   Chen et al., TPDS'20 (GENIE), section 6.
 #include "policy/registry.h"

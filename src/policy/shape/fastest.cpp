@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// On as many GPUs as make the job fastest; of equally fast shapes the smallest.
+/// The fastest shape; the smallest of equals.
 ///
 /// Source   Chen et al., TPDS'20 (GENIE), section 7.1: the shapes of Tetris+Perf.
 #include "policy/kit/shape_choices.h"

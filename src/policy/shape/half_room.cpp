@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A job that leaves its GPUs open takes up to half of those that are free as it comes, at least
-/// what it asks: on an idle machine it does not sit on one GPU of eight, and who comes next finds
-/// room. One that has to wait starts on what it asks.
+/// An elastic job takes up to half of the GPUs that are free when it arrives, and at least what it
+/// requests. So on an idle machine it does not use one GPU of eight, and the next job finds room. A
+/// job that has to wait starts on what it requests.
 ///
-/// Needs no speeds: what more GPUs bring is the user's word, who said that the job can use them.
+/// Needs no speeds: the user has said that the job can use more GPUs.
 ///
-/// Source   ours.
+/// Source   Our own.
 #include <algorithm>
 #include <unordered_set>
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The best of the shapes that still meet the deadline; when none does, or there is no deadline,
-/// the best of all.
+/// The best shape that still meets the deadline; the best of all shapes if none does, or without a
+/// deadline.
 ///
-/// As a job waits, shapes that are too slow by now drop out, and the choice is made again.
+/// While a job waits, shapes that have become too slow drop out, and the choice is made again.
 ///
 /// Source   Chen et al., TPDS'20 (GENIE), section 6, Algorithm 1, Eq 12.
-/// Cost     a job is asked anew at most once a shape.
+/// Cost     at most one new choice per job and shape
 #pragma once
 
 #include <cmath>
@@ -23,7 +23,7 @@ struct MoreEffective {
   }
 };
 
-/// `Better` says whether one choice is better than another; of equals the smaller is taken.
+/// `Better` returns whether one choice is better than another; the smaller of equals is taken.
 template <typename Better>
 class InTime final : public Shape {
  public:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Every job that leaves it open runs on one GPU.
+/// One GPU for every elastic job.
 ///
-/// Source   Chen et al., TPDS'20 (GENIE), section 7.1: how its capacity scheduler runs tasks.
+/// Source   Chen et al., TPDS'20 (GENIE), section 7.1: the tasks of its capacity scheduler.
 #include "policy/registry.h"
 
 namespace almanac::policy::shape {

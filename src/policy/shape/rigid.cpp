@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Every job runs on as many GPUs as it asks, spread as the placement likes.
+/// As many GPUs as the job requests, on the nodes that the placement chooses.
 #include "policy/registry.h"
 
 namespace almanac::policy::shape {

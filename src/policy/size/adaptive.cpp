@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Cores by feedback: a GPU job starts with as many as its owner's jobs of the kind could use, and
-/// every 90 s (`trial_s`) tries more or fewer until the least is found that keeps its GPUs as busy
-/// (core_search.h). A job that asked too many is slimmed, one that asked too few gets more, as far
-/// as cores are idle. A job starts with one core for each GPU where no more are free.
+/// Cores by feedback. A GPU job starts with as many cores as its owner's jobs of the same kind
+/// could use. Every 90 s (`trial_s`) it tries more or fewer, until the fewest that keep its GPUs as
+/// busy are found (core_search.h). So a job that requested too many gives some up, and one that
+/// requested too few gets more while cores are idle. A job starts with one core per GPU if no more
+/// are free.
 ///
-/// Source   CODA (Zhao et al., ICDCS'20), the adaptive CPU allocator. The abstract is all that is
-///          known of it; periods and tolerance are the design texts' reconstruction.
-/// Differs  from the reconstruction: the search (see core_search.h). What is learnt is kept by user
-///          and job name, then by user and kind, then by kind, not by user and kind alone; at first
-///          every kind starts with 3 cores a GPU. A job that holds fewer cores than it can use gets
-///          more whenever some come free on its node, fewest first. Where use is measured, a search
-///          that is done is opened again when the GPUs' use with the same cores was a tenth from
-///          what it had settled on at three looks in a row, a trial apart: the job does something
-///          else now. In a simulation no job does, and none is looked at. Of a job of which nothing
-///          is measured nothing is taken; it is looked at again after as long. If it may never be
-///          measured it starts with what it asks, unless others of its user and name were.
-/// Cost     O(log jobs) a trial; O(jobs on the node) where something changes on a node.
+/// Source   CODA (Zhao et al., ICDCS'20), the adaptive CPU allocator. Only the abstract was
+///          available; periods and tolerance are our own.
+/// Differs  The search (see core_search.h). Results are kept by user and job name, then by user and
+///          kind, then by kind; at first every kind starts with 3 cores per GPU. A job with fewer
+///          cores than it can use gets more whenever some become free on its node, fewest first. On
+///          a live cluster a finished search starts again if the utilization of the GPUs, with the
+///          same cores, differs by a tenth from its usual value in three successive measurements a
+///          trial apart: the job now does something else. Simulated jobs do not change, so they are
+///          not checked. A job without measurements keeps its cores and is checked again after a
+///          trial. If it may never be measured, it starts with what it requests, unless other jobs
+///          of its user and name were measured.
+/// Cost     O(log jobs) per trial; O(jobs on the node) per change on a node
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -33,12 +34,12 @@
 namespace almanac::policy::size {
 namespace {
 
-constexpr int kFirstCores = 3;  // of a GPU, when nothing is known
-constexpr int kMostCores = 24;  // of a GPU
+constexpr int kFirstCores = 3;  // per GPU, if nothing is known
+constexpr int kMostCores = 24;  // per GPU
 constexpr std::int32_t kCore = 1000;
-constexpr double kDrift = 0.1;  // of the usual use
+constexpr double kDrift = 0.1;  // of the usual utilization
 constexpr int kDrifts = 3;
-constexpr double kIdle = 0.05;  // use
+constexpr double kIdle = 0.05;  // utilization
 
 class Adaptive final : public Size {
  public:
@@ -134,11 +135,11 @@ class Adaptive final : public Size {
  private:
   struct Watched {
     CoreSearch search;
-    Time due{};            // when its trial is judged, or it is looked at again; kNever = never
-    bool settled = false;  // on what the search has found
-    double usual = 0;      // use since then; 0 = not known
-    std::int32_t usual_cpu_milli = 0;  // with which that was seen
-    int drifts = 0;                    // looks in a row that found another use
+    Time due{};            // when its trial is judged or it is checked again; kNever if neither
+    bool settled = false;  // on the result of the search
+    double usual = 0;      // utilization since then; 0 if unknown
+    std::int32_t usual_cpu_milli = 0;  // cores at that utilization
+    int drifts = 0;                    // successive checks with another utilization
   };
   struct Due {
     Time at{};
@@ -154,7 +155,7 @@ class Adaptive final : public Size {
   };
   struct Shrunk {
     JobId job{};
-    std::int32_t cpu_milli = 0;  // of a GPU
+    std::int32_t cpu_milli = 0;  // per GPU
     int gpus = 0;
   };
   using Key = std::pair<NameId, NameId>;  // user, and name or kind; kNoName = any user
@@ -177,7 +178,7 @@ class Adaptive final : public Size {
     by_kind_[{kNoName, job.kind}] = cores;
   }
 
-  /// Cores of each GPU, of the worst served one.
+  /// Returns the cores per GPU on the node with the fewest.
   static std::int32_t held(JobId job, const Desk& desk) {
     std::int32_t least = cluster::kUnbounded;
     for (const cluster::Grant& grant : desk.grants(job)) {
@@ -185,7 +186,7 @@ class Adaptive final : public Size {
     }
     return least;
   }
-  /// The same if it got all that is idle.
+  /// Returns the same if the job got all idle cores.
   static std::int32_t obtainable(JobId job, Desk& desk) {
     std::int32_t least = kMostCores * kCore;
     for (const cluster::Grant& grant : desk.grants(job)) {
@@ -195,7 +196,7 @@ class Adaptive final : public Size {
     return least / kCore * kCore;
   }
 
-  /// Gives a running job `cpu_milli` for each GPU.
+  /// Gives a running job `cpu_milli` per GPU.
   void give(JobId job, std::int32_t cpu_milli, Desk& desk) {
     const auto now = desk.grants(job);
     grants_.assign(now.begin(), now.end());
@@ -230,10 +231,10 @@ class Adaptive final : public Size {
     due_.push({watched.due, job});
   }
 
-  /// Whether a job that has settled does something else by now.
+  /// Whether a settled job now does something else.
   static bool drifts(JobId job, Watched& watched, const Desk& desk) {
     const auto use = desk.view().telemetry->gpu_use(job);
-    // GPUs that hardly compute say nothing of cores: it stores, or validates.
+    // GPUs that hardly compute say nothing about cores: the job saves or validates.
     if (!use || *use < kIdle) {
       watched.drifts = 0;
       return false;
@@ -250,13 +251,13 @@ class Adaptive final : public Size {
     return watched.drifts == kDrifts;
   }
 
-  /// Cores of each GPU that are known to be of use to a job, or that it was to start with as long
-  /// as nothing is known of it.
+  /// Returns the cores per GPU that the job can use, or those that it should start with while that
+  /// is unknown.
   static std::int32_t useful(JobId job, const CoreSearch& search, const Desk& desk) {
     return search.enough() > 0 ? search.enough() * kCore : desk.demand(job).cpu_milli;
   }
 
-  /// Gives what is idle on a node to the jobs there that can use more.
+  /// Gives the idle cores of a node to its jobs that can use more.
   void feed(NodeId node, Desk& desk) {
     if (desk.ledger().room(node).cpu_milli < kCore) return;
     hungry_.clear();
@@ -284,10 +285,10 @@ class Adaptive final : public Size {
   }
 
   Duration trial_;
-  std::unordered_map<JobId, Watched> jobs_;  // that run
-  std::vector<std::vector<JobId>> on_node_;  // the same
+  std::unordered_map<JobId, Watched> jobs_;  // running jobs
+  std::vector<std::vector<JobId>> on_node_;  // the same by node
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
-  Time woken_ = Time::min();  // when it will be, or was, called for the first of due_
+  Time woken_ = Time::min();  // when follow() will be, or was, called for the first of due_
   std::map<Key, int> by_name_;
   std::map<Key, int> by_kind_;
   std::vector<cluster::Grant> grants_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Every job gets the cores and memory that it asks.
+/// The cores and memory that the job requests.
 #include "policy/registry.h"
 
 namespace almanac::policy::size {

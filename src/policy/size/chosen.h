@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Sizes that choose among what makes a GPU job faster or slower.
+/// Base of sizes that choose among configurations with different speeds of a GPU job.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@
 
 namespace almanac::policy::size {
 
-/// What a job asks with the cores and memory of `choice` for each GPU.
+/// Returns the demand with the cores and memory of `choice` for each GPU.
 inline cluster::Demand chosen(cluster::Demand asked, const SizeChoice& choice) {
   asked.cpu_milli = static_cast<std::int32_t>(choice.cpu_milli);
   asked.memory_mb = static_cast<std::int32_t>(choice.memory_mb);
   return asked;
 }
 
-/// A GPU job starts with its least choice, or its best, and could use its best; a CPU job gets what
-/// it asks.
+/// A GPU job starts with its smallest or its best choice, and could use its best. A CPU job gets
+/// what it requests.
 class ChosenSize : public Size {
  public:
   enum class StartsWith { least, best };

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Finds how many cores a GPU of a job can use, from nothing but how busy its GPUs are.
+/// Finds how many cores per GPU a job can use, only from the utilization of its GPUs.
 ///
-/// A trial is a number of cores of each GPU, held for a while. It does no harm if the GPUs are at
-/// least 0.98 times as busy as they ever were; it helps if what was tried before did harm, then.
+/// A trial is a number of cores per GPU, held for a while. It is harmless if utilization is at
+/// least 0.98 of its highest value so far, and helps if that makes the number tried before harmful.
 ///
-///   up      while GPUs wait and a trial may help: as many more as would feed them if twice the
-///           cores fed them twice as fast, at least one more
-///   down    half; once that was too few, as many as would feed them by the same rule; until the
-///           least that does no harm is known
+///   up      while GPUs wait and a trial may help: as many cores as would keep them busy if
+///           utilization grew in proportion to cores, at least one more
+///   down    half; once that was too few, as many as would keep them busy by the same rule; until
+///           the fewest harmless cores are known
 ///
 /// Source   CODA (Zhao et al., ICDCS'20): cores are moved by feedback. Its abstract says no more.
-/// Differs  one core at a time, as the reconstruction in the design texts has it, needs 11 trials
-///          from 1 core to 12, and stops on the first stretch where one more does not help
-///          (measured tables have them). A proportional jump needs two, and passes over such a
-///          stretch. GPUs that are always busy are never given more.
+/// Differs  One core at a time would take 11 trials from 1 core to 12, and would stop where one
+///          more core does not help (measured tables have such stretches). A proportional jump
+///          takes two trials and passes over such a stretch. GPUs that are always busy never get
+///          more cores.
 #pragma once
 
 #include <algorithm>
@@ -25,10 +25,10 @@ namespace almanac::policy::size {
 
 class CoreSearch {
  public:
-  /// At most `most` cores of a GPU. `informed`: the start is what jobs like this one settled on.
+  /// `most` is the most cores per GPU. `informed` means the start is what similar jobs settled on.
   CoreSearch(int most, bool informed) : most_(most), informed_(informed) {}
 
-  /// The GPUs were `use` busy, 0 to 1, with `cores` of each.
+  /// Records a utilization of `use`, 0 to 1, with `cores` per GPU.
   void observe(int cores, double use) {
     const bool helped = use_ < use * (1 - kTolerance);
     const bool harmless = use >= use_ * (1 - kTolerance);
@@ -49,7 +49,7 @@ class CoreSearch {
     use_ = std::max(use_, use);
   }
 
-  /// How many to try next, of at most `obtainable`; if done(), how many to settle on.
+  /// Returns the next number to try, at most `obtainable`; if done(), the number to settle on.
   int next(int obtainable) {
     done_ = false;
     if (wants_more()) {
@@ -69,18 +69,18 @@ class CoreSearch {
     return enough_;
   }
 
-  /// The last answer is the one to stay with, as long as no more are obtainable.
+  /// Whether the last answer is final, as long as no more cores are obtainable.
   bool done() const { return done_; }
-  /// The least that is known to do no harm.
+  /// Returns the fewest cores known to be harmless.
   int enough() const { return enough_; }
-  /// The GPUs wait, and more cores have not been tried.
+  /// Whether the GPUs wait and more cores have not been tried.
   bool wants_more() const { return !more_is_useless_ && enough_ < most_ && use_ < 1 - kTolerance; }
 
  private:
   static constexpr double kTolerance = 0.02;
 
-  /// How many cores would feed a GPU that `cores` keep `use` busy. No more than a whole number by
-  /// rounding.
+  /// Returns how many cores would keep a GPU busy that has utilization `use` with `cores`. Ignores
+  /// rounding errors when rounding up.
   static int fed_by(int cores, double use) {
     constexpr double kFarMore = 1e6;
     return static_cast<int>(std::ceil(std::min(kFarMore, cores / std::max(use, 1e-9)) - 1e-6));
@@ -92,7 +92,7 @@ class CoreSearch {
   bool done_ = false;
   int enough_ = 0;
   int too_few_ = 0;
-  double use_ = 0;          // the most seen
+  double use_ = 0;          // the highest so far
   double too_few_use_ = 0;  // with too_few_
 };
 

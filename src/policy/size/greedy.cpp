@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Every GPU job gets all the cores and memory that make it faster, or waits for them.
+/// All cores and memory that make a GPU job faster; the job waits for them.
 ///
-/// Source   Mohan et al., OSDI'22 (Synergy), GREEDY. Where cores are short it is worse than equal
-///          shares: GPUs stand idle for want of cores.
+/// Source   Mohan et al., OSDI'22 (Synergy), GREEDY. If cores are short it is worse than equal
+///          shares, because GPUs without cores are idle.
 #include "policy/registry.h"
 #include "policy/size/chosen.h"
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Every GPU job gets what is best for all together, by an integer program each lease, and never
-/// runs slower than with its proportional share.
+/// The cores and memory that are best for all jobs together, by an integer program in each lease.
+/// No job runs slower than with its proportional share.
 ///
 /// Source   Mohan et al., OSDI'22 (Synergy), OPT: the program pools the cores and memory of all
 ///          nodes.
-/// Differs  the artifact stops there, and its OPT is a bound. Here the answer is what the jobs wish
-///          for when they are placed (kit/deal_out.h), and what placing leaves over is dealt out
-///          node by node; the paper's second program splits jobs into fractions of GPUs, which then
-///          have to be rounded.
+/// Differs  The artifact stops there, and its OPT is an upper bound. Here jobs wish for that answer
+///          when they are placed (kit/deal_out.h), and what is left over is given out node by node.
+///          The paper's second program splits jobs into fractions of GPUs, which must then be
+///          rounded.
 #include <algorithm>
 #include <map>
 #include <vector>
@@ -27,7 +27,7 @@ struct Pooled {
   std::int64_t memory_mb = 0;
 };
 
-/// What the nodes of `vc` with free GPUs have free.
+/// Returns the free cores and memory of the nodes of `vc` with free GPUs.
 Pooled pool_of(const cluster::Ledger& ledger, VcId vc) {
   Pooled made;
   for (const cluster::Pool& pool : ledger.pools(vc)) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Every GPU gets its proportional share of its node's cores and memory, whatever the job asks. CPU
-/// jobs get what they ask.
+/// The proportional share of cores and memory for each GPU (size/share.h), whatever the job
+/// requests. CPU jobs get what they request.
 ///
 /// Source   Mohan et al., OSDI'22 (Synergy), section 2: GPU-proportional allocation, the baseline.
 #include "policy/registry.h"

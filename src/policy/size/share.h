@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A GPU's proportional share of its node.
+/// The proportional share of a GPU in its node.
 #pragma once
 
 #include "cluster/amount.h"
@@ -9,8 +9,8 @@
 
 namespace almanac::policy::size {
 
-/// The cores and memory that come with a GPU of `vc`: the least over its nodes that have GPUs, so
-/// that it fits on any. 0 of cores or memory where its nodes do not say how much they have.
+/// Returns the cores and memory that come with a GPU of `vc`: the least over its nodes with GPUs,
+/// so that the share fits on any of them. Cores or memory that its nodes do not state are 0.
 /// O(nodes).
 inline cluster::Amount share_of_gpu(const cluster::Cluster& cluster, VcId vc) {
   const cluster::VirtualCluster& owner = cluster.vcs[index(vc)];

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Every GPU job gets what makes it faster as far as there is some, and never runs slower than with
-/// its proportional share: a job that can do with less gives to the one that gains most.
+/// The cores and memory that make a GPU job faster, as long as there are any, but never less than
+/// its proportional share. A job that can do with less gives to the one that gains most.
 ///
 /// Source   Mohan et al., OSDI'22 (Synergy), TUNE.
-/// Differs  see kit/deal_out.h.
+/// Differs  See kit/deal_out.h.
 #include "policy/kit/deal_out.h"
 #include "policy/registry.h"
 #include "policy/size/chosen.h"

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Jobs that send over shared links do so in turn: a transfer begins where no other is under way,
-/// or beside one that has more than twice as much left.
+/// Jobs take turns on shared links: a transfer begins if no other is in progress, or next to one
+/// that has more than twice as much left.
 ///
-/// With the order `gpu_time` (least GPU time first), as in `qssf+scan+ada_dual`, this is Ada-SRSF
-/// as far as jobs have their GPUs to themselves.
+/// With the order `gpu_time` (smallest GPU time first), as in `qssf+scan+ada_dual`, this is
+/// Ada-SRSF for jobs that do not share GPUs.
 ///
-/// Source   Wang et al., Ada-SRSF, the rule AdaDUAL, as rules/links/turns.h has it.
-/// Differs  the paper's placement LWF-kappa, which puts jobs on the GPUs with the least work queued
-///          on them, is not here: a GPU that is free has none.
-/// Cost     A rate for each job that starts on several nodes.
+/// Source   Wang et al., Ada-SRSF, the rule AdaDUAL; see rules/links/turns.h.
+/// Differs  Lacks the paper's placement LWF-kappa, which puts jobs on the GPUs with the least
+///          queued work: here a free GPU has none.
+/// Cost     a speed for each job that starts on several nodes
 #include <vector>
 
 #include "policy/kit/desk.h"

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Places jobs so that those that share a link send at different times, and shifts their steps so
-/// that they do.
+/// Places jobs so that jobs on a shared link send at different times, and shifts their steps
+/// accordingly.
 ///
-/// A job that starts on several nodes is offered up to ten places: that of the placement, then what
-/// the placement would give without the nodes of the last one whose links are crowded. It gets the
-/// place whose links have the best mean score, the first of equals. Then all jobs that are bound
-/// to each other by links are shifted, link by link, each keeping the shift that it has from an
-/// earlier one. Where links and jobs form a loop, as two jobs do that share two links, each job is
-/// shifted so that all of its links lose least together. The shifts are consistent if no link loses
-/// more than it would with the best shifts for that link alone; else these jobs are not shifted.
+/// A job that starts on several nodes has up to ten candidate places: that of the placement, and
+/// then those that the placement chooses without the nodes of the last candidate whose links are
+/// crowded. It gets the place whose links have the best mean score, the first of equals. Then all
+/// jobs that are connected by links are shifted, link by link; each keeps the shift from an earlier
+/// link. If links and jobs form a loop, as two jobs do that share two links, each job is shifted so
+/// that all of its links lose least together. The shifts are consistent if no link loses more than
+/// with the best shifts for that link alone; otherwise these jobs are not shifted.
 ///
 /// Source   Rajasekaran et al., NSDI'24 (Cassini), sections 3 and 4: affinity graph, score of a
 ///          placement, propagation of shifts.
-/// Differs  a place whose graph has a loop is not thrown away, but scored with all the others, and
-///          shifted where the shifts around the loop are consistent; the best shift of a link is
-///          found at the moments at which transfers meet, and not at angles of 5 degrees
+/// Differs  A place whose graph has a loop is scored with all others instead of discarded, and
+///          shifted if the shifts around the loop are consistent. The best shift of a link is
+///          searched at the moments at which transfers meet, not at angles of 5 degrees
 ///          (rules/links/contention.h). Drift of iterations is not simulated.
-/// Cost     O(links of the job) shifts a place; nothing for jobs that send nothing.
+/// Cost     O(links of the job) shifts per place; none for jobs that send nothing
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -33,8 +33,8 @@ namespace almanac::policy::throttle {
 namespace {
 
 constexpr int kPlaces = 10;
-// Jobs bound to each other in loops; more are not shifted, for that no shifts suit all of them is
-// near certain and costly to find out.
+// Most jobs connected in loops that are shifted. For more, shifts that suit all are very unlikely
+// and costly to look for.
 constexpr std::size_t kMostInLoops = 32;
 
 using Grants = std::vector<cluster::Grant>;
@@ -83,7 +83,7 @@ class Cassini final : public Throttle {
     }
   }
 
-  /// Scores of the links of a job with `flow` that would hold `grants`, in order of links.
+  /// Returns the scores of the links of a job with `flow` if it held `grants`, by link.
   std::map<std::uint32_t, double> scores(const links::Flow& flow, const Grants& grants) const {
     std::map<std::uint32_t, double> made;
     for (const std::uint32_t link : map_->links(grants)) {
@@ -132,7 +132,7 @@ class Cassini final : public Throttle {
     desk.plan().set(job, {.grants = best});
   }
 
-  /// Adds the nodes that send over crowded links; gives whether there are any new ones.
+  /// Adds the nodes that send over crowded links. Returns whether any of them are new.
   bool avoid(const Grants& place, const std::map<std::uint32_t, double>& scores,
              std::set<NodeId>& avoided) const {
     const std::size_t before = avoided.size();
@@ -160,8 +160,8 @@ class Cassini final : public Throttle {
     return made;
   }
 
-  /// Shifts the jobs that `link` binds to each other, directly or by others, and takes their links
-  /// out of changed_.
+  /// Shifts the jobs that `link` connects, directly or through others, and removes their links from
+  /// changed_.
   void shift_all(std::uint32_t link, Desk& desk) {
     std::vector<std::uint32_t> shared{link};
     std::vector<JobId> jobs;
@@ -199,7 +199,7 @@ class Cassini final : public Throttle {
     for (std::size_t at = 0; at < made.size(); ++at) shifts[on_link_[link][at]] = made[at];
   }
 
-  /// What jobs send over a link, with their shifts as far as they have some.
+  /// Returns what jobs send over a link, with the shifts that they have.
   std::vector<links::Flow> flows_on(std::uint32_t link, const Shifts& shifts) const {
     std::vector<links::Flow> flows;
     for (const JobId job : on_link_.at(link)) {
@@ -211,8 +211,8 @@ class Cassini final : public Throttle {
     return flows;
   }
 
-  /// Shifts of `jobs`, which the links `shared` bind to each other in loops; none where those that
-  /// are found do not suit each link as well as the best shifts for it alone.
+  /// Returns shifts for `jobs`, which the links `shared` connect in loops, or nothing if they do
+  /// not suit each link as well as the best shifts for it alone.
   Shifts shift_around(const std::vector<JobId>& jobs, const std::vector<std::uint32_t>& shared) {
     if (jobs.size() > kMostInLoops) return {};
     Shifts shifts;

@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Where a node's memory bandwidth runs out and a GPU job suffers, halves the cores of the CPU job
-/// that draws most, once a second, and gives them back when there is room again.
+/// If a node's memory bandwidth runs out and a GPU job suffers, halves the cores of the CPU job
+/// that uses most, once a second, and returns them when there is room again.
 ///
-/// A node is *overdrawn* from 0.749 of its peak on. A job that holds GPUs and draws bandwidth
-/// suffers when its GPUs are below 0.95 of what they did, with the same cores, while the node was
-/// not; if that was never seen, it is taken to suffer. The job that was halved last gets its cores
-/// back first, where they are free: at once if no GPU job is left on the node that draws bandwidth;
-/// else once the node is at 0.65 of its peak or below and would stay at 0.75 or below with them.
+/// A node is *overdrawn* from 0.749 of its peak. A job that holds GPUs and uses bandwidth suffers
+/// if its GPU utilization is below 0.95 of what it was, with the same cores, while the node was not
+/// overdrawn; if that was never observed, it counts as suffering. The job that was halved last gets
+/// its cores back first, if they are free: at once if no GPU job on the node uses bandwidth, else
+/// once the node is at 0.65 of its peak or below and would stay at 0.75 or below with them.
 ///
-/// Source   CODA (Zhao et al., ICDCS'20), the real-time contention eliminator; its numbers are the
-///          design texts' reconstruction.
-/// Differs  from the reconstruction: the look ahead before cores are given back, without which a
-///          job would be halved and restored in turns; and the reference of a GPU job is what was
-///          seen, not what an allocator settled on, so that it works without one. Intel's MBA,
-///          where the text prefers it, is not simulated. What a node draws may not be known, or
-///          not yet: then no job is halved or restored, but where no GPU job is left. A job that
+/// Source   CODA (Zhao et al., ICDCS'20), the real-time contention eliminator; the numbers are our
+///          own.
+/// Differs  Looks ahead before it returns cores; otherwise a job would be halved and restored in
+///          turns. The reference of a GPU job is an observation, not the result of an allocator, so
+///          that it works without one. Intel's MBA is not simulated. If a node's bandwidth is
+///          unknown, no job is halved, and jobs are restored only if no GPU job is left. A job that
 ///          holds GPUs and is not measured does not count as suffering.
-/// Cost     A node is looked at one second after something changes on it, then each second while
-///          that changes something, then as often as something new is measured: O(jobs on it).
-///          Nothing where nodes say no bandwidth.
+/// Cost     A node is checked one second after a change on it, then each second while that changes
+///          something, then at each new measurement: O(jobs on it). None if nodes state no
+///          bandwidth.
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -40,7 +39,7 @@ constexpr double kOverdrawn = 0.749;
 constexpr double kCalm = 0.65;
 constexpr double kSustained = 0.75;
 constexpr double kSuffers = 0.95;
-constexpr std::int32_t kLeast = 1000;  // cores/1000 that a halved job keeps on a node
+constexpr std::int32_t kLeast = 1000;  // thousandths of cores that a halved job keeps on a node
 
 class Halve final : public Throttle {
  public:
@@ -87,15 +86,15 @@ class Halve final : public Throttle {
  private:
   struct Halved {
     JobId job{};
-    std::int32_t cpu_milli = 0;  // that it had on the node before
+    std::int32_t cpu_milli = 0;  // cores on the node before
   };
   struct NodeState {
     std::vector<JobId> jobs;
-    std::vector<Halved> halved;  // latest last; a job once for each time
-    Time due = kNoTime;          // when it is looked at
+    std::vector<Halved> halved;  // latest last; a job once per halving
+    Time due = kNoTime;          // when it is checked
   };
   struct Seen {
-    std::int32_t cpu_milli = 0;  // that the job held
+    std::int32_t cpu_milli = 0;  // cores of the job
     double use = 0;
   };
 
@@ -116,7 +115,7 @@ class Halve final : public Throttle {
     return !desk.demand(job).is_cpu_job() && desk.runs(job) && drawn_by(job, desk).value_or(1) > 0;
   }
 
-  /// Unless it is to be looked at earlier or later already.
+  /// Schedules a check unless one is scheduled already.
   void look_at(NodeId node, Time at) {
     NodeState& here = nodes_[index(node)];
     if (here.due != kNoTime || here.jobs.empty()) return;
@@ -124,7 +123,7 @@ class Halve final : public Throttle {
     due_.emplace(here.due, node);
   }
 
-  /// Gives whether it changed something.
+  /// Returns whether it changed something.
   bool look(NodeId node, Desk& desk) {
     NodeState& here = nodes_[index(node)];
     const bool any = std::any_of(here.jobs.begin(), here.jobs.end(),
@@ -181,7 +180,8 @@ class Halve final : public Throttle {
     return true;
   }
 
-  /// What the node would draw more if the job that was halved last were restored.
+  /// Returns how much more bandwidth the node would use if the job that was halved last were
+  /// restored.
   double growth(NodeId node, const Desk& desk) const {
     const NodeState& here = nodes_[index(node)];
     if (here.halved.empty()) return 0;
@@ -193,7 +193,7 @@ class Halve final : public Throttle {
     return *drawn / nodes * (before / now - 1);
   }
 
-  /// Takes back the last halving, as far as cores are free.
+  /// Undoes the last halving, as far as cores are free.
   bool release(NodeId node, Desk& desk) {
     NodeState& here = nodes_[index(node)];
     if (here.halved.empty()) return false;
@@ -218,7 +218,7 @@ class Halve final : public Throttle {
 
   std::vector<NodeState> nodes_;
   std::set<std::pair<Time, NodeId>> due_;
-  Time woken_ = Time::min();  // when it will be, or was, called for the first of due_
+  Time woken_ = Time::min();  // when follow() will be, or was, called for the first of due_
   std::unordered_map<JobId, Seen> calm_use_;  // of GPU jobs
   std::vector<cluster::Grant> grants_;
 };

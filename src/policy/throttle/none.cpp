@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// No job is slowed.
+/// No throttling.
 #include "policy/registry.h"
 
 namespace almanac::policy::throttle {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Deals out the cache and the bandwidth of remote storage among jobs that read their data sets
-/// from there, whenever one starts or ends.
+/// Allocates cache and remote storage bandwidth to the jobs that read their data sets from there,
+/// whenever one starts or ends.
 ///
-///   greedy   a GB of cache goes where it spares most remote reading: to the data sets of which
-///            jobs read the largest part a second. What comes from afar is shared evenly
-///   fair     jobs have speeds as large as can be beside those that an even part of cache and
-///            bandwidth would give each, the least of these ratios first: cache goes where it
-///            spares most at these speeds, and each job reads from afar what it needs for its own
+///   greedy   A GB of cache goes where it saves the most remote reading: to the data sets of which
+///            jobs read the largest fraction per second. Remote bandwidth is shared equally.
+///   fair     Jobs have the largest speeds relative to those with an equal share of cache and
+///            bandwidth, the smallest ratio first. Cache goes where it saves most at these speeds,
+///            and each job reads remotely what it needs for its own.
 ///
 /// Source   Zhao et al., EuroSys'23 (SiloD), sections 5 and 6: the policies on top of SiloDPerf, as
 ///          the project's survey restates them.
-/// Differs  GPUs are dealt out before, by the order and the pass, and not in the same program; all
-///          GPUs of a job read alike. How a cache fills and empties takes no time here.
-/// Cost     O(readers log readers) a start or an end of a reader, times 50 under `fair`.
+/// Differs  The order and the pass allocate GPUs first, not the same program. All GPUs of a job
+///          read at the same rate. Filling and emptying a cache takes no time here.
+/// Cost     O(readers log readers) per start or end of a reader, times 50 under `fair`
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -27,7 +27,7 @@
 namespace almanac::policy::throttle {
 namespace {
 
-/// What is told where nothing is meant, since 0 means that nothing is told.
+/// Stands for 0, because 0 means not set.
 constexpr double kNextToNothing = 1e-9;
 
 struct Reads {
@@ -36,7 +36,7 @@ struct Reads {
   double gbs = 0;
 };
 
-/// What the policy gives a data set, and each reader.
+/// What the policy gives to each data set and each reader.
 struct Dealt {
   std::map<NameId, double> cached_gb;
   std::vector<double> remote_gbs;
@@ -79,7 +79,7 @@ class Silod final : public Throttle {
   }
 
  private:
-  /// Fills the cache where it spares most if readers run at `speeds` of their full speed.
+  /// Fills the cache where it saves most if readers run at `speeds` of their full speed.
   static std::map<NameId, double> fill(const std::vector<Reads>& all,
                                        const std::vector<double>& speeds, double cache_gb) {
     struct Data {

@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Elastic sharing by marginal gain over a mix of GPU types: GPUs are dealt out one by one, each to
-/// the job that is worth it most (kit/tournament.h), anew whenever something happens.
+/// Elastic sharing by marginal gain over a mix of GPU types: on every event, gives out GPUs one by
+/// one, each to the job that gains most (kit/tournament.h).
 ///
-/// A job that leaves open on how many GPUs it runs (Request::max_gpus) takes them of one type: of
-/// the one that it has, else of that on which it is fastest of those that are left. Any other job
-/// gets all that it asks with its first step, or nothing. Where no speeds are known, each runs on
-/// what it asks, the shortest first.
+/// An elastic job (Request::max_gpus) uses GPUs of one type: the type it has, or else the available
+/// type on which it is fastest. Any other job gets all its GPUs at once or none. Without known
+/// speeds, each job runs on the GPUs it requests, the shortest first.
 ///
-/// A job takes the fewest further GPUs with which it is faster, and none where no number of those
-/// that are left makes it faster: what nobody gains by stays idle.
+/// A job takes the fewest further GPUs that make it faster. GPUs with which no job gets faster stay
+/// idle.
 ///
 /// Source   Hwang et al., NSDI'21 (AFS-L), section 4.
-/// Differs  The paper's GPUs are alike, and more of them never slow a job; its public code deals
-///          all of them out, at a loss too. A step of several GPUs counts by its mean gain for
-///          each. Jobs that are to have another number of GPUs restart at the cost that the run
-///          says.
-/// Cost     O(n g) a decision with n jobs and g GPUs of a virtual cluster, where speeds rise with
-///          each GPU; O(n log n) where no job leaves open on how many it runs.
+/// Differs  The paper assumes equal GPUs that never slow a job; its public code gives out all GPUs,
+///          even at a loss. Here a step of several GPUs counts by its mean gain per GPU. Jobs whose
+///          number of GPUs changes restart at the cost that the run defines.
+/// Cost     O(n g) per decision with n jobs and g GPUs of a virtual cluster, if speeds rise with
+///          each GPU; O(n log n) without elastic jobs
 #include <algorithm>
 #include <map>
 
@@ -67,8 +65,8 @@ class Afs final : public Allocator {
     }
   }
 
-  /// Where each job gets all that it asks or nothing none ever has a GPU as it meets another, and
-  /// the shorter one wins; of equals the one that came last.
+  /// If each job gets all its GPUs or none, no job has a GPU when it meets another. The shorter job
+  /// then wins; among equals the last one.
   void deal_all_at_once(std::vector<Share>& shares, std::vector<Stock>& left, VcId vc,
                         const View& view, const cluster::Ledger& ledger) {
     std::vector<std::pair<double, Share*>> line;
@@ -136,7 +134,7 @@ class Afs final : public Allocator {
     return request.batch > 0 ? std::min(request.max_gpus, request.batch) : request.max_gpus;
   }
 
-  /// GPUs that a job takes next; 0 = none of those that are left make it faster.
+  /// Returns the GPUs that a job takes next; 0 if no number of the remaining GPUs makes it faster.
   Step next_step(const Share& share, VcId vc, const std::vector<Stock>& left, const View& view,
                  const cluster::Ledger& ledger) {
     return share.gpus == 0 ? first_step(share, vc, left, view, ledger)
@@ -178,7 +176,7 @@ class Afs final : public Allocator {
     return {};
   }
 
-  /// Of a job on so many GPUs of a type, on as few nodes as hold them.
+  /// Returns the speed of a job on `gpus` GPUs of a type, on as few nodes as possible.
   double speed(JobId job, int gpus, std::uint64_t type, VcId vc, const View& view,
                const cluster::Ledger& ledger) {
     if (gpus == 0) return 0;

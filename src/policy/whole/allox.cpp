@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Which job starts on which type of GPU, so that the sum of all times of waiting and running is
-/// least: an assignment of jobs to places in the lines of GPUs.
+/// Assigns jobs to GPU types so that the sum of waiting and run times is least: an assignment of
+/// jobs to places in the lines of GPUs.
 ///
-/// The oldest `considered` jobs that wait are lined up at the GPUs that are free; those that come
-/// first in a line start, and a job may wait for a fast GPU though a slow one is free. No job is
-/// stopped. How fast a job is on a type Allocator::rate_on_type() says.
+/// Lines up the oldest `considered` waiting jobs at the free GPUs. The first job of each line
+/// starts; a job may wait for a fast GPU while a slow one is free. Never stops a job. Speeds by
+/// type come from Allocator::rate_on_type().
 ///
 /// Source   Le et al., EuroSys'20 (AlloX), section 4.
-/// Differs  A job of several GPUs stands in one line and takes what it asks of that type, or waits.
-/// Cost     O(considered^3 x free GPUs) a decision, of which no more count than jobs considered.
+/// Differs  A job of several GPUs stands in one line, and takes all its GPUs from that type or
+///          waits.
+/// Cost     O(considered^3 x free GPUs) per decision; at most `considered` free GPUs count per type
 #include <algorithm>
 #include <numeric>
 
@@ -74,7 +75,7 @@ class AlloX final : public Allocator {
     }
   }
 
-  /// 0 where it can never run.
+  /// Returns 0 if the job can never run there.
   double rate_of(JobId job, const Stock& stock, VcId vc, const View& view,
                  const cluster::Ledger& ledger) const {
     const cluster::Demand& demand = asked(job, view);

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Jobs within their tenant's guarantee have GPUs of their own; all others are opportunistic and
-/// run on free GPUs or beside them, in what they leave (Config::yields), so that a guaranteed job
-/// is as fast as alone.
+/// Jobs within their tenant's guarantee have GPUs of their own. All others are opportunistic: they
+/// run on free GPUs, or next to guaranteed jobs on what these leave unused (Config::yields), so
+/// that a guaranteed job runs as fast as alone.
 ///
-/// A job of a tenant is guaranteed where the GPUs of the guaranteed jobs of that tenant and its own
-/// come to no more than the guarantee. It is placed as if no opportunistic job were there; these
-/// run on beside it. Those of a tenant start in the order in which they came, none passes another.
-/// An opportunistic job goes where GPUs are free, else to the node whose guaranteed jobs are
-/// predicted to leave it most, `least_left` of its speed alone at least
-/// (whole/antman/guest_tier.h). It is stopped only where its node lacks the cores or memory, and
-/// becomes guaranteed where it runs once the guarantee has room and no guaranteed job is there.
+/// A job is guaranteed if the GPUs of its tenant's guaranteed jobs and its own fit into the
+/// guarantee. It is placed as if there were no opportunistic jobs; these continue next to it. The
+/// guaranteed jobs of a tenant start in order of arrival, and none passes another. An opportunistic
+/// job goes to free GPUs, or else to the node whose guaranteed jobs are predicted to leave it the
+/// most, at least `least_left` of its solo speed (whole/antman/guest_tier.h). It stops only if its
+/// node runs out of cores or memory. It becomes guaranteed where it runs once the guarantee has
+/// room and its GPUs have no guaranteed job.
 ///
 /// Source   Xiao et al., OSDI'20 (AntMan), sections 4 and 5, and its scheduler plug-in.
-/// Differs  Whether a job is guaranteed follows from its tenant's guarantee, instead of being told;
-///          what a job leaves is predicted (perf/beside.h), where the plug-in takes GPUs used below
-///          80 %. Opportunistic jobs may ask several GPUs, which lie on one node where they are
-///          shared. A job that asks a part of a GPU shares it with none.
-/// Cost     A step a decision for each job that runs, and for each opportunistic job that waits in
-///          vain one for each GPU: it is for some thousand of these.
+/// Differs  The tenant's guarantee decides whether a job is guaranteed; in the paper, its user
+///          does. What a job leaves unused is predicted (perf/beside.h); the plug-in takes GPUs
+///          with less than 80 % utilization. Opportunistic jobs may request several GPUs, which are
+///          on one node if shared. A job that requests a part of a GPU shares it with no other job.
+/// Cost     One step per running job and decision, and one per GPU for each opportunistic job that
+///          finds no place. Suits some thousand of these.
 #include <algorithm>
 #include <memory>
 #include <set>
@@ -51,7 +51,7 @@ class AntMan final : public LinePolicy {
     tiers_[index(view.progress(job).vc)].remove(job);
   }
 
-  /// A guarantee is for all virtual clusters together.
+  /// A guarantee covers all virtual clusters together.
   bool serves_apart(const View& view) const override {
     return view.cluster.tenants.empty() && !placement_->draws();
   }
@@ -136,7 +136,7 @@ class AntMan final : public LinePolicy {
     const TenantId tenant = view.progress(job).tenant;
     if (tenant != kNoTenant) guaranteed_[index(tenant)] += gpus_of(job, view);
   }
-  /// Whether a job more is guaranteed. One without GPUs takes none of a guarantee.
+  /// Whether one more job is guaranteed. A job without GPUs uses none of a guarantee.
   bool is_guaranteed(JobId job, const View& view) const {
     if (asked(job, view).is_cpu_job()) return true;
     const TenantId tenant = view.progress(job).tenant;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Asynchronous successive halving of sweeps: of the trials of a group that have reported a metric
-/// at a rung the best part goes on, decided at each report without waiting for the others. Rungs
-/// are at `grace` steps, `reduction` times as many, and so on.
+/// Asynchronous successive halving of sweeps: of a group's trials that have reported a metric at a
+/// rung, the best continue. Each report decides, without waiting for other trials. Rungs are at
+/// `grace` steps, `reduction` times as many, and so on.
 ///
-/// With `promote` a trial that is not among the best of its rung rests (kit/sweep_allocator.h).
-/// With `stop` a trial below the cut-off of its rung is ended at once, for good.
+/// With `promote`, a trial that is not among the best of its rung pauses (kit/sweep_allocator.h).
+/// With `stop`, a trial below the cut-off of its rung ends at once and for good.
 ///
 /// Source   Li et al., MLSys'20 (ASHA), algorithm 2; the cut-off of `stop` is that of Liaw et al.,
 ///          SoCC'19 (rules/elastic/sweep/hyper_rungs.h).

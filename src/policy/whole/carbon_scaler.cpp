@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// CarbonScaler: elastic jobs have many GPUs while power is clean or cheap, few or none while it is
-/// not, so that each is done in time with the least carbon (rules/carbon/scaling.h). A job plans
-/// alone how many GPUs it has in each quarter of an hour until it is due, anew at each deal; the
-/// one that is due first has GPUs first. What is clean is told by a signal of the host.
+/// CarbonScaler: elastic jobs use many GPUs while power is clean or cheap, and few or none
+/// otherwise, so that each finishes in time with the least carbon (rules/carbon/scaling.h). At each
+/// reallocation, a job plans by itself how many GPUs it uses in each quarter of an hour until it is
+/// due; GPUs go to the jobs in order of due time. A signal of the host says how clean power is.
 ///
-/// A job is due at its deadline; one without, when it would have ended on what it asks, had it
-/// waited for `wait_s` first. It has the fewest GPUs until it has reported anything, then at most
-/// twice the most that it has reported of. One that cannot be in time has the GPUs on which it is
+/// A job is due at its deadline. Without one, it is due when it would end on the GPUs it requests
+/// after waiting for `wait_s`. It has the fewest GPUs until its first report, then at most twice
+/// the most that it has reported on. A job that cannot be in time gets the GPUs on which it is
 /// fastest.
 ///
 /// Source   Hanafy et al., SIGMETRICS'24 (CarbonScaler), Algorithm 1 and section 4.
-/// Differs  The paper has a forecast of the next day; a policy hears none, and takes the past day
-///          for the next ones. Until a day has been heard all hours count as equally clean. The
-///          paper profiles a job before it runs; here its speed is believed from what jobs of its
-///          model have reported. GPUs draw alike. Each of the fewest GPUs that a job runs on is
-///          worth the same, where the published rule values the last one alone.
-/// Cost     O(hours x GPUs, log of hours) a job and deal, and a fit for each new report.
+/// Differs  The paper has a forecast of the next day. A policy gets none, and expects the past day
+///          to repeat; until it has seen a day, all hours count as equally clean. The paper
+///          profiles a job before it runs; here its speed is estimated from reports of jobs of its
+///          model. All GPUs draw the same power. Each of a job's fewest GPUs has the same value;
+///          the published rule values only the last of them.
+/// Cost     O(hours x GPUs x log(hours)) per job and reallocation, and a fit per new report
 #include <algorithm>
 #include <set>
 
@@ -112,8 +112,8 @@ class CarbonScaler final : public ElasticAllocator {
     return made;
   }
 
-  /// The ends of the slots from now on until a job is due, on quarters of hours, or where these are
-  /// too many on a multiple of them; none = it is due.
+  /// Returns the ends of the slots from now until a job is due, at quarters of hours, or at
+  /// multiples of them if there would be too many. Empty if the job is due.
   static std::vector<Time> slots(Time now, Time end) {
     std::vector<Time> made;
     if (end <= now) return made;
@@ -133,7 +133,7 @@ class CarbonScaler final : public ElasticAllocator {
     return made;
   }
 
-  /// The signal in each slot.
+  /// Returns the expected signal in each slot.
   std::vector<double> expected(std::span<const Time> ends, const View& view) const {
     constexpr double kLeast = 1e-9;  // power that costs nothing still counts, so that GPUs do
     const double now = past_.has_value() ? std::max(kLeast, past_.value()) : 1;

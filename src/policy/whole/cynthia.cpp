@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The cheapest type and number of GPUs on which a job ends in time, by what a GPU of each type
-/// costs (kit/prices.h).
+/// Chooses the cheapest GPU type and number of GPUs on which a job ends in time, by the price of a
+/// GPU of each type (kit/prices.h).
 ///
-/// Jobs are served in the order in which they came. One that leaves open on how many GPUs it runs
-/// (Request::max_gpus) may have any number up to that, any other job what it asks, of one type. Of
-/// those ways for which there is room and which end by its deadline the cheapest is taken, the
-/// faster one of equals. A job that no free way lets end in time waits as long as some other way,
-/// with GPUs that are in use, would; then it takes the fastest that there is. What runs is never
-/// stopped or moved, whatever prices do. One that finds no place there, since GPUs lie apart or
-/// nodes lack cores or memory, has what it asks, wherever that is.
+/// Serves jobs in order of arrival. An elastic job (Request::max_gpus) may have any number of GPUs
+/// in its range; any other job has what it requests, of one type. Of the ways for which there is
+/// room and which meet the deadline, the cheapest is taken, the faster one among equals. If no free
+/// way is in time, the job waits as long as a way with GPUs in use would still be; then it takes
+/// the fastest free way. Running jobs are never stopped or moved, even if prices change. A job that
+/// finds no place there, because GPUs are spread out or nodes lack cores or memory, runs on what it
+/// requests, anywhere.
 ///
 /// Source   Zheng et al., ICPP'19 (Cynthia), section 4: the cheapest instances that reach the goal
 ///          in time.
-/// Differs  GPUs of a cluster in place of rented machines with parameter servers, so that a job may
-///          find none; how fast it is where, its speed models say. The time left is believed, not
-///          worked out from a goal for the loss.
-/// Cost     O(n g t) a decision with n jobs that wait, up to g GPUs each, of t types.
+/// Differs  Uses GPUs of a cluster, which may be busy, instead of rented machines with parameter
+///          servers. Speeds come from speed models. The remaining time is an estimate; the paper
+///          computes it from a goal for the loss.
+/// Cost     O(n g t) per decision with n waiting jobs, up to g GPUs each, and t types
 #include <algorithm>
 #include <iterator>
 #include <optional>
@@ -106,7 +106,7 @@ class Cynthia final : public Allocator {
     return std::nullopt;
   }
 
-  /// All that fit into a stock.
+  /// Returns all ways that fit into a stock.
   std::vector<Way> ways(JobId job, VcId vc, const std::vector<Stock>& stock, const View& view,
                         const cluster::Ledger& ledger) const {
     const cluster::Demand& demand = asked(job, view);
@@ -123,7 +123,7 @@ class Cynthia final : public Allocator {
         if (std::int64_t{gpus} * demand.gpu_milli > each.milli) break;
         const double told =
             view.speeds == nullptr ? 1 : rate_on(job, gpus, each.gpu_type, vc, view, ledger);
-        // Not told of GPUs on nodes that differ: as fast as recorded.
+        // The speed on nodes that differ is not known: it is as recorded.
         const double time_s = work_s / (told > 0 ? told : 1);
         made.push_back({.gpus = gpus,
                         .gpu_type = each.gpu_type,
@@ -144,9 +144,9 @@ class Cynthia final : public Allocator {
 
   void left(JobId job, const View&) override { refused_.erase(job); }
 
-  std::vector<JobId> chosen_;  // that are to start
-  std::set<JobId> refused_;    // that found no place though there were GPUs enough
-  Time wakes_ = kNever;        // when a job that waits for GPUs in use has to take others
+  std::vector<JobId> chosen_;  // jobs to start
+  std::set<JobId> refused_;    // jobs that found no place although there were enough GPUs
+  Time wakes_ = kNever;        // when a job that waits for GPUs in use must take others
 };
 
 }  // namespace

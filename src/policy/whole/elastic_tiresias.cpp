@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Elastic Tiresias: queues by attained GPU time say which elastic jobs run, and GPUs that are left
-/// go where they add most speed.
+/// Elastic Tiresias: queues by attained GPU time choose the elastic jobs that run, and spare GPUs
+/// go where they add the most speed.
 ///
-/// Jobs stand in queues by the GPU time that they have attained, in the order in which they came
-/// within one; each gets what it asks as long as there is room. Where more than `crowd` of them
-/// would wait, those beyond the first queue are cut to one GPU. GPUs that are left go one by one to
-/// the job whose speed, beside that on one GPU, grows most.
+/// Jobs are in queues by attained GPU time, in order of arrival within a queue. Each gets what it
+/// requests while there is room. If more than `crowd` jobs would wait, jobs beyond the first queue
+/// shrink to one GPU. Spare GPUs go one by one to the job whose speed, relative to one GPU, grows
+/// most.
 ///
 /// Source   Gu et al., NSDI'19 (Tiresias), with elastic jobs as in the public scheduler Voda.
-/// Differs  Speeds are believed from what jobs have reported; one that has reported nothing gets no
-///          more than it asks. A job sinks at the first deal after its limit.
-/// Cost     O(jobs x GPUs) a deal, and a fit for each new report.
+/// Differs  Speeds are estimated from reports; a job without reports gets no more than it requests.
+///          A job changes its queue at the first reallocation after it reaches the limit.
+/// Cost     O(jobs x GPUs) per reallocation, and a fit per new report
 #include <algorithm>
 #include <map>
 
@@ -36,7 +36,7 @@ class ElasticTiresias final : public ElasticAllocator {
     std::size_t queue = 0;
     int gpus = 0;
   };
-  /// Of a job, up to the last deal.
+  /// Service of a job up to the last reallocation.
   struct Service {
     double gpu_s = 0;
     Duration attained{};
@@ -75,7 +75,7 @@ class ElasticTiresias final : public ElasticAllocator {
     return service.gpu_s;
   }
 
-  /// Returns what is left of `gpus`.
+  /// Returns how many of `gpus` are left.
   static int hand_out(std::vector<Share>& line, int gpus, bool cuts, const View& view) {
     for (Share& each : line) {
       const int asked_gpus = std::clamp(view.request(each.job->job).gpus, 1, each.job->most);

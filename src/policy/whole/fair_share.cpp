@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Whoever has used least of its share is next, and use is forgotten with a half-life.
+/// The owner with the least usage against its share comes first; past usage decays with a
+/// half-life.
 ///
-/// Owners are the tenants of the cluster file, by their guarantees; users that are none of them
-/// have shares alike, and come behind the tenants. From the top of the tree down, the tenant that
-/// has used least for its share comes first, then the one below it that has; within one, jobs come
-/// in the order of submission. A job that finds no GPUs keeps those behind it from starting. As
-/// `astraea` running jobs are in that line too, and stop at the end of a lease for those before
-/// them: over time all owners with enough to do have GPU time by their shares. The jobs of an owner
-/// divide its time too: the job that has had least of the GPU time that it deserved comes first. A
-/// job deserves an equal part of its owner's GPUs, up to those that it asks, for as long as it is
-/// there.
+/// Owners are the tenants of the cluster file, with their guarantees as shares. Users without a
+/// tenant have equal shares and come after the tenants. From the top of the tree down, the tenant
+/// with the least usage for its share comes first. Within an owner, jobs run in order of
+/// submission. A job that finds no GPUs holds back the jobs behind it.
 ///
-/// Source   Slurm's fair tree: siblings are compared by share / use. Ye et al., TPDS'22 (Astraea):
-///          long-term GPU-time fairness, by leases, of tenants and of their jobs.
-/// Differs  Use decays in closed form, not in steps of PriorityCalcPeriod. Astraea rounds the
-///          fairness of jobs to fifths, and orders those that are equal by how likely they end in
-///          the next lease; here they come in the order of submission.
-/// Cost     O(n) a deal with n jobs of a virtual cluster, and O(w log w) with w that wait.
+/// `astraea` also puts running jobs in that order, and stops them at the end of a lease for those
+/// before them. So all owners with enough jobs get GPU time according to their shares, and the jobs
+/// of an owner divide its time as well: the job with the least GPU time relative to what it
+/// deserved comes first. A job deserves an equal part of its owner's GPUs, at most what it
+/// requests, while it is present.
+///
+/// Source   Slurm's fair tree: siblings are compared by share / usage. Ye et al., TPDS'22
+///          (Astraea): long-term GPU-time fairness of tenants and of their jobs by leases.
+/// Differs  Usage decays in closed form, not in steps of PriorityCalcPeriod. Astraea rounds the
+///          fairness of jobs to fifths, and orders equal jobs by their chance to end in the next
+///          lease; here equal jobs keep the order of submission.
+/// Cost     O(n) per decision with n jobs of a virtual cluster, plus O(w log w) for w waiting jobs
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -37,7 +39,7 @@ namespace {
 
 class FairShare final : public Allocator {
  public:
-  /// `lease` zero = no job is ever stopped.
+  /// A `lease` of zero never stops a job.
   FairShare(std::unique_ptr<Placement> placement, const Host& host, double half_life_s,
             Duration lease)
       : Allocator(std::move(placement)),
@@ -46,26 +48,26 @@ class FairShare final : public Allocator {
         lease_(lease) {}
 
  private:
-  /// Use of an owner, or of a tenant above it, and what runs for it now.
+  /// Usage of an owner, or of a tenant above it, and what it runs now.
   struct Account {
     explicit Account(double half_life_s) : use(half_life_s) {}
     fairness::DecayedUse use;  // until `since`
     std::int64_t milli = 0;    // of GPUs that have run since
     Time since{};
   };
-  /// A job, and what its owner and those above it have used for their shares, from the top down.
+  /// A job, and the usage by share of its owner and the tenants above, from the top down.
   struct Next {
     const std::vector<double>* used = nullptr;
-    double had = 0;  // GPU time, for what the job deserved
+    double had = 0;  // GPU time relative to what the job deserved
     JobId job{};
   };
   struct Vc {
     std::vector<JobId> jobs;
-    std::vector<JobId> line;  // those that did not run on, the next one first
+    std::vector<JobId> line;  // jobs that did not keep their GPUs, in order
     Time lease_ends{};
     Time stands_until = Time::min();
     bool waits = false;
-    Time counted{};  // until then deserved_s_ is
+    Time counted{};  // deserved_s_ is up to date until then
   };
 
   void allocate(VcId id, std::span<const JobId> jobs, const View& view, Plan& plan,
@@ -103,7 +105,8 @@ class FairShare final : public Allocator {
       if (vc.waits) break;
       wishes.push_back({next.job});
     }
-    // The line changes as jobs run, so it stands only as long as it does not matter who is first.
+    // The order changes as jobs run, so it is valid only as long as it does not matter who is
+    // first.
     const bool any_fits = std::any_of(line.begin(), line.end(), [&](const Next& next) {
       return is_in(free, asked(next.job, view));
     });
@@ -123,7 +126,7 @@ class FairShare final : public Allocator {
     return static_cast<double>(milli_of(job, view)) / cluster::kWholeGpu;
   }
 
-  /// Adds what jobs that were there at the last decision have deserved since.
+  /// Adds what the jobs of the last decision have deserved since then.
   void count_deserved(Vc& vc, std::span<const JobId> jobs, const std::vector<Stock>& stock,
                       const View& view) {
     const double passed_s = seconds(view.now - std::exchange(vc.counted, view.now));
@@ -146,7 +149,7 @@ class FairShare final : public Allocator {
     }
   }
 
-  /// GPUs that each job of an owner deserves while `jobs` are there.
+  /// Returns the GPUs that each job of an owner deserves while `jobs` are present.
   static std::map<Owner, double> deserved_gpus(const std::vector<JobId>& jobs,
                                                const std::vector<Stock>& stock, const View& view) {
     std::map<Owner, double> of;  // so many jobs; then so many GPUs for each of them
@@ -162,7 +165,7 @@ class FairShare final : public Allocator {
     return of;
   }
 
-  /// GPU time that a job has had for what it deserved; 0 without leases.
+  /// Returns the GPU time of a job relative to what it deserved; 0 without leases.
   double had_of_deserved(JobId job, const View& view) const {
     if (lease_ == Duration{0}) return 0;
     return had_s(job, view) / std::max(1e-3, deserved_s_[index(job)]);
@@ -191,7 +194,7 @@ class FairShare final : public Allocator {
     if (running_.remove(job)) run_more(job, -milli_of(job, view), view);
   }
 
-  /// From now on so much more, in thousandths of a GPU, runs for the owner of a job.
+  /// Counts `milli` more thousandths of a GPU as running for the owner of a job from now on.
   void run_more(JobId job, std::int64_t milli, const View& view) {
     for_all_above(owner_of(job, view), view, [&](Account& account) {
       account.use = use_until(account, view.now);
@@ -200,7 +203,7 @@ class FairShare final : public Allocator {
     });
   }
 
-  /// Use that includes what has run until `now`.
+  /// Returns the usage, including what has run until `now`.
   static fairness::DecayedUse use_until(const Account& account, Time now) {
     fairness::DecayedUse use = account.use;
     if (account.milli > 0 && account.since < now) {
@@ -210,7 +213,7 @@ class FairShare final : public Allocator {
     return use;
   }
 
-  /// Adds what was used before all that it has seen.
+  /// Adds the usage from before this policy started.
   void take_past(const View& view) {
     const auto all = std::exchange(past_use_, nullptr);
     for (const PastUse& past : *all) {
@@ -226,7 +229,7 @@ class FairShare final : public Allocator {
     }
   }
 
-  /// Tells `take` the account of an owner and of those above it.
+  /// Calls `take` with the account of an owner and of each tenant above it.
   template <typename Take>
   void for_all_above(Owner owner, const View& view, Take take) {
     while (true) {
@@ -240,7 +243,7 @@ class FairShare final : public Allocator {
 
   static double in_s(Time at) { return seconds(at.time_since_epoch()); }
 
-  /// What an owner and those above it have used for their shares, from the top down.
+  /// Returns the usage by share of an owner and the tenants above it, from the top down.
   std::vector<double> used_of(Owner owner, const View& view) const {
     std::vector<double> path;
     const auto& tenants = view.cluster.tenants;
@@ -267,7 +270,7 @@ class FairShare final : public Allocator {
     return account == accounts_.end() ? 0 : use_until(account->second, view.now).at(in_s(view.now));
   }
 
-  std::shared_ptr<const std::vector<PastUse>> past_use_;  // null = it is taken, or there is none
+  std::shared_ptr<const std::vector<PastUse>> past_use_;  // null once added, or if there is none
   double half_life_s_;
   Duration lease_;
   std::map<VcId, Vc> vcs_;

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The least left first, those sooner that end late beside a part of the cluster of their own, each
-/// on the type of GPUs where that is worth most.
+/// Shortest remaining time first, earlier for jobs that end late compared with their own share of
+/// the cluster, each on the GPU type where that is worth most.
 ///
-/// At each lease it raises the sum over jobs of rho^`power` / time left
-/// (timeshare::shortest_first), rho being the time from submission to the believed end over that on
-/// 1/n of the GPUs, as Themis has it. Rho grows with each job that waits, so that none waits for
-/// ever. In a lease whatever becomes free is handed out at once, and no job is stopped; nor is one
-/// at its end that has gained less than a lease of work over what a stop costs it.
+/// Each lease maximizes the sum over jobs of rho^`power` / remaining time
+/// (timeshare::shortest_first). As in Themis, rho is the time from submission to the expected end,
+/// divided by the time on 1/n of the GPUs. Rho grows while a job waits, so no job waits forever.
+/// GPUs that become free within a lease are given out at once, and no job is stopped. At the end of
+/// a lease, a job is not stopped either if the work of the lease does not exceed the cost of
+/// stopping it.
 ///
-/// How fast a job is on a type Allocator::rate_on_type() says.
+/// Speeds by type come from Allocator::rate_on_type().
 ///
-/// Source   ours; the parts are those of rules/timeshare/shortest_first.h and of Mahajan et al.,
-/// NSDI'20
-///          (Themis), section 3.
-/// Cost     a sort at each decision; a linear program of jobs x types where types differ.
+/// Source   Our own; its parts come from rules/timeshare/shortest_first.h and from Mahajan et al.,
+///          NSDI'20 (Themis), section 3.
+/// Cost     a sort per decision; a linear program of jobs x types if types differ
 #include <algorithm>
 #include <map>
 

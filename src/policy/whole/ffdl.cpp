@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// FfDL's elastic scaling: the deal of GPUs under which the speed-ups of all elastic jobs together
-/// are largest, by a dynamic program (rules/elastic/best_deal.h). Jobs beyond one for each GPU
-/// wait, the last that came. A speed-up is the speed that is believed with the best batch beside
-/// that on one GPU; until a job has reported anything it has one GPU, then twice the most that it
-/// has reported of.
+/// FfDL's elastic scaling: allocates GPUs for the largest sum of speed-ups of all elastic jobs, by
+/// a dynamic program (rules/elastic/best_deal.h). If there are more jobs than GPUs, the last
+/// arrivals wait. A speed-up is the estimated speed with the best batch, relative to one GPU. A job
+/// has one GPU until its first report, then at most twice the most that it has reported on.
 ///
 /// Source   Saxena et al., MASCOTS'20 (elastic scaling in FfDL), section IV.
-/// Differs  The paper knows scaling and batch of each job beforehand; here they are believed from
-///          what it has reported.
-/// Cost     O(jobs x GPUs x most GPUs of a job) a deal, and a fit for each new report.
+/// Differs  The paper knows the scaling and the batch of each job in advance; here they are
+///          estimated from its reports.
+/// Cost     O(jobs x GPUs x most GPUs of a job) per reallocation, and a fit per new report
 #include <algorithm>
 
 #include "policy/kit/elastic_allocator.h"
@@ -20,7 +19,7 @@
 namespace almanac::policy::whole {
 namespace {
 
-/// Of a job that is to have a GPU and has none.
+/// Worth of a job that should get a GPU and has none.
 constexpr double kWorstOfAll = -1e12;
 
 class Ffdl final : public ElasticAllocator {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Tickets: owners have GPU time of each type by their shares, and trade fast GPUs for more slow
-/// ones where that pays for both.
+/// Tickets: owners get GPU time of each type by their shares, and trade fast GPUs for more slow
+/// ones if both gain.
 ///
-/// Each owner is due its share of each type, after trading. In each lease the owner that has had
-/// least of what it is due of a type is next there (stride scheduling), with the job of its own
-/// that has run least on as many GPUs as it asks. What an owner has no job for the others have. An
-/// owner that comes anew begins where the one stands that has had least.
+/// Each owner deserves its share of each type, after trading. In each lease, the owner with the
+/// least GPU time of a type relative to its share comes next there (stride scheduling), with the
+/// job that has run least. GPUs for which an owner has no job go to the others. A new owner starts
+/// level with the owner that has had least.
 ///
 /// Source   Chaudhary et al., EuroSys'20 (Gandiva-fair), sections 3 and 4.
-/// Differs  Gangs are placed by the placement slot, not split among servers; what a trade may be
-///          worth Allocator::rate_on_type() says; where all types are as fast nobody trades.
-/// Cost     O(n t) a lease with n jobs and t types.
+/// Differs  The placement slot places gangs; they are not split among servers. The gain of a trade
+///          comes from Allocator::rate_on_type(); without different speeds there is no trade.
+/// Cost     O(n t) per lease with n jobs and t types
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -34,14 +34,14 @@ class GandivaFair final : public LeaseAllocator {
         trades_(told.word("trade") == "yes") {}
 
  private:
-  /// An owner, with what it has of each type in the order of the stock.
+  /// An owner, with its values for each type in the order of the stock.
   struct Account {
     Owner owner{};
     bool is_new = true;
-    std::vector<double> due{};   // GPUs
-    std::vector<double> pass{};  // had / due
+    std::vector<double> due{};   // fair share in GPUs
+    std::vector<double> pass{};  // GPU time / fair share
     std::vector<JobId> jobs{};
-    std::vector<JobId> waiting{};  // the one that has run least first
+    std::vector<JobId> waiting{};  // the job that has run least first
   };
   using Accounts = std::vector<Account>;  // in order of owners
   struct Book {
@@ -86,7 +86,7 @@ class GandivaFair final : public LeaseAllocator {
     return is_known ? *at : *accounts.insert(at, {.owner = owner});
   }
 
-  /// Closes accounts of owners that have no job.
+  /// Files jobs under their owners, and closes accounts of owners without a job.
   static void file_jobs(Book& book, const Deal& deal, const View& view) {
     if (std::equal(deal.jobs.begin(), deal.jobs.end(), book.filed.begin(), book.filed.end()))
       return;
@@ -123,7 +123,7 @@ class GandivaFair final : public LeaseAllocator {
     for (std::size_t at = 0; at < accounts.size(); ++at) accounts[at].due = std::move(due[at]);
   }
 
-  /// The mean speed of an owner's jobs on a type; next to nothing where none accepts it.
+  /// Returns the mean speed of an owner's jobs on a type; close to 0 if none accepts it.
   double rate_of(const std::vector<JobId>& jobs, std::uint64_t type, VcId vc, const View& view,
                  const cluster::Ledger& ledger) const {
     double sum = 0;
@@ -139,7 +139,7 @@ class GandivaFair final : public LeaseAllocator {
     return count == 0 ? kLeast : std::max(kLeast, sum / static_cast<double>(count));
   }
 
-  /// Those that are new begin at the least pass, from which all passes count.
+  /// Starts new accounts at the smallest pass, and counts all passes from there.
   static void begin_alike(Accounts& accounts, std::size_t types) {
     for (std::size_t type = 0; type < types; ++type) {
       double least = std::numeric_limits<double>::max();
@@ -163,13 +163,13 @@ class GandivaFair final : public LeaseAllocator {
     }
   }
 
-  /// An owner may have GPUs of a type.
+  /// An owner whose turn it is for GPUs of a type.
   struct Turn {
     double pass = 0;
     std::size_t account = 0;
     std::size_t type = 0;
 
-    /// For a heap: who comes last.
+    /// For a heap: the last in turn.
     bool operator<(const Turn& other) const {
       return std::tie(other.pass, other.account, other.type) < std::tie(pass, account, type);
     }
@@ -185,7 +185,7 @@ class GandivaFair final : public LeaseAllocator {
     }
   };
 
-  /// In order of what they have run, then as they stand.
+  /// Sorts jobs by how long they have run, keeping the order of equals.
   void put_least_first(std::vector<JobId>& jobs, const View& view) {
     if (jobs.size() < 2) return;
     runs_.clear();
@@ -196,8 +196,8 @@ class GandivaFair final : public LeaseAllocator {
                    [](const Run& run) { return run.job; });
   }
 
-  /// Names jobs that wait until none finds GPUs. As GPUs become ever fewer, an owner that has no
-  /// job for those of a type will have none later.
+  /// Names waiting jobs until none finds GPUs. GPUs only become fewer, so an owner without a job
+  /// for a type now will have none later.
   void start_jobs(Accounts& accounts, std::vector<Stock>& left, const View& view,
                   std::vector<Wish>& wishes) {
     for (Account& account : accounts) put_least_first(account.waiting, view);
@@ -236,7 +236,7 @@ class GandivaFair final : public LeaseAllocator {
     }
   }
 
-  /// Names the first job of an owner that finds GPUs of a type; false = none does.
+  /// Names the first job of an owner that finds GPUs of a type; returns false if none does.
   bool start_first(Account& account, std::uint64_t gpu_type, std::vector<Stock>& left,
                    const View& view, std::vector<Wish>& wishes) const {
     const auto found = std::find_if(account.waiting.begin(), account.waiting.end(), [&](JobId job) {
@@ -247,7 +247,7 @@ class GandivaFair final : public LeaseAllocator {
     return true;
   }
 
-  /// Names a job for GPUs of a type; false = it finds none.
+  /// Names a job for GPUs of a type; returns false if there are too few.
   bool start(Account& account, JobId job, std::uint64_t gpu_type, std::vector<Stock>& left,
              const View& view, std::vector<Wish>& wishes) const {
     const std::uint64_t type = asked(job, view).gpu_types & gpu_type;

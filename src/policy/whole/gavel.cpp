@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Time on several types of GPUs, divided by a program and handed out in leases: a job runs next
-/// where it has had least of what it is to have.
+/// Divides the time on several GPU types by a program, and gives it out in leases: a job next runs
+/// on the type where it has received least of its part.
 ///
-/// What the program optimises is one of whole/gavel/time_objective.h. How fast a job is on a type
-/// it does not run on is what the speed models say; without them what was learned of jobs of its
-/// user and name, else all types that it accepts are as fast (Allocator::rate_on_type()).
+/// whole/gavel/time_objective.h defines what the program optimizes. The speed of a job on a type
+/// where it does not run comes from the speed models, or else from past jobs of its user and name;
+/// if neither is known, all accepted types count as equally fast (Allocator::rate_on_type()).
 ///
-/// `gavel_cost` divides time by prices, anew with each change of one, and jobs move at the end of
-/// the lease.
+/// `gavel_cost` divides time by price, again after each change of a price, and jobs move at the end
+/// of the lease.
 ///
 /// Source   Narayanan et al., OSDI'20 (Gavel), sections 3 to 5; SOSP'21 (POP). Prices that change:
 ///          Narayanan et al., DISPA'20 (MLCloudPrice).
-/// Differs  The published rounds go type by type in a fixed order; here all pairs of job and type
-///          are one line, and stops that gain nothing are left out. The published program leaves a
-///          job that came after the last division without a part for up to `reset_s`; here the
-///          next lease divides again where a job waits. What a job was due and did not have counts
-///          on top of its next part; the published program only breaks ties by it, and forgets
-///          jobs whose turn does not come within `reset_s`.
-/// Cost     a program where jobs have come or gone, at most once in `reset_s`, or once a lease
+/// Differs  The published rounds go through types in a fixed order; here all pairs of job and type
+///          are one list, and pointless stops are omitted. The published program gives a new job no
+///          part for up to `reset_s`; here the next lease divides again if a job waits. Time that a
+///          job deserved and did not get is added to its next part; the published program only
+///          breaks ties by it, and forgets jobs that get no turn within `reset_s`.
+/// Cost     a program after jobs have come or gone, at most once per `reset_s`, or once per lease
+///          while new jobs wait; otherwise a sort. If the program gives up, each job gets 1 / n of
+///          each type.
 ///          while jobs that come have to wait; else a sort. A program that gives up leaves each
 ///          job 1 / n of each type.
 #include <algorithm>
@@ -48,17 +49,17 @@ class Gavel final : public LeaseAllocator {
         reset_(told.duration("reset_s")) {}
 
  private:
-  /// What a job is to have of each type, and has had since that was worked out.
+  /// A job's part of each type, and what it has received since that was computed.
   struct Part {
     std::map<std::uint64_t, double> due;
     std::map<std::uint64_t, double> had_s;
-    double owed_s = 0;  ///< On top of `due`, once: what it was due before and did not have.
+    double owed_s = 0;  ///< Added to `due` once: what it deserved before and did not get.
 
     double due_of_all() const {
       return std::accumulate(due.begin(), due.end(), 0.0,
                              [](double sum, const auto& each) { return sum + each.second; });
     }
-    /// Time that it was due in the last `elapsed_s` and did not have.
+    /// Returns the time that the job deserved in the last `elapsed_s` and did not get.
     double owed_after(double elapsed_s) const {
       double owed = owed_s + due_of_all() * elapsed_s;
       for (const auto& [type, had] : had_s) owed -= had;
@@ -94,7 +95,7 @@ class Gavel final : public LeaseAllocator {
     }
   }
 
-  /// Adds what has run since the last decision.
+  /// Adds run time since the last decision.
   static void count(Vc& vc, std::span<const JobId> jobs, const View& view) {
     for (const JobId job : jobs) {
       if (view.progress(job).phase != Phase::running) continue;
@@ -143,8 +144,8 @@ class Gavel final : public LeaseAllocator {
     return std::binary_search(last.jobs.begin(), last.jobs.end(), job);
   }
 
-  /// What is owed to a job that came after the last division: its part since it came, less what it
-  /// has had.
+  /// Returns what a job that came after the last division is owed: its part since it came, minus
+  /// what it has received.
   static double newcomers_s(JobId job, const std::vector<double>& row, double elapsed_s,
                             const View& view) {
     const double there_s = std::min(elapsed_s, seconds(view.now - view.request(job).submit));
@@ -161,9 +162,9 @@ class Gavel final : public LeaseAllocator {
   }
   bool renews(VcId id) const override { return vcs_.at(id).prices_changed; }
 
-  /// Each job on each type that it accepts, first where it has had least of what is due to it. Half
-  /// a lease counts as had from the beginning, so that a first moment does not outweigh all. What
-  /// is owed counts as due since the division, and so for less the longer ago that is.
+  /// Returns each job on each accepted type, first where it has received the least of its part.
+  /// Half a lease counts as received from the start, so that a first moment does not outweigh
+  /// everything. Owed time counts as deserved since the division, so its weight falls over time.
   std::vector<Entry> line(Vc& vc, const std::vector<JobId>& open, const std::vector<Stock>& stock,
                           const View& view) const {
     std::vector<Entry> entries;

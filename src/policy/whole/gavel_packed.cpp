@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Max-min fairness over types of GPUs where two jobs may run on the same ones: time is divided by
-/// a program among jobs alone and pairs of them, and handed out in leases.
+/// Max-min fairness over GPU types if two jobs may run on the same GPUs: a program divides time
+/// among single jobs and pairs, and leases give it out.
 ///
-/// Jobs that ask as many GPUs, of the same types and memory and of one model and batch, are a kind:
-/// the program gives time to kinds and to pairs of kinds (whole/gavel_packed/pair_time.h). As a
-/// lease begins each has so many places as make up for what it was due until then and will be in
-/// this lease, the one most behind first; a place of a kind goes to the job that has run least, in
-/// whole leases. What is then free goes to the others, alone. Within a lease what becomes free is
-/// handed out likewise.
+/// Jobs with the same number, types and memory of GPUs and the same model and batch are a kind. The
+/// program gives time to kinds and to pairs of kinds (whole/gavel_packed/pair_time.h). At the start
+/// of a lease, each kind or pair gets as many places as make up for what it deserved until then and
+/// will deserve in this lease, the one most behind first. A place goes to the job of the kind that
+/// has run least, in whole leases. GPUs that are still free go to other jobs, alone. GPUs that
+/// become free within a lease are given out in the same way.
 ///
 /// Source   Narayanan et al., OSDI'20 (Gavel), sections 4.2 and 5, and its program.
-/// Differs  The published rounds rank each pair of jobs, of which there are 500,000 of a thousand
-///          jobs. Which jobs of a kind share is by what they have had, not by the program.
-/// Cost     a program of n^2 / 2 columns a type with n kinds of as many GPUs, where jobs have come
-///          or gone, at most once in `reset_s`; else a step for each pair of kinds that has time.
+/// Differs  The published rounds rank each pair of jobs, 500,000 pairs for a thousand jobs. Here
+///          the run time so far, not the program, decides which jobs of a kind share.
+/// Cost     a program of n^2 / 2 columns per type with n kinds of equal GPU count, after jobs have
+///          come or gone, at most once per `reset_s` or once per lease while new jobs wait;
+///          otherwise a step per pair of kinds that has time
 #include <algorithm>
 #include <map>
 #include <set>
@@ -65,8 +66,8 @@ class GavelPacked final : public LeaseAllocator {
     }
   }
 
-  /// Names jobs of `open` for the places of their kinds, the kind first that is most behind, and
-  /// gives which.
+  /// Names jobs of `open` for the places of their kinds, the kind most behind first, and returns
+  /// them.
   std::set<JobId> hand_out(const Vc& vc, const std::vector<JobId>& open, std::vector<Stock>& left,
                            const View& view, std::vector<Wish>& wishes) {
     std::map<SharerKind, std::vector<JobId>> jobs_of;
@@ -109,8 +110,8 @@ class GavelPacked final : public LeaseAllocator {
     return named;
   }
 
-  /// Of jobs of a kind the one that has run least, in whole leases; of those that have run as much
-  /// one that is there already.
+  /// Returns the job of a kind that has run least, in whole leases; among equals a job that is on
+  /// this type already.
   JobId next(const std::vector<JobId>& jobs, std::uint64_t type, JobId beside,
              const View& view) const {
     JobId best = kNoJob;
@@ -131,7 +132,7 @@ class GavelPacked final : public LeaseAllocator {
     return take(left, demand);
   }
 
-  /// Adds what has run since the last decision.
+  /// Adds run time since the last decision.
   void count(Vc& vc, std::span<const std::vector<JobId>> groups, const View& view) {
     for (std::vector<JobId> running : groups) {
       std::erase_if(running, [&](JobId job) { return view.progress(job).phase != Phase::running; });
@@ -160,7 +161,7 @@ class GavelPacked final : public LeaseAllocator {
     if (before != kNoTime) add_newcomers(owed_s, due_of, vc, deal, view);
     vc.times.clear();
     for (const auto& [unit, due] : dues) {
-      double more_s = 0;  // its part of what its kinds are owed
+      double more_s = 0;  // share of the time that its kinds are owed
       for (const SharerKind& kind : kinds_in(unit)) {
         const auto known = owed_s.find(kind);
         if (known == owed_s.end() || due_of[kind] <= 0) continue;
@@ -171,8 +172,7 @@ class GavelPacked final : public LeaseAllocator {
     vc.last = division_of(deal, view);
   }
 
-  /// Adds what is owed to kinds of which no job was there at the last division: their time since
-  /// the first of them came.
+  /// Adds the time owed to kinds without a job at the last division, since their first job came.
   void add_newcomers(std::map<SharerKind, double>& owed_s,
                      const std::map<SharerKind, double>& due_of, const Vc& vc, const Deal& deal,
                      const View& view) {
@@ -195,7 +195,7 @@ class GavelPacked final : public LeaseAllocator {
     return {unit.one, unit.other};
   }
 
-  /// Time that jobs of a kind were due since the last division and did not have.
+  /// Returns the time that jobs of each kind deserved since the last division and did not get.
   static std::map<SharerKind, double> owed(const Vc& vc, const View& view) {
     std::map<SharerKind, double> made;
     if (vc.last.at == kNoTime) return made;

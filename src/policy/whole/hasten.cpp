@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Ours: GPUs to elastic jobs so that they end soon. What each of six deals leads to is played
-/// forward until all present jobs have ended, and the best is taken (rules/elastic/deal_ahead.h). A
-/// job runs with the batch of the best goodput that is believed.
+/// Allocates GPUs to elastic jobs so that they end soon: simulates six allocations until all
+/// present jobs have ended, and takes the best (rules/elastic/deal_ahead.h). A job runs with the
+/// batch of the best estimated goodput.
 ///
-/// What all jobs of a model have reported is one belief, so that its later jobs start right; where
-/// steps on some GPUs were reported, the model is corrected by them. How long a job is to train it
-/// tells.
+/// Reports of all jobs of a model make one estimate, so later jobs start with the right one. Where
+/// step times on some GPUs were reported, they correct the model. A job reports its own total work.
 ///
-/// Source   ours; docs/guide/elastic.md compares it with the published ones.
-/// Cost     some ms a deal with 30 jobs, and a fit for each new report.
+/// Source   Our own; docs/guide/elastic.md compares it with published policies.
+/// Cost     some ms per reallocation with 30 jobs, and a fit per new report
 #include <algorithm>
 #include <cmath>
 
@@ -21,9 +20,9 @@
 namespace almanac::policy::whole {
 namespace {
 
-constexpr int kGrowth = 8;               // times the most GPUs reported, in one go
-constexpr double kLeastPartLeft = 0.02;  // of its work, of a job that should have ended
-// Left of a job of whose model nothing is known: little, so that it starts and tells.
+constexpr int kGrowth = 8;               // times the most GPUs reported on, in one step
+constexpr double kLeastPartLeft = 0.02;  // of the work of a job that should have ended
+// Remaining time of a job of an unknown model: short, so that it starts and reports.
 constexpr double kUnknown_s = 300;
 
 class Hasten final : public ElasticAllocator {

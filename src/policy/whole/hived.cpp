@@ -1,30 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Tenants own cells - racks, nodes, sockets, halves of these, GPUs - wherever these are, and no
-/// tenant makes another wait for its own (HiveD). The published scheduler
-/// (cluster/cells/scheduler.h) says which GPUs a job gets.
+/// Tenants own cells (racks, nodes, sockets, halves of these, GPUs), and no tenant makes another
+/// wait for its own cells (HiveD). The published scheduler (cluster/cells/scheduler.h) chooses the
+/// GPUs of a job.
 ///
-/// What a tenant owns is said by its cells or its guarantee (whole/hived/cell_owners.h). What a job
-/// has on a node lies in one cell. A job of a tenant goes into its cells if they have room, and
-/// what guests hold there gives way; one of higher priority also where jobs of less are, which run
-/// on as guests where they are (lazy preemption). Any other job is a guest: it runs on what is
-/// free, and is stopped for an owner. Jobs are tried by priority and in the order in which they
-/// came, owners before guests; one that does not fit is passed by others.
+/// A tenant's cells follow from the cluster file or from its guarantee (whole/hived/cell_owners.h).
+/// What a job holds on a node is within one cell. A job goes into its tenant's cells if they have
+/// room, and guests there give way. A job of higher priority also goes where jobs of lower priority
+/// are; these continue as guests where they run (lazy preemption). Any other job is a guest: it
+/// runs on free GPUs, and is stopped for an owner. Jobs are tried by priority, then in order of
+/// arrival, owners before guests. A job that does not fit lets others pass.
 ///
-/// While all nodes are in service, a job that fits what is free of its tenant's own cells starts at
-/// once. Cells know GPUs only: where cores, memory or the quota of an account are short a job
-/// waits, whatever its tenant owns.
+/// While all nodes are in service, a job that fits into the free part of its tenant's cells starts
+/// at once. Cells know only GPUs: if cores, memory or an account's quota are short, a job waits
+/// whatever its tenant owns.
 ///
 /// Source   Zhao et al., OSDI'20 (HiveD), and the program published with it.
-/// Differs  Whether a job is a guest is not its user's word but its tenant's, which may own
-/// nothing:
-///          it is one if its tenant's cells have no room when it starts, and stays one until it is
-///          stopped. A job that asks a part of a GPU gets one whole. A policy that begins anew
-///          takes a job that runs for an owner's where that tenant's cells can be bound to it, else
-///          for a guest.
-/// Cost     O(n) a decision with n jobs that wait, and for each demand among them a search of all
-///          nodes: it is for some thousand of these.
+/// Differs  Not the user but the tenant, which may own nothing, decides whether a job is a guest:
+///          it is one if its tenant's cells have no room when it starts, until it is stopped. A job
+///          that requests a part of a GPU gets a whole one. After a restart of the policy, a
+///          running job counts as an owner's if that tenant's cells can be bound to it, and as a
+///          guest otherwise.
+/// Cost     O(n) per decision with n waiting jobs, and a search of all nodes for each of their
+///          demands. Suits some thousand nodes.
 #include <algorithm>
 #include <memory>
 #include <set>
@@ -33,6 +32,7 @@
 #include <utility>
 #include <vector>
 
+#include "policy/contract/may_stop.h"
 #include "policy/kit/line_policy.h"
 #include "policy/registry.h"
 #include "policy/whole/hived/cell_owners.h"
@@ -59,7 +59,7 @@ class Hived final : public LinePolicy {
   }
   void left(JobId job, const View& view) override { site_of(job, view).release(job); }
   bool serves_apart(const View&) const override { return !placement_->draws(); }
-  /// What cells are free or doomed may change with attempts, also with those in vain.
+  /// Which cells are free or doomed may change with attempts, even failed ones.
   std::uint64_t changes(VcId vc) const override { return sites_[index(vc)].changes(); }
   int priority(JobId job, const View& view) const override { return owner_of(job, view).priority; }
 
@@ -105,20 +105,21 @@ class Hived final : public LinePolicy {
     });
   }
 
-  /// Gives a node where it cannot be done, or kNoNode; then it is.
+  /// Carries out an offer. Returns kNoNode, or the node where it is impossible.
   NodeId carry_out(JobId job, const CellSite::Offer& offer, const View& view, Plan& plan) {
     const std::size_t before = plan.ledger.mark();
     // One that starts in this very plan is not to be stopped by it.
-    const bool may_stop = std::all_of(offer.victims.begin(), offer.victims.end(), [&](JobId other) {
-      return view.progress(other).phase == Phase::running && plan.find(other) == nullptr;
+    const bool may = std::all_of(offer.victims.begin(), offer.victims.end(), [&](JobId other) {
+      return view.progress(other).phase == Phase::running && plan.find(other) == nullptr &&
+             may_stop(view.request(other), Stops::all);
     });
-    if (may_stop) {
+    if (may) {
       for (const JobId other : offer.victims) {
         for (const cluster::Grant& grant : view.grants(other)) plan.ledger.give_back(grant);
       }
     }
     for (const cluster::Grant& grant : offer.grants) {
-      if (may_stop && plan.ledger.can_take(grant)) continue;
+      if (may && plan.ledger.can_take(grant)) continue;
       plan.ledger.undo(before);
       return grant.node;
     }

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Few jobs late and all of them soon, on GPUs of several types: jobs that wait are lined up at the
-/// GPUs, by branch and bound, so that the sum of their completion times, and `late_worth` times
-/// that of their tardiness, is least.
+/// Few late jobs and short completion times on several GPU types. Branch and bound lines up waiting
+/// jobs at GPUs for the least sum of completion times plus `late_worth` times the sum of tardiness.
 ///
-/// Of the jobs that wait `considered` are lined up together, those with the earliest deadlines
-/// first, then those that came first; behind them the next ones, while any GPU is free. Those that
-/// come first in a line start, and a job may wait for a fast GPU though a slow one is free. No job
-/// is stopped. How fast a job is on a type Allocator::rate_on_type() says.
+/// Lines up `considered` waiting jobs together, by deadline, then in order of arrival. The next
+/// ones follow while any GPU is free. The first job of each line starts; a job may wait for a fast
+/// GPU while a slow one is free. Never stops a job. Speeds by type come from
+/// Allocator::rate_on_type().
 ///
-/// Source   Yang et al., IEEE TC 2023 (Hydra); rules/timeshare/lines.h has what of it was at hand.
-/// Differs  Run times are believed, not sampled on each type. One that runs for longer than
-///          believed is taken to run for a tenth of that longer. A search ends after so many steps,
-///          not when a clock says so, and the best line so far stands.
-/// Cost     kMostLinings x considered x GPUs asked, for each `considered` jobs while GPUs are free.
+/// Source   Yang et al., IEEE TC 2023 (Hydra), as far as it was available; see
+///          rules/timeshare/lines.h.
+/// Differs  Run times are estimates, not samples on each type. A job that exceeds its estimate is
+///          expected to run a tenth longer. A search ends after a number of steps, not by a clock,
+///          and the best lines so far count.
+/// Cost     kMostLinings x considered x requested GPUs, for each `considered` jobs while GPUs are
+///          free
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -92,7 +93,7 @@ class Hydra final : public Allocator {
     }
   }
 
-  /// Leaves `jobs` in the order in which they are to start.
+  /// Leaves `jobs` in the order in which they should start.
   void line_up_jobs(std::span<JobId> jobs, VcId vc, const std::vector<Stock>& all, Free& free_s,
                     std::vector<Stock>& left, const View& view, const cluster::Ledger& ledger,
                     std::vector<Wish>& wishes) const {
@@ -132,7 +133,7 @@ class Hydra final : public Allocator {
     order_as(lines_.at(vc), waiting);
   }
 
-  /// Infinite where it cannot run.
+  /// Returns the remaining time; infinite if the job cannot run there.
   double time_left_s(JobId job, std::uint64_t type, VcId vc, const View& view,
                      const cluster::Ledger& ledger) const {
     const bool accepts = (asked(job, view).gpu_types & type) != 0;
@@ -144,7 +145,7 @@ class Hydra final : public Allocator {
 
   double late_worth_;
   std::size_t considered_;
-  std::map<VcId, std::vector<JobId>> lines_;  // jobs that waited, as they are to start
+  std::map<VcId, std::vector<JobId>> lines_;  // waiting jobs, in the order in which to start them
 };
 
 }  // namespace

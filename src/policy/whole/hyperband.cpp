@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// HyperBand: brackets of trials of a sweep, from many that are compared early to few that are not
-/// compared at all; the best part of a bracket goes on once all of its trials have reached its rung
-/// (rules/elastic/sweep/hyperband.h), the others rest (kit/sweep_allocator.h). A bracket that has
-/// not all of its trials when none of the group runs or may begin goes on with those that it has.
+/// HyperBand: brackets of trials of a sweep, from many trials that are compared early to a few that
+/// are never compared. The best of a bracket continue once all its trials have reached its rung
+/// (rules/elastic/sweep/hyperband.h); the others pause (kit/sweep_allocator.h). A bracket that
+/// lacks trials when none of the group runs or may begin continues with those that it has.
 ///
 /// Source   Li et al., JMLR 18, 2018 (Hyperband), Algorithm 1.
 #include "rules/elastic/sweep/hyperband.h"

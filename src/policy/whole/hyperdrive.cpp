@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// HyperDrive (POP): trials of a sweep by how likely it is that they reach a target. Every
-/// `boundary` steps of a trial its curve is carried on from what it has reported
-/// (rules/elastic/sweep/promise.h), to its last step or to where it gets by the deadline of its
-/// group. Poor trials are ended; promising ones keep their GPUs, and have them before others; the
-/// rest share what is left: at its boundary such a trial gives way to jobs that wait, those before
-/// that have had fewer turns. One of which too little is known is one of the rest.
+/// HyperDrive (POP): ranks the trials of a sweep by their chance to reach a target. Every
+/// `boundary` steps of a trial, its curve is extrapolated from its reports
+/// (rules/elastic/sweep/promise.h) to its last step, or to where it gets by the deadline of its
+/// group. Poor trials end. Promising ones keep their GPUs and get GPUs before others. The rest
+/// share what is left: at its boundary, such a trial gives way to waiting jobs, and trials with
+/// fewer turns come first. A trial with too few reports belongs to the rest.
 ///
-/// The target is that of `target`; else the best metric that the group has reported so far. Once a
-/// trial has reached a target that was told, the others are ended, and it goes on to its end. At
-/// the deadline of a group all are ended. Trials that run at present count as the slots that there
-/// are.
+/// The target is `target`, or else the best metric that the group has reported. Once a trial has
+/// reached a given target, the others end, and it runs to its end. At the deadline of a group all
+/// its trials end. The number of slots is the number of running trials.
 ///
 /// Source   Rasley et al., Middleware'17 (HyperDrive), section 3 (POP).
-/// Differs  The curves (rules/elastic/sweep/promise.h). The paper has a target always, and ends all
-/// when
-///          it is reached.
-/// Cost     A curve at each boundary (0.1 ms and more), O(n log n) with n trials of the group.
+/// Differs  The curves (rules/elastic/sweep/promise.h). The paper always has a target, and ends all
+///          trials once it is reached.
+/// Cost     a curve per boundary (0.1 ms or more), O(n log n) with n trials of the group
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -49,14 +47,14 @@ class HyperDrive final : public SweepAllocator {
   struct Trial {
     std::vector<elastic::LossPoint> losses{};
     std::optional<double> chance{};
-    int turns = 0;             // boundaries that it has come to
-    Time looked_at = kNoTime;  // when it came to the last one
+    int turns = 0;             // boundaries that it has reached
+    Time looked_at = kNoTime;  // when it reached the last one
   };
   struct Sweep {
     double best = -std::numeric_limits<double>::infinity();
     double promising_from = 1;
   };
-  /// What heard() has found of a trial, which is told of each report first.
+  /// What heard() has found out about a trial; it receives each report first.
   class Verdicts final : public elastic::Rungs {
    public:
     explicit Verdicts(const std::set<JobId>& poor) : poor_(poor) {}
@@ -95,7 +93,7 @@ class HyperDrive final : public SweepAllocator {
     rate(group, sweep, view);
   }
 
-  /// The last step that it makes, by its deadline at the speed that it had so far.
+  /// Returns the last step that the trial makes, by its deadline at its speed so far.
   static double last_step(JobId job, const Training& told, const View& view) {
     const Time end = deadline_of(view.request(job).group, view);
     const double worked_s = seconds(view.worked(job));

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Sweeps with a deadline: the best trial that a group has when its time is up counts. Trials are
-/// compared at rungs (rules/elastic/sweep/hyper_rungs.h), those below the cut-off rest; GPUs that
-/// the trials which run leave free go to the best of them; once a new trial could not get far
-/// enough in the time that is left none begins or goes on, and at the deadline all are ended.
+/// Sweeps with a deadline: the best trial of a group when its time is up counts. Trials are
+/// compared at rungs (rules/elastic/sweep/hyper_rungs.h), and those below the cut-off pause. GPUs
+/// that the running trials leave free go to the best of them. Once a new trial could not get far
+/// enough in the remaining time, none begins or continues; at the deadline all trials end.
 ///
 /// The deadline of a group is the earliest of its trials; a group without one is compared and
-/// widened alike. A unit of GPUs is what a trial asks. One that leaves open on how many GPUs it
-/// runs may have more units; its batch stays, for that may be what the sweep is about. Its units
-/// change when it has reported more than `settle` times since they last did, and grow only where it
-/// is believed to make a tenth more steps until the deadline, its restart counted.
+/// widened in the same way. A unit of GPUs is what a trial requests. An elastic trial may have
+/// several units; its batch stays the same, because the sweep may be about it. Its units change
+/// after more than `settle` reports since the last change, and grow only if it is expected to make
+/// a tenth more steps until the deadline, including its restart.
 ///
 /// Source   Liaw et al., SoCC'19 (HyperSched), and the public program.
-/// Differs  What a trial gains by more units is believed from the steps that it has reported
-///          (kit/reported_speeds.h), where the program is told a table; what a start costs is the
-///          job's restart, where the program takes the 90th percentile of those that it saw. A
-///          trial that may go on keeps its place in the line though others pass it meanwhile.
-/// Cost     O(n log n) a report and a decision with n trials of a group.
+/// Differs  The gain from more units is estimated from reported steps (kit/reported_speeds.h); the
+///          program reads a table. The cost of a start is the job's restart; the program takes the
+///          90th percentile of those it saw. A trial that may continue keeps its place in line
+///          although others pass it meanwhile.
+/// Cost     O(n log n) per report and per decision with n trials of a group
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -51,10 +51,10 @@ class HyperSched final : public SweepAllocator {
  private:
   struct Trial {
     std::optional<double> score{};
-    int gpus = 0;     // that it holds
-    int reports = 0;  // since it holds so many
+    int gpus = 0;     // GPUs that it holds
+    int reports = 0;  // since that number changed
     elastic::BatchLimits batches{};
-    double s_a_step = 0;  // of work at what it asks; 0 = not known
+    double s_a_step = 0;  // seconds of work per step on its requested GPUs; 0 if unknown
     double most = 0;      // steps
   };
 
@@ -107,7 +107,7 @@ class HyperSched final : public SweepAllocator {
                                          : double{request.restart_s};
   }
 
-  /// One that has reported little since it was widened keeps what it holds.
+  /// A trial with few reports since its GPUs changed keeps what it holds.
   int gpus_of(JobId job, const Room&, const View& view) override {
     const auto trial = trials_.find(job);
     if (trial == trials_.end() || view.progress(job).phase != Phase::running) return 0;
@@ -160,7 +160,7 @@ class HyperSched final : public SweepAllocator {
     const int free = room.gpus_left(type_held(open.front()->job, view));
     const int units = static_cast<int>(open.size()) + free / unit;
     const std::vector<int> dealt = elastic::deal_units(scores, units, leftovers_, most);
-    // What stays as it is or shrinks first, so that what grows finds out what is really free.
+    // First the jobs that keep their size or shrink, so that those that grow see what is free.
     for (const bool grows : {false, true}) {
       for (std::size_t at = 0; at < open.size(); ++at) {
         const JobId job = open[at]->job;
@@ -177,7 +177,7 @@ class HyperSched final : public SweepAllocator {
     }
   }
 
-  /// Whether it makes so many more steps until the deadline that its restart is worth it.
+  /// Whether a trial makes enough more steps until the deadline to be worth its restart.
   bool is_worth(JobId job, int from, int to, const Room& room, const View& view) const {
     const trace::Request& request = view.request(job);
     const int batch = request.batch > 0 ? request.batch : trials_.at(job).batches.initial_batch;

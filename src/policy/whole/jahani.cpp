@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The cheapest nodes on which jobs end in time, where a node costs its price whole for as long as
-/// any job runs there: jobs share nodes that are paid already, and those that can wait wait for
-/// GPUs of a cheap type.
+/// The cheapest nodes on which jobs end in time, if a node costs its full price while any job runs
+/// there. Jobs share nodes that are already paid for, and jobs that can wait do so for a cheap GPU
+/// type.
 ///
-/// Of the jobs that wait `considered` are placed together, those with the earliest deadlines first,
-/// then those that came first; behind them the next ones, while any GPU is free. Each has a node,
-/// and where it leaves that open a number of GPUs up to Request::max_gpus, or waits; by branch and
-/// bound the sum is least of what the nodes cost in addition and of `late_cost` for each second of
-/// tardiness. A job that waits is taken to start on the type that is cheapest for it, once that has
-/// as many GPUs free, on nodes of its own. So one without a deadline waits for the cheapest type,
-/// and for no other. What runs is never stopped or moved. A GPU's price is the signal `price/TYPE`
-/// (kit/prices.h); a node costs that of all its GPUs.
+/// Places `considered` waiting jobs together, by deadline, then in order of arrival. The next ones
+/// follow while any GPU is free. Each job gets a node, and if it is elastic a number of GPUs up to
+/// Request::max_gpus, or waits. Branch and bound minimizes the additional cost of nodes plus
+/// `late_cost` per second of tardiness. A waiting job is expected to start on its cheapest type
+/// once that has enough free GPUs, on nodes of its own. So a job without a deadline waits for the
+/// cheapest type only. Running jobs are never stopped or moved. The price of a GPU is the signal
+/// `price/TYPE` (kit/prices.h); a node costs as much as all its GPUs.
 ///
-/// Source   Jahani et al., ICCCS'19: capacity of virtual machines and schedule of jobs with
+/// Source   Jahani et al., ICCCS'19: capacity of virtual machines and the schedule of jobs with
 ///          deadlines as one mixed-integer program of costs and tardiness.
-/// Differs  Of the paper its abstract was at hand; what a job that waits will cost is ours. Nodes
-///          of a cluster stand for machines that are rented, so that a job may find none. A search
-///          ends after kMostPlacings, and the best placement so far stands. Jobs that ask a part of
-///          a GPU, more than a node has, or none, have what they ask as they come.
-/// Cost     kMostPlacings x nodes that differ x ways (whole/jahani/node_search.h), for each
-/// `considered` jobs while GPUs are free.
+/// Differs  Only the paper's abstract was available; the cost of a waiting job is our own. Nodes of
+///          a cluster, which may be busy, stand for rented machines. A search ends after
+///          kMostPlacings steps, and the best placement so far counts. Jobs that request a part of
+///          a GPU, more than a node has, or no GPU get what they request in order of arrival.
+/// Cost     kMostPlacings x different nodes x ways (whole/jahani/node_search.h), for each
+///          `considered` jobs while GPUs are free
 #include <algorithm>
 #include <deque>
 #include <limits>
@@ -46,7 +45,7 @@ class Jahani final : public Allocator {
         considered_(static_cast<std::size_t>(told.whole("considered"))) {}
 
  private:
-  /// When GPUs in use are believed to be free, of each type.
+  /// When GPUs in use are expected to become free, by type.
   using Ends = std::map<std::uint64_t, std::vector<double>>;
 
   void allocate(VcId vc, std::span<const JobId> jobs, const View& view, Plan& plan,
@@ -93,7 +92,7 @@ class Jahani final : public Allocator {
     plan.ledger.undo(before);
   }
 
-  /// The others have what they ask as they come.
+  /// Whether the search places the job. Other jobs get what they request in order of arrival.
   static bool is_given_a_node(JobId job, VcId vc, const View& view, const cluster::Ledger& ledger) {
     const cluster::Demand& demand = asked(job, view);
     const auto pools = ledger.pools(vc);
@@ -107,7 +106,7 @@ class Jahani final : public Allocator {
     return price_of(pool.gpu_type, view) * pool.gpus_per_node;
   }
 
-  /// Of idle nodes of a kind no more than jobs are placed together.
+  /// Offers nodes to the search; of idle nodes of a kind, no more than jobs are placed together.
   void offer_nodes(NodeSearch& search, VcId vc, const std::map<NodeId, double>& paid_s,
                    const View& view, const cluster::Ledger& ledger) const {
     for (const cluster::Pool& pool : ledger.pools(vc)) {
@@ -148,7 +147,7 @@ class Jahani final : public Allocator {
     return made;
   }
 
-  /// Until as many GPUs of a type are believed to be free.
+  /// Returns the time until enough GPUs of a type are expected to be free.
   static double wait_s(const cluster::Pool& pool, int gpus, const Ends& ends_s) {
     const auto ends = ends_s.find(pool.gpu_type);
     if (gpus <= pool.free_gpus || ends == ends_s.end()) return 0;
@@ -156,7 +155,8 @@ class Jahani final : public Allocator {
     return ends->second[std::min(missing, ends->second.size()) - 1];
   }
 
-  /// That it is believed to run yet; on 0 GPUs: on what it asks. Infinite where it cannot run.
+  /// Returns the expected remaining run time; 0 GPUs means what the job requests. Infinite if it
+  /// cannot run there.
   double time_s(JobId job, int gpus, std::uint64_t type, VcId vc, const View& view,
                 const cluster::Ledger& ledger) const {
     const bool is_asked = gpus == 0 || gpus == asked(job, view).gpus;

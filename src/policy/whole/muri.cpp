@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Jobs that ask as many GPUs take turns on the same ones, in groups of up to four that are matched
-/// anew in each round.
+/// Jobs that request the same number of GPUs take turns on them, in groups of up to four that are
+/// matched again in each round.
 ///
-/// In order of rank jobs are chosen for as long as GPUs would do if four shared what each asks.
-/// Where the GPUs do not suffice for them alone, they are merged by matchings of the greatest
-/// weight until they do (interleave::group); the weight of a group is the work that it does, beside
-/// what four jobs do that never wait for each other. A group that does less than its jobs one after
-/// another is taken apart. Groups start in order of their first jobs, where the placement likes.
-/// A round is a lease (kit/lease_allocator.h): within one groups lose the jobs that end, and what
-/// becomes free goes to the jobs that wait in the same way.
+/// Chooses jobs by rank, as many as fit if groups of four shared the GPUs that each requests. If
+/// the GPUs are too few for the jobs alone, merges jobs by maximum-weight matchings until they fit
+/// (interleave::group). The weight of a group is its work relative to four jobs that never wait for
+/// each other. A group that does less work than its jobs one after another is dissolved. Groups
+/// start in the order of their first jobs, where the placement chooses. A round is a lease
+/// (kit/lease_allocator.h): within it, groups only lose jobs that end, and GPUs that become free go
+/// to waiting jobs in the same way.
 ///
-///   muri_l   rank: GPU time so far
-///   muri_s   rank: GPU time that is believed to be left
+///   muri_l   rank: attained GPU time
+///   muri_s   rank: estimated remaining GPU time
 ///
-/// How fast jobs are beside each other is predicted, by stages where their models tell them
-/// (perf/beside.h); without View::speeds none share.
+/// Speeds of jobs that share are predicted, by stages if their models have them (perf/beside.h).
+/// Without View::speeds no jobs share.
 ///
 /// Source   Zhao et al., SIGCOMM'22 (Muri), sections 4 and 5; rounds of 6 minutes are of section 6.
-/// Differs  The published simulator plans at every event, charges no job for having been moved, and
-///          weighs by the time in which stages are in use. Of matchings that weigh alike the one is
-///          taken here that parts the fewest jobs, and of more than 64 groups that ask as many GPUs
-///          each 64 in order of rank are matched by themselves.
-/// Cost     each round, where GPUs are short: matchings of 64 groups, some milliseconds each, until
-///          up to four times the jobs that the GPUs hold are merged.
+/// Differs  The published simulator plans at every event, charges no job for a move, and weighs by
+///          the time in which stages are in use. Among matchings of equal weight, this policy takes
+///          the one that separates the fewest jobs. It matches more than 64 groups of one GPU count
+///          in blocks of 64 by rank.
+/// Cost     Each round, if GPUs are short: matchings of 64 groups, some ms each, until up to four
+///          times the jobs that the GPUs hold are merged.
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -85,7 +85,7 @@ class Muri final : public LeaseAllocator {
                    [](const Ranked& each) { return each.job; });
   }
 
-  /// The jobs that are to run if up to four share what one of them asks.
+  /// Returns the jobs to run if up to four share what one of them requests.
   static Jobs choose(const Jobs& open, std::vector<Stock> left, const View& view) {
     std::vector<bool> is_chosen(open.size());
     for (std::size_t at = 0; at < open.size(); ++at) {
@@ -110,7 +110,7 @@ class Muri final : public LeaseAllocator {
            one.gpu_types == other.gpu_types;
   }
 
-  /// Groups of `jobs`, which are in order of rank, in order of their first.
+  /// Groups `jobs`, which are in order of rank. Groups are in the order of their first jobs.
   std::vector<Jobs> grouped(const Jobs& jobs, const Deal& deal, const View& view,
                             const cluster::Ledger& ledger) {
     if (view.speeds == nullptr) {  // none may share
@@ -169,7 +169,7 @@ class Muri final : public LeaseAllocator {
     return true;
   }
 
-  /// What the jobs of a group do at a time, beside what one of them does alone; 0 = they do not fit
+  /// Returns the work rate of a group relative to one of its jobs alone; 0 if the jobs do not fit
   /// into the memory of any GPU together.
   static double work_together(const Jobs& group, const Deal& deal, const View& view,
                               const cluster::Ledger& ledger) {

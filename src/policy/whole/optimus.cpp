@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Optimus: GPUs one by one, each to the elastic job whose remaining time it shortens most
-/// (rules/elastic/marginal_gain.h). A job's batch stays as asked; how much it has left it tells,
-/// how long steps take on other GPUs is believed from what it has reported. Until it has reported
-/// anything it has one GPU.
+/// Optimus: gives out GPUs one by one, each to the elastic job whose remaining time it shortens
+/// most (rules/elastic/marginal_gain.h). A job keeps its requested batch. It reports how much work
+/// is left; step times on other GPUs are estimated from its reports. A job has one GPU until its
+/// first report.
 ///
 /// Source   Peng et al., EuroSys'18 (Optimus), sections 3 and 4.1.
-/// Differs  The paper fits the loss curve to know what is left; here the job tells its total.
-/// Workers
-///          alone, no parameter servers; the model of step times is that of Pollux.
-/// Cost     O(jobs x GPUs) a deal, and a fit for each new report.
+/// Differs  The paper fits the loss curve to estimate the remaining work; here the job reports its
+///          total. There are workers but no parameter servers. The model of step times is that of
+///          Pollux.
+/// Cost     O(jobs x GPUs) per reallocation, and a fit per new report
 #include <algorithm>
 
 #include "policy/kit/elastic_allocator.h"

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Pollux: GPUs and nodes of elastic jobs by a genetic search for the best mean of their goodputs
-/// (rules/elastic/genetic_search.h), batches by goodput. What a job has reported is all that is
-/// believed of it; one that has reported nothing is taken to be twice as fast on twice the GPUs.
+/// Pollux: chooses GPUs and nodes of elastic jobs by a genetic search for the best mean of their
+/// goodputs (rules/elastic/genetic_search.h), and batch sizes by goodput. Only a job's reports
+/// count; a job without reports is assumed to be twice as fast on twice the GPUs.
 ///
-/// Source   Qiao et al., OSDI'21 (Pollux), section 4; 4.2.1 for the power of fairness, which is -1
-///          in the published program.
-/// Differs  A job's fair share is counted on as few nodes as hold it; the published program counts
-///          it on one node. Deals are made where something has happened, not in each interval.
-/// Cost     10,000 matrices a deal; some 20 ms with 20 jobs and 16 nodes.
+/// Source   Qiao et al., OSDI'21 (Pollux), section 4; 4.2.1 for the exponent of fairness, which is
+///          -1 in the published program.
+/// Differs  A job's fair share counts on as few nodes as hold it; in the published program, on one
+///          node. Reallocates on events, and at each interval only while a job waits; the published
+///          program does so at each interval.
+/// Cost     10,000 matrices per reallocation; about 20 ms with 20 jobs and 16 nodes
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -109,7 +110,7 @@ class Pollux final : public ElasticAllocator {
     return problem;
   }
 
-  /// The last front on the jobs and nodes of now, or how things are.
+  /// Returns the last front for the present jobs and nodes, or the present allocation.
   std::vector<elastic::GpuMatrix> remembered(const std::vector<Elastic>& rows, const Room& room,
                                              const elastic::SearchProblem& problem) const {
     std::vector<elastic::GpuMatrix> made;

@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// PowerFlow: GPUs, in powers of two, and the power limit of each elastic job, so that jobs end
-/// soon within a budget of power (rules/elastic/power_deal.h). What a limit does to a job is
-/// believed as the run's power model tells of its network; how fast it is on other GPUs, from what
-/// it has reported. Until a job has reported anything it has the fewest GPUs that it may have.
-/// Where nothing is known of power limits none is set, and GPUs alone are dealt. Where not all can
-/// run, the shortest do. Times that jobs have left are divided by the square of what each would
-/// have left on its fewest GPUs: else the longest would get most.
+/// PowerFlow: chooses GPUs, in powers of two, and the power limit of each elastic job, so that jobs
+/// end soon within a power budget (rules/elastic/power_deal.h). The run's power model gives the
+/// effect of a limit on a job; its speed on other GPUs is estimated from its reports. A job has its
+/// fewest GPUs until its first report. Without a power model it sets no limits and allocates only
+/// GPUs. If not all jobs can run, the shortest do. Remaining times are divided by the square of the
+/// remaining time on the fewest GPUs; otherwise the longest jobs would get most.
 ///
-/// Jobs lie as buddies do: the largest first, each on whole nodes or on the fullest node that has
-/// room, so that powers of two leave no node in pieces. A smaller job moves where a larger one
-/// needs its node.
+/// Jobs are placed as buddies: the largest first, each on whole nodes or on the fullest node with
+/// room, so that powers of two fragment no node. A smaller job moves if a larger one needs its
+/// node.
 ///
-/// Source   Gu et al., 2023 (PowerFlow), as far as its abstract tells.
-/// Differs  The weights. A power limit stands for the clock of the paper; what jobs report for its
-/// models. Cost     deal_power() a deal: 1 ms with 10 jobs, 140 ms with 60 on 64 GPUs; and a fit
-/// for each
-///          new report.
+/// Source   Gu et al., 2023 (PowerFlow), as far as its abstract describes it.
+/// Differs  The weights. A power limit replaces the paper's clock, and reports replace its models.
+/// Cost     deal_power() per reallocation: 1 ms with 10 jobs, 140 ms with 60 on 64 GPUs; and a fit
+///          per new report
 #include <algorithm>
 
 #include "policy/contract/power_limits.h"
@@ -30,7 +28,7 @@ namespace {
 
 constexpr double kHour_s = 3600;  // so that weights are neither very large nor very small
 
-/// A way to run a job, and its power limit; the time that is left is weighed.
+/// A way to run a job with its power limit; the remaining time is weighted.
 struct LimitedWay {
   elastic::PowerWay way;
   int power_w = 0;
@@ -77,8 +75,8 @@ class PowerFlow final : public ElasticAllocator {
     }
   }
 
-  /// Where not all get GPUs, the sum of the ends is least if the shortest do. A job of which
-  /// nothing is known goes before: it tells within a minute.
+  /// Sorts jobs by remaining time: if not all get GPUs, the sum of completion times is least if the
+  /// shortest do. Jobs without reports come first, because they report within a minute.
   std::vector<Elastic> shortest_first(std::span<const Elastic> came, const Room& room) {
     std::vector<std::pair<double, Elastic>> line;
     for (const Elastic& job : came) {
@@ -100,8 +98,8 @@ class PowerFlow final : public ElasticAllocator {
            std::max(1, job.told.batches.initial_batch);
   }
 
-  /// In order of GPUs and of power limits; a job has at most twice the GPUs that it has reported
-  /// of.
+  /// Returns ways by GPUs, then by power limit. A job has at most twice the most GPUs that it has
+  /// reported on.
   std::vector<LimitedWay> ways_of(const Elastic& job, const Room& room, const View& view,
                                   const PowerLimits* limits) {
     std::vector<LimitedWay> made;
@@ -142,7 +140,7 @@ class PowerFlow final : public ElasticAllocator {
     }
   }
 
-  /// The part of a step that a limit makes longer: all but the exchange.
+  /// Returns the fraction of a step that a limit slows: all but the exchange.
   double computing_part(const Elastic& job, int nodes, int gpus) {
     if (!speeds.knows(job.job)) return 1;
     elastic::Split split = speeds.best(job.job, nodes, gpus).split;
@@ -154,8 +152,8 @@ class PowerFlow final : public ElasticAllocator {
     return std::clamp(passes * pass_s / step_s, 0.0, 1.0);
   }
 
-  /// Nodes for so many GPUs, those that it holds first, then the fullest; none = they do not fit
-  /// so. Taken out of `free`.
+  /// Returns nodes for `gpus` GPUs and takes them out of `free`: nodes that the job holds first,
+  /// then the fullest. Empty if they do not fit in this way.
   static std::vector<NodeGpus> buddies(int gpus, int per_node, std::span<const cluster::Grant> held,
                                        std::vector<NodeGpus>& free) {
     std::vector<NodeGpus> made;

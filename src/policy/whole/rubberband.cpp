@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Sweeps by successive halving that end by their deadline and take the least GPU time: how many
-/// GPUs each trial has in each stage is planned (rules/elastic/sweep/stage_plan.h), anew as each
-/// stage begins. All trials of a group reach a rung, then the best part of them goes on
+/// Sweeps by successive halving that end by their deadline with the least GPU time. As each stage
+/// begins, it plans how many GPUs each trial has in each stage (rules/elastic/sweep/stage_plan.h).
+/// All trials of a group reach a rung, then the best of them continue
 /// (rules/elastic/sweep/halving.h).
 ///
-/// The deadline of a group is the earliest of its trials; without one the plan takes the least GPU
-/// time. How long steps take is believed of all trials of a model together, from what they have
-/// reported; until one has, and of trials that say on how many GPUs they run, each has what it
-/// asks. A trial's batch stays, for that may be what the sweep is about.
+/// The deadline of a group is the earliest of its trials; without one, the plan only minimizes GPU
+/// time. Step times are estimated for all trials of a model together from their reports. Until
+/// there is one, a trial has the GPUs it requests, as trials that are not elastic always do. A
+/// trial's batch stays the same, because the sweep may be about it.
 ///
 /// Source   Misra et al., EuroSys'21 (RubberBand), section 4.
-/// Differs  GPU time is what is saved: GPUs of a cluster have one price, and no instance is booted.
-/// Cost     A plan for each trial that begins a stage, some ms, and a fit for each new report.
+/// Differs  Saves GPU time: GPUs of a cluster have one price, and no instances are booted.
+/// Cost     a plan for each trial that begins a stage, some ms, and a fit per new report
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -35,7 +35,7 @@ class RubberBand final : public SweepAllocator {
         grace_(told.number("grace")) {}
 
  private:
-  /// GPUs of a trial, and since which stage.
+  /// GPUs of a trial, and the stage for which they were planned.
   struct Planned {
     std::size_t stage = 0;
     int gpus = 0;
@@ -69,7 +69,7 @@ class RubberBand final : public SweepAllocator {
     return known->second.gpus;
   }
 
-  /// GPUs of a trial in the stage that it begins.
+  /// Returns the GPUs of a trial in the stage that it begins.
   int plan(JobId job, const Training& told, const elastic::Halving* rungs, const Room& room,
            const View& view) {
     const trace::Request& request = view.request(job);
@@ -99,7 +99,7 @@ class RubberBand final : public SweepAllocator {
     return made.gpus.empty() ? request.gpus : std::max(request.min_gpus, made.gpus.front());
   }
 
-  /// Seconds of a step on 0, 1, 2 ... GPUs.
+  /// Returns the seconds of a step on 0, 1, 2 ... GPUs.
   std::vector<double> steps_of(JobId job, const elastic::BatchLimits& batches, const Room& room,
                                const View& view) const {
     const trace::Request& request = view.request(job);

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Jobs buy rounds of the next ones on a market, so that the product of what all have trained by
-/// then is large, the last to end ends early, and none ends later than on 1/n of the GPUs.
+/// Jobs buy rounds on a market, so that the product of all jobs' progress is large, the last job
+/// ends early, and none ends later than on 1/n of the GPUs.
 ///
-/// A plan is made at each lease, of which the first round is carried out; GPUs that it leaves go to
-/// the jobs with the most left. In a lease whatever becomes free is handed out the same way, and no
-/// job is stopped; nor is one at its end that has gained less than a lease of work over what a stop
-/// costs it.
+/// Plans at each lease and carries out the first round of the plan. GPUs that it leaves go to the
+/// jobs with the most remaining time. GPUs that become free within a lease are given out in the
+/// same way, and no job is stopped. At the end of a lease, a job is not stopped either if the work
+/// of the lease does not exceed the cost of stopping it.
 ///
 /// Source   Zheng et al., NSDI'23 (Shockwave), sections 5 and 6.
-/// Differs  How long a job has left is what the estimate says, and what it has trained is the part
-///          of its run time that is behind it: that its batch will grow is known to no log, and
-///          `gavel/shockwave.h` has beliefs about it for the published workloads. As
-///          rules/timeshare/market.h says.
-/// Cost     O(n r log(n r)) a lease with n jobs and plans of r rounds.
+/// Differs  Progress is the elapsed fraction of the estimated run time. Logs do not show how batch
+///          sizes will grow; `gavel/shockwave.h` models that for the published workloads. See also
+///          rules/timeshare/market.h.
+/// Cost     O(n r log(n r)) per lease with n jobs and plans of r rounds
 #include <algorithm>
 #include <map>
 
@@ -57,8 +56,8 @@ class Shockwave final : public LeaseAllocator {
     }
   }
 
-  /// Whether it matters in which order jobs are named. Those that run have room where they are, and
-  /// go on where no other job takes it; among those that wait it matters who is placed first.
+  /// Whether the order in which jobs are named matters. Running jobs have room where they are, and
+  /// continue if no other job takes it; among waiting jobs the first is placed first.
   static bool is_order_telling(const std::vector<JobId>& open, const std::vector<Stock>& left,
                                const View& view) {
     const auto waits = [&](JobId job) { return view.progress(job).phase == Phase::waiting; };
@@ -101,7 +100,7 @@ class Shockwave final : public LeaseAllocator {
     open = std::move(ordered);
   }
 
-  /// When each job would end on a part of its own, as things are now.
+  /// Estimates the end of each job on its own share of the cluster.
   void estimate(FairEnds& known, const Deal& deal, const View& view) const {
     FairEnds ends;
     const double part = std::min(1.0, gpus_of(deal.left) / static_cast<double>(deal.jobs.size()));

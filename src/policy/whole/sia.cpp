@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Sia: on GPUs of which type, and on how many, each elastic job runs, by an integer program over
+/// Sia: chooses the GPU type and number of GPUs of each elastic job by an integer program over
 /// configurations, so that goodputs are large and fair (rules/elastic/typed_program.h). A
-/// configuration is a power of two of GPUs of one node, or whole nodes, of one type. A job may have
-/// twice the most GPUs that it has reported of; until it has reported anything it has one. A change
-/// costs a job the more the younger it is.
+/// configuration is a power of two of GPUs on one node, or whole nodes, of one type. A job may have
+/// twice the most GPUs that it has reported on, and one until its first report. A change costs a
+/// young job more.
 ///
-/// A job that waits costs the more the longer: from its beginning if it has never run, else after
-/// ten minutes. So each has its turn.
+/// The price of a waiting job grows: from its submission if it has never run, otherwise after ten
+/// minutes. So each job gets its turn.
 ///
-/// On a type on which a job has reported nothing its goodput is that on a type on which it has,
-/// times how much faster it is believed to be there (Allocator::rate_on_type()).
+/// On a type without reports, a job's goodput is that on a type with reports, times the estimated
+/// ratio of speeds (Allocator::rate_on_type()).
 ///
 /// Source   Jayaram Subramanya et al., SOSP'23 (Sia), section 3.
-/// Differs  Jobs are not profiled on a GPU of each type before they start. The published price of a
-///          waiting job is always the same, a tenth more than that of one GPU: a job that has four
-///          never gives two of them to one that comes.
-/// Cost     CBC, some ms for 50 jobs and 20 configurations, and a fit for each new report.
+/// Differs  Jobs are not profiled on one GPU of each type before they start. The published price of
+///          a waiting job is constant, a tenth more than the cost of one GPU, so a job with four
+///          GPUs never gives two of them to a new job.
+/// Cost     CBC, some ms for 50 jobs and 20 configurations, and a fit per new report
 #include <algorithm>
 #include <cmath>
 
@@ -29,7 +29,7 @@ namespace almanac::policy::whole {
 namespace {
 
 constexpr double kCannotUse = 1e-4;
-constexpr Duration kPatience = 10min;  // of a job that has run, and waits
+constexpr Duration kPatience = 10min;  // of a waiting job that has run before
 
 class Sia final : public ElasticAllocator {
  public:
@@ -39,7 +39,7 @@ class Sia final : public ElasticAllocator {
         terms_{.fairness = told.number("fairness"), .idle_price = told.number("idle_price")} {}
 
  private:
-  /// GPUs of a type, on so many of its nodes.
+  /// GPUs of a type, on a number of its nodes.
   struct Choice {
     std::uint64_t type = 0;
     int gpus = 0;
@@ -79,7 +79,7 @@ class Sia final : public ElasticAllocator {
     wishes.insert(wishes.end(), dealt.begin(), dealt.end());
   }
 
-  /// Numbers of GPUs of a type that a job may be given.
+  /// Returns the numbers of GPUs of a type that a job may have.
   static std::vector<int> counts_of(const Room& room) {
     std::vector<int> made;
     for (int gpus = 1; gpus < room.per_node && gpus <= room.gpus; gpus *= 2) made.push_back(gpus);
@@ -87,7 +87,7 @@ class Sia final : public ElasticAllocator {
     return made;
   }
 
-  /// By how much a job that waits counts as faster.
+  /// Returns the factor by which a waiting job counts as faster.
   double eagerness(JobId job, const View& view) const {
     const Progress& state = view.progress(job);
     if (state.phase != Phase::waiting) return 1;
@@ -96,7 +96,7 @@ class Sia final : public ElasticAllocator {
     return std::pow(1 + beyond_s / seconds(kPatience) * 10, -1 / terms_.fairness);
   }
 
-  /// `rate` says how fast a job is believed to be on a type, beside others.
+  /// `rate` returns the estimated speed of a job on a type, relative to others.
   template <typename Rate>
   elastic::TypedJob row_of(const Elastic& job, const std::vector<Choice>& choices, Rate rate,
                            const View& view) {
@@ -134,15 +134,15 @@ class Sia final : public ElasticAllocator {
     return slower > 0 ? there * rate(job, choice.type) / slower : 0;
   }
 
-  /// The type of whose reports a job's speed on `type` is believed: that itself, else the first of
-  /// which there are any; 0 = there are none.
+  /// Returns the type whose reports determine a job's speed on `type`: that type, or else the first
+  /// with reports; 0 if there are none.
   std::uint64_t reported_type(const Elastic& job, std::uint64_t type) const {
     const std::vector<std::uint64_t> told = speeds.types(job.job);
     if (told.empty()) return 0;
     return std::find(told.begin(), told.end(), type) == told.end() ? told.front() : type;
   }
 
-  /// With the best batch there; its own until it has reported anything.
+  /// Returns a wish with the best batch there, or the job's own batch until its first report.
   Wish typed_wish(const Elastic& job, const Choice& choice) {
     Wish wish{.job = job.job, .gpus = choice.gpus, .gpu_types = choice.type};
     const std::uint64_t told = reported_type(job, choice.type);

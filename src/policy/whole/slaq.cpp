@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// SLAQ: GPUs go to the elastic jobs whose loss they are expected to lower most until the next
-/// deal. The loss is what a job reports as its metric, with the sign turned; how it will go on
-/// falling is believed by curves fitted to the reports (rules/elastic/loss_curve.h). A fall is
-/// counted in units of the largest that the job has shown in as long a time on one GPU, so that
-/// jobs with other losses compare. Each job has one GPU first, in the order in which they came.
+/// SLAQ: GPUs go to the elastic jobs whose loss is expected to fall most until the next
+/// reallocation. The loss is the metric that a job reports, with the sign changed. Curves fitted to
+/// the reports predict how it falls (rules/elastic/loss_curve.h). A fall is measured relative to
+/// the largest that the job has shown in the same time on one GPU, so that jobs with different
+/// losses are comparable. Each job gets one GPU first, in order of arrival.
 ///
-/// A job of which too little is known counts as one whose loss falls as fast as ever. `believes`
-/// says what counts of a fall that is not sure: what is expected, the least or the most that the
-/// reports allow; with `most`, jobs whose curve is not known well are tried.
+/// A job with too few reports counts as if its loss fell as fast as ever. `believes` chooses the
+/// fall to use if it is uncertain: the expected one, the least, or the most that the reports allow.
+/// With `most`, jobs with poorly known curves are tried.
 ///
 /// Source   Zhang et al., SoCC'17 (SLAQ), sections 4 and 5.
-/// Differs  The paper deals one by one to the largest fall; here the falls of all together are
-///          largest (rules/elastic/best_deal.h), which is the same where each GPU more is worth
-///          less. It has processors and the steps of Spark; here steps are believed of GPUs as
-///          reported, and a job may have twice the most GPUs that it has reported of.
-/// Cost     O(jobs x GPUs x most GPUs of a job) a deal, and a curve for each job that has reported
-///          since the last one.
+/// Differs  The paper gives GPUs one by one to the largest fall. Here the sum of all falls is
+///          largest (rules/elastic/best_deal.h), which is the same if each further GPU is worth
+///          less. The paper has CPUs and Spark's steps; here steps are estimated for GPUs from
+///          reports, and a job may have twice the most GPUs that it has reported on.
+/// Cost     O(jobs x GPUs x most GPUs of a job) per reallocation, and a curve per job with new
+///          reports
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -30,7 +30,7 @@
 namespace almanac::policy::whole {
 namespace {
 
-/// Of a job that is to have a GPU and has none.
+/// Worth of a job that should get a GPU and has none.
 constexpr double kMustHaveOne = -1e12;
 constexpr std::size_t kMostReports = 200;  // of a job; the oldest are forgotten
 
@@ -47,7 +47,7 @@ class Slaq final : public ElasticAllocator {
  private:
   struct Losses {
     std::vector<elastic::LossPoint> points;
-    double fastest = 0;  // fall a step, between two reports
+    double fastest = 0;  // largest fall per step between two reports
     std::optional<elastic::LossCurve> curve;
   };
 
@@ -85,8 +85,8 @@ class Slaq final : public ElasticAllocator {
     }
   }
 
-  /// Of a job's loss until the next deal at a speed, beside the largest that it has shown in as
-  /// long a time at the speed of one GPU.
+  /// Returns the fall of a job's loss until the next reallocation at a speed, relative to the
+  /// largest that it has shown in the same time at the speed of one GPU.
   double fall(const Elastic& job, double speed, double alone) {
     if (alone <= 0) return 0;
     const auto found = losses_.find(job.job);

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Jobs that run while power is cheap or clean, and else wait as long as they can: by a signal, its
-/// price or its carbon, that the host tells. Power is cheap while the signal is below the value
-/// that it had been below for a `part` of the last `day_s`; until so long has been heard, always.
+/// Jobs run while power is cheap or clean, and otherwise wait as long as they can. A signal of the
+/// host gives its price or carbon intensity. Power is cheap while the signal is below the value
+/// that it stayed under for a fraction `part` of the last `day_s`. Until that much history exists,
+/// power is always cheap.
 ///
-/// A job can wait until it has to run on to be in time, by what is believed of its run time and by
-/// what a restart costs it; one without a deadline for `wait_s` in all, whatever it waited for.
-/// Jobs that may run have GPUs in the order in which they came, and none passes another; no job is
-/// stopped for another. Where the host tells no signal all may run.
+/// A job can wait until it must run to meet its deadline, by its estimated run time and its restart
+/// cost. A job without a deadline can wait for `wait_s` in total, for whatever reason. Jobs that
+/// may run get GPUs in order of arrival, and none passes another; no job is stopped for another.
+/// Without a signal all jobs may run.
 ///
-/// Source   the threshold is that of Ecovisor (Souza et al., ASPLOS'23), with the waiting time of
+/// Source   The threshold is that of Ecovisor (Souza et al., ASPLOS'23), with the waiting time of
 ///          GAIA (Hanafy et al., ASPLOS'24, section 4).
-/// Differs  GAIA looks a day ahead from a job's arrival on; here the day is the past one, for a
-///          policy is told no forecast. Where all days are alike both decide the same.
-/// Cost     O(n) a decision with n jobs, O(h log h) a change of the signal with h in a day.
+/// Differs  GAIA looks one day ahead from a job's arrival. A policy gets no forecast, so this one
+///          uses the past day. If all days are equal, both decide the same.
+/// Cost     O(n) per decision with n jobs, O(h log h) per change of the signal with h changes in a
+///          day
 #include <algorithm>
 #include <set>
 
@@ -80,7 +82,7 @@ class StopAndGo final : public Allocator {
     }
   }
 
-  /// Until when a job can wait from now on, were it to wait.
+  /// Returns the latest time until which a job can wait from now on.
   Time latest_start(JobId job, const View& view) const {
     const Time deadline = view.request(job).deadline;
     if (deadline != kNoTime) return deadline - work_left(job, view) - stop_cost(job, view);

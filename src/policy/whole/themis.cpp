@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Jobs bid for GPUs by how much later they would end than on a cluster of their own, and those
-/// that are worst off bid first.
+/// Jobs bid for GPUs by how much later they would end than on a cluster of their own; the worst off
+/// bid first.
 ///
-/// A job's rho is the time from its submission to its believed end, over that on 1/n of the GPUs
-/// (fairness::finish_time_ratio). At each lease the part 1 - `kept` of the jobs that have the
-/// greatest rho may bid; the product of 1 / rho over them is made as large as it can, by the gain
-/// for each GPU. What they leave the others have, the worst off first.
+/// A job's rho is the time from its submission to its expected end, divided by the time on 1/n of
+/// the GPUs (fairness::finish_time_ratio). At each lease, the fraction 1 - `kept` of the jobs with
+/// the largest rho may bid. The product of their 1 / rho is maximized by gain per GPU. The other
+/// jobs get what is left, the worst off first.
 ///
 /// Source   Mahajan et al., NSDI'20 (Themis), sections 3 to 5.
-/// Differs  A job gets what it asks or nothing, so the payments that keep bids honest there, parts
-///          of what was won, have no counterpart: rho is worked out here and not told by jobs,
-///          which have nothing to lie about but their estimates. An app is a job.
-/// Cost     O(n log n) a decision with n jobs.
+/// Differs  A job gets all it requests or nothing, so there are no partial payments to keep bids
+///          honest. The policy computes rho itself; jobs do not report it, so they can only
+///          misstate their estimates. An app is a single job.
+/// Cost     O(n log n) per decision with n jobs
 #include <algorithm>
 #include <cmath>
 #include <map>

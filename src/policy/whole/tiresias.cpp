@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Tiresias: jobs sink through queues as they are served. A job starts in the first queue and moves
-/// down when its attained service, GPUs x time run, reaches the limit of its queue. The jobs that
-/// fill the GPUs by count, from the first queue on, run; running jobs that are not among them stop.
+/// Tiresias: jobs move down through queues as they receive service. A job starts in the first queue
+/// and moves down when its attained service, GPUs x run time, reaches the limit of its queue. The
+/// jobs that fill the GPUs by count, from the first queue on, run; other running jobs stop.
 ///
-/// Within a queue: `las` in the order in which the jobs came (discretised 2D-LAS); `gittins` by the
-/// Gittins index of the service that each has attained, greatest first (discretised 2D-Gittins).
-/// The index is P(S - a <= delta) / E[min(S - a, delta)] over the service S of the jobs that have
-/// ended so far and had more than a. A job that has waited `promote` times as long as it had run
-/// returns to the first queue, and what it had attained counts no more; 0 = it never does.
+/// Order within a queue: `las` is order of arrival (discretized 2D-LAS); `gittins` is by the
+/// Gittins index of attained service, largest first (discretized 2D-Gittins). The index is P(S - a
+/// <= delta) / E[min(S - a, delta)] over the service S of all ended jobs that had more than a. A
+/// job that has waited `promote` times as long as it had run returns to the first queue, and its
+/// attained service is forgotten; 0 turns this off.
 ///
 /// Source   Gu et al., NSDI'19, sections 3.2 and 3.3; limits of 3,250 and 7,200 GPU-seconds and
 ///          delta of 3,250 as in its simulator, jobs.py.
-/// Differs  Jobs move at the instant at which they reach a limit (the simulator moves a job of
-///          several GPUs late). A job is stopped only for one that starts. The index learns from
-///          jobs that ended here, the simulator reads a file of job lengths.
-/// Cost     O(n) a deal with n jobs of a virtual cluster and `las`, O(n log n) with `gittins`.
+/// Differs  Jobs move at the instant at which they reach a limit; the simulator moves a job of
+///          several GPUs late. A job is stopped only for one that starts. The index learns from
+///          jobs that ended here; the simulator reads a file of job lengths.
+/// Cost     O(n) per decision with n jobs of a virtual cluster and `las`, O(n log n) with `gittins`
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
@@ -33,13 +33,13 @@ std::vector<Duration> in_gpu_time(const Values& gpu_seconds) {
   return made;
 }
 
-/// Service of the jobs that have ended, in GPU-seconds.
+/// Service of the ended jobs, in GPU-seconds.
 class Services {
  public:
   void add(double service) {
     ended_.insert(std::upper_bound(ended_.begin(), ended_.end(), service), service);
   }
-  /// The Gittins index of a job that has attained `service`; 0 = no job that ended had more.
+  /// Returns the Gittins index of a job with attained `service`; 0 if no ended job had more.
   double gittins(double service, double delta) const {
     auto at = std::upper_bound(ended_.begin(), ended_.end(), service);
     double within = 0;
@@ -96,10 +96,10 @@ class Tiresias final : public Allocator {
     }
   }
 
-  /// Jobs move between queues when it asked to be woken; the index grows as jobs run and end.
+  /// Jobs change queues only when a requested wake-up comes; the index grows as jobs run and end.
   Time stands_until(VcId, const View&) const override { return by_gittins_ ? Time::min() : kNever; }
 
-  /// Wakes when the first job that runs reaches the limit of its queue.
+  /// Wakes when the first running job reaches the limit of its queue.
   void settled(VcId, const View& view, Plan& plan) override {
     Time first = kNever;
     for (std::size_t queue = 0; queue < limits_.size(); ++queue) {
@@ -126,7 +126,7 @@ class Tiresias final : public Allocator {
     stopped_.erase(job);
   }
 
-  /// GPU time since the job was last promoted: the time run times its GPUs.
+  /// Returns the GPU time since the job was last promoted: run time times GPUs.
   Duration attained(JobId job, const View& view) const {
     return (view.attained(job) - forgiven(job)) * asked(job, view).gpus;
   }

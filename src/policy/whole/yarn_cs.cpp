@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Tenants with guarantees: each may borrow what the others leave idle, and each gets its own back
-/// when it needs it.
+/// Tenants with guarantees: each may borrow what others leave idle, and each gets its own back when
+/// it needs it.
 ///
-/// A job starts if its tenant and all tenants above it stay below their limits, and within their
-/// guarantees or may borrow. The tenant that uses least of its guarantee is served first, from the
-/// top of the tree down, its jobs in the order in which they came; a job that does not fit lets
-/// others pass.
+/// A job starts if its tenant and all tenants above it stay below their limits, and stay within
+/// their guarantees or may borrow. The tenant that uses the smallest fraction of its guarantee is
+/// served first, from the top of the tree down, its jobs in order of arrival. A job that does not
+/// fit lets others pass.
 ///
-/// Where a job may not start, or finds no GPUs, and `reclaim_at` of all GPUs are in use, it takes
-/// them back from borrowers. Of two jobs look at the tenants below the lowest one that is above
-/// both: the first may take from the second if, with it, all on its side stay within their
-/// guarantees, and the uppermost on the other side uses more than its own. So siblings take back
-/// from each other whatever their parent borrows, and none takes what a tenant lends within itself.
-/// Borrowers' jobs that began last stop first.
+/// If a job may not start or finds no GPUs, and `reclaim_at` of all GPUs are in use, it reclaims
+/// GPUs from borrowers. For two jobs, consider the tenants just below their lowest common ancestor.
+/// The first job may take from the second if, with it, all tenants on its side stay within their
+/// guarantees, and the top tenant on the other side exceeds its own. So siblings reclaim from each
+/// other whatever their parent borrows, and no tenant takes what another one lends within itself.
+/// The borrowers' jobs that started last stop first.
 ///
-/// Tenants are those of the cluster file ([[tenant]]); a job's is named by its virtual cluster,
-/// else its user. A job of none has no guarantee and may borrow.
+/// Tenants are those of the cluster file ([[tenant]]). A job's virtual cluster names its tenant, or
+/// else its user does. A job without a tenant has no guarantee and may borrow.
 ///
-/// Source   Jeon et al., ATC'19 (Philly), section 2: a quota for each virtual cluster, spare GPUs
-///          for all, preemption by fair share when 90 % of the GPUs are in use; YARN's capacity
-///          and fair schedulers. Trees: Kueue's cohorts, which lend within themselves first.
-/// Differs  A job is stopped only for one that starts, and no tenant is brought below its guarantee
-///          but by the last of its jobs that reaches above it.
-/// Cost     O(n log n + n t) a decision with n jobs and t tenants.
+/// Source   Jeon et al., ATC'19 (Philly), section 2: a quota per virtual cluster, spare GPUs for
+///          all, preemption by fair share when 90 % of the GPUs are in use; YARN's capacity and
+///          fair schedulers. Trees: Kueue's cohorts, which lend within themselves first.
+/// Differs  A job is stopped only for one that starts. No tenant falls below its guarantee, except
+///          by the last of its jobs that reaches above it.
+/// Cost     O(n log n + n t) per decision with n jobs and t tenants
 #include <algorithm>
 #include <utility>
 
@@ -89,7 +89,8 @@ class YarnCs final : public Allocator {
     return gpus;
   }
 
-  /// Of each tenant: it and those above it, from the bottom up. Jobs of none have one of their own.
+  /// Returns the path of each tenant: itself and those above it, from the bottom up. Jobs without a
+  /// tenant have a path of their own.
   static std::vector<std::vector<std::size_t>> paths_of(const cluster::Cluster& cluster) {
     std::vector<std::vector<std::size_t>> paths;
     for (std::size_t at = 0; at < cluster.tenants.size(); ++at) {
@@ -133,7 +134,8 @@ class YarnCs final : public Allocator {
            });
   }
 
-  /// The tenant that uses least of its guarantee of those with a job to try; else past the last.
+  /// Returns the tenant with a job to try that uses the smallest fraction of its guarantee, or the
+  /// number of tenants if there is none.
   std::size_t first(const View& view) {
     std::size_t best = tenants_.size();
     for (std::size_t at = 0; at < tenants_.size(); ++at) {
@@ -155,7 +157,7 @@ class YarnCs final : public Allocator {
     return best;
   }
 
-  /// Takes GPUs for `job` from tenants that borrow; false = changed nothing.
+  /// Takes GPUs for `job` from tenants that borrow. Returns false if it changed nothing.
   bool reclaim(JobId job, const View& view) {
     if (total_ - free() < reclaim_at_ * total_) return false;
     std::vector<JobId> victims;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How many nodes an elastic job has in each hour, so that its work is done with the least carbon.
+/// Chooses the nodes of an elastic job in each hour so that its work is done with the least carbon.
 ///
 /// Source   Hanafy et al., CarbonScaler, SIGMETRICS'24, Algorithm 1.
 #pragma once
@@ -12,27 +12,30 @@
 
 namespace almanac::carbon {
 
-/// What a job does and draws on so many nodes.
+/// Throughput and power of a job on a given number of nodes.
 struct Scale {
-  double throughput = 0;  ///< Work an hour.
+  double throughput = 0;  ///< Work per hour.
   double power_w = 0;
 };
 
 struct ElasticTask {
   std::vector<Scale> on;  ///< On 0, 1, 2 ... nodes; power grows with each node from `least` on.
-  int least = 1;          ///< At least 1.
-  int most = 1;           ///< Below on.size().
-  double work = 0;
+  int least = 1;          ///< Fewest nodes, 1 or more.
+  int most = 1;           ///< Most nodes, below `on.size()`.
+  double work = 0;        ///< In throughput x hours.
 };
 
-/// Nodes in each hour of `intensity`; 0 = suspended. Nothing when the work cannot be done in them.
-/// `parts` says what part of each hour there is, above 0; none = whole hours.
-/// Takes the node that adds the most throughput for its carbon first, an earlier hour first among
-/// equals. Optimal where throughput is concave in power. O(hours x nodes, log of that).
+/// Returns the nodes in each hour, 0 where the job is suspended, or nothing if the work does not
+/// fit into these hours. `intensity` is in g of CO2 per kWh, one value per hour. `parts` is the
+/// fraction of each hour that counts, above 0; empty means whole hours.
+///
+/// Adds nodes one by one, the node with the most throughput for its carbon first and the earlier
+/// hour among equals. Optimal if throughput is concave in power.
+/// Cost     O(hours x nodes x log(hours))
 std::optional<std::vector<int>> scale(const ElasticTask& task, std::span<const double> intensity,
                                       std::span<const double> parts = {});
 
-/// Grams of CO2 of `nodes`.
+/// Returns the grams of CO2 that `nodes` (per hour, for whole hours) emit.
 double grams(const ElasticTask& task, std::span<const double> intensity,
              std::span<const int> nodes);
 

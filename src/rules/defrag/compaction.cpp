@@ -99,7 +99,7 @@ class Search {
     }
   }
 
-  /// Where `piece` may go, those that may cost least first.
+  /// Returns where `piece` may go, in order of the lowest possible cost.
   std::vector<Site> sites(const Piece& piece) {
     std::vector<Site> made;
     std::set<std::tuple<const Pool*, int, int, int>> alike;
@@ -117,7 +117,7 @@ class Search {
         } else {
           continue;
         }
-        // Of nodes that nothing tells apart one will do.
+        // One of several equal nodes suffices.
         const bool is_plain =
             ledger_.open_milli(node) == 0 && !any_may_go(node) && !is_placed(node);
         if (is_plain && !alike.emplace(&pool, room.gpus, room.cpu_milli, room.memory_mb).second) {
@@ -177,11 +177,11 @@ class Search {
       least += rate * static_cast<double>(std::min(lacks, milli));
       lacks -= milli;
     }
-    // The sum is rounded, and must not cut off what costs as much.
+    // Rounding must not exclude an equal cost.
     return lacks > 0 ? kStays : least * (1 - 1e-9);
   }
 
-  /// Lets residents of `node` give way, none of which could stay, until `piece` fits there.
+  /// Moves residents of `node` away until `piece` fits there, each only if it could not stay.
   void clear(NodeId node, const Piece& piece, std::size_t from, std::vector<std::size_t>& leaving,
              const std::vector<Piece>& others, double spent) {
     if (--looks_ <= 0) return;

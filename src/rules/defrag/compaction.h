@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Makes room for a job that fits nowhere although as much is free: which running jobs to run
-/// elsewhere so that it and all of them have a place, and what that costs.
+/// Makes room for a job that fits nowhere although enough GPUs are free. Chooses which running jobs
+/// to move so that they and the new job all have a place, and says what the moves cost.
 ///
-/// A move is a restart elsewhere. A job that moves keeps its virtual cluster, its type of GPU and
-/// its shape: on as many nodes, as much on each. All moves of a compaction are one change: two jobs
-/// may change places.
+/// A move is a restart on other nodes. A moved job keeps its virtual cluster, its GPU type and its
+/// shape: the number of nodes, and what it holds on each. All moves of a compaction happen
+/// together, so two jobs may change places.
 ///
-/// The search is branch and bound. The largest piece without a place goes to each node in turn,
-/// where the cheapest residents whose absence makes room give way; their pieces then need a place
-/// themselves. So every set of jobs that would do is found; those that cost no less than the best
-/// so far are cut off. To place so is bin packing, hence a bound on the search too: an answer says
-/// whether it is proven.
+/// The search is branch and bound. It puts the largest piece without a place on each node in turn
+/// and evicts the cheapest residents that make room there; their pieces then need a place
+/// themselves. The search reaches every sufficient set of jobs, and cuts off the sets that cost no
+/// less than the best so far. Since this is bin packing, the search also has a limit, and the
+/// answer says whether it is proven.
 ///
-/// Source   Xiao et al., OSDI'18 (Gandiva), section 3.2, which moves jobs to defragment; and
-///          volcano-sh/volcano#3948, which asks for moves when a job waits. The search is ours.
-/// Differs  Racks are not looked at: a job of several nodes may come to lie behind other switches.
+/// Source   Xiao et al., OSDI'18 (Gandiva), section 3.2, moves jobs to defragment;
+///          volcano-sh/volcano#3948 asks for moves when a job waits. The search is our own.
+/// Differs  Ignores racks: a moved job on several nodes may end up behind different switches.
 #pragma once
 
 #include <cstdint>
@@ -30,62 +30,62 @@
 
 namespace almanac::defrag {
 
-/// What it costs to move a job that is to stay where it is.
+/// Cost of a job that must not move.
 inline constexpr double kStays = std::numeric_limits<double>::infinity();
 
-/// A job that runs.
+/// A running job.
 struct Resident {
   JobId job{};
   std::vector<cluster::Grant> held{};
-  /// What it loses where it moves, in GPU-seconds: seconds of work that a restart adds and that it
-  /// does again, on each of its GPUs. A CPU job loses seconds for each node.
+  /// Cost of moving the job, in GPU-seconds: the seconds of work that a restart adds or repeats,
+  /// times its GPUs. For a CPU job, seconds times its nodes.
   double cost_gpu_s = kStays;
 };
 
-/// A resident, by its position, and what it is to hold.
+/// A resident, by position, and what it holds after the move.
 struct Move {
   std::size_t resident = 0;
   std::vector<cluster::Grant> to{};
 };
 
 struct Compaction {
-  std::vector<Move> moves{};            ///< In order of residents. Empty = it fits as it is.
-  std::vector<cluster::Grant> place{};  ///< Of the job that room is made for, by node.
-  double cost_gpu_s = 0;                ///< Of all moves.
+  std::vector<Move> moves{};            ///< In order of residents; empty if the job fits already.
+  std::vector<cluster::Grant> place{};  ///< Place of the new job, by node.
+  double cost_gpu_s = 0;                ///< Sum over all moves.
 };
 
 struct Answer {
   std::optional<Compaction> best{};
-  /// All was looked at: no set of moves costs less, or there is none at all.
+  /// The search was complete: no set of moves costs less, or none exists.
   bool is_proven = false;
 };
 
 struct Limits {
-  double most_gpu_s = std::numeric_limits<double>::max();  ///< The moves may cost so much in all.
-  /// Nodes and sets of jobs that are looked at; a look takes about 50 ns. When they are used up,
-  /// the best so far stands.
+  double most_gpu_s = std::numeric_limits<double>::max();  ///< Largest total cost of the moves.
+  /// Nodes and sets of jobs that the search may look at, about 50 ns each. When they are used up,
+  /// the best result so far counts.
   std::int64_t looks = 2'000'000;
 };
 
-/// Whether as many GPUs of one type are free in `vc` as a GPU job of `demand` asks, wherever they
-/// are: moves free none. O(GPUs held in parts).
+/// Whether enough GPUs of one type are free in `vc` for a GPU job of `demand`, on whatever nodes.
+/// Moves do not free any. O(pools^2 + pools x GPUs held in parts).
 bool is_enough_free(const cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand);
 
-/// Whether a job that holds this may be moved at all: instances, and parts that say what GPU memory
-/// they need, stay where they are.
+/// Whether a job that holds `grant` may move. Instances, and parts with a GPU memory requirement,
+/// stay where they are.
 bool may_move(const cluster::Ledger& ledger, const cluster::Grant& grant);
-/// The same of a job that waits: whether room is made for it.
+/// Whether make_room() makes room for a job of `demand`, by the same rule.
 bool may_have_room(const cluster::Demand& demand);
 
-/// The cheapest moves after which a GPU job of `demand` has a place in `vc`. `ledger`, in which
-/// `residents` hold what they say, is left as it was. A job of several GPUs lies on as few nodes of
-/// one type of GPU as their size allows. Jobs on instances, or on parts that say what GPU memory
-/// they need, stay, and none of them gets room. Of equally cheap sets the first found counts; same
-/// arguments, same answer.
+/// Returns the cheapest moves after which a GPU job of `demand` has a place in `vc`. `residents`
+/// hold their grants in `ledger`, which is unchanged afterwards. A job of several GPUs uses one GPU
+/// type and, unless it requests a number of nodes, as few nodes as possible. Jobs for which
+/// may_move() or may_have_room() is false neither move nor get room. Among equally cheap sets, the
+/// first one found counts. Deterministic.
 Answer make_room(cluster::Ledger& ledger, std::span<const Resident> residents, VcId vc,
                  const cluster::Demand& demand, const Limits& limits = {});
 
-/// Carries it out in the ledger, and in what those that move hold.
+/// Applies the compaction to `ledger` and to the grants of the residents.
 void carry_out(const Compaction& compaction, cluster::Ledger& ledger,
                std::span<Resident> residents);
 

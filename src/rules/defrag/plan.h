@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Which moves free the most for the jobs that wait: compactions one after the other, each the one
-/// that makes most GPUs usable for what it costs.
+/// Chooses the moves that free the most for waiting jobs: one compaction after another, each with
+/// the lowest cost per GPU that becomes usable.
 #pragma once
 
 #include <cstddef>
@@ -13,38 +13,38 @@
 
 namespace almanac::defrag {
 
-/// A job that waits.
+/// A waiting job.
 struct Newcomer {
   JobId job{};
   VcId vc{};
   cluster::Demand demand{};
 };
 
-/// One compaction, and the newcomer, by its position, that it makes room for.
+/// One compaction, and the newcomer, by position, for which it makes room.
 struct Step {
   std::size_t newcomer = 0;
   Compaction compaction{};
-  bool is_proven = false;  ///< No cheaper one makes room for it, as things then stand.
-  double gpus = 0;         ///< That become usable; a part of one counts as such.
+  bool is_proven = false;  ///< No cheaper compaction exists at this point of the plan.
+  double gpus = 0;         ///< GPUs that become usable; a part of a GPU counts as that fraction.
 
   double cost_of_a_gpu_s() const { return compaction.cost_gpu_s / gpus; }
 };
 
 struct Plan {
-  std::vector<Step> steps{};  ///< In the order in which they are to be done.
-  /// Newcomers, by position, the first of each demand: that fit as things are, so that something
-  /// else keeps them waiting; ...
+  std::vector<Step> steps{};  ///< In the order in which to carry them out.
+  /// Newcomers, by position, that fit without moves, so something else keeps them waiting. Lists
+  /// the first of each virtual cluster and demand.
   std::vector<std::size_t> fit{};
-  /// ... for which nothing was found before the search was cut off.
+  /// The same for newcomers for which the search was cut off before it found anything.
   std::vector<std::size_t> given_up{};
 };
 
-/// Moves each resident once at most, and none of those that a step has made room for. Of steps that
-/// are equally good the one for the first newcomer comes first. `ledger` and `residents` are left
-/// as they were. `limits` hold for each step. Of newcomers with one demand the first is looked at,
-/// and those for which there is nothing at one look are not looked at again.
+/// Returns the plan. Moves each resident at most once, and never a job that an earlier step made
+/// room for. Among equally good steps, the one for the first newcomer comes first. `limits` apply
+/// to each step. Newcomers with the same virtual cluster and demand share one search; if it finds
+/// nothing, later steps skip them. `ledger` is unchanged afterwards.
 ///
-/// Cost: a search for each demand that waits, at each step.
+/// Cost     a search for each waiting demand at each step
 Plan make_plan(cluster::Ledger& ledger, std::vector<Resident> residents,
                std::span<const Newcomer> newcomers, const Limits& limits = {});
 

@@ -118,7 +118,8 @@ double Application::progress_after(int epochs) const {
 
 namespace {
 
-/// What `value` tells of an epoch of validation runs, between the two nearest batches.
+/// Returns `value` of an epoch of the validation runs, interpolated between the two nearest
+/// batches.
 template <typename Value>
 double between_runs(const Application& application, double batch, int epochs, Value value) {
   ALMANAC_CHECK(application.covers(batch), "{} was not validated with batch {}", application.name,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// An application whose jobs may train on more or fewer GPUs with other batches: how fast it steps
-/// on which GPUs, and how far a step of which batch brings it.
+/// An application whose jobs may train on different numbers of GPUs and with different batch sizes:
+/// its step time by placement, and its progress per step by batch size.
 ///
 /// Source   Qiao et al., OSDI'21 (Pollux), section 5.3, and the tables published with it.
 #pragma once
@@ -19,35 +19,37 @@
 
 namespace almanac::elastic {
 
-/// Seconds of one step of a batch on each GPU, and those of them in which gradients are exchanged.
+/// Seconds of one step with a given batch on each GPU, and the part spent exchanging gradients.
 struct StepTime {
   double step_s = 0;
   double sync_s = 0;
 
-  /// What a pass costs whose gradients are kept for a later exchange.
+  /// Returns the seconds of a pass whose gradients are kept for a later exchange.
   double accumulation_s() const { return step_s - sync_s; }
-  /// The same on GPUs that compute at `speed` beside these: exchanges take as long as ever.
+  /// Returns the step time on GPUs that compute `speed` times as fast; exchanges take as long.
   StepTime on_gpus_of(double speed) const {
     return speed == 1 ? *this : StepTime{accumulation_s() / speed + sync_s, sync_s};
   }
 };
 
-/// Measured step times, and what lies between them.
+/// Measured step times, with interpolation between them.
 class StepTable {
  public:
-  /// A measurement on `shape`, the GPUs of each node written as digits (44 = four on each of two),
-  /// with `local_batch` samples a GPU.
+  /// Adds a measurement with `local_batch` samples per GPU. `shape` lists the GPUs of each node as
+  /// decimal digits: 44 means two nodes with four GPUs each.
   void measure(std::uint64_t shape, double local_batch, StepTime time);
-  /// On any `gpus` of `nodes` whose shape was not measured: for local batches from `from` to `to`
-  /// the line that begins at `at_from` with `slope` a sample.
+  /// Adds a line for shapes of `nodes` nodes and `gpus` GPUs that were not measured: for local
+  /// batches from `from` to `to`, it starts at `at_from` and grows by `slope` per sample.
   void interpolate(int nodes, int gpus, int from, int to, StepTime at_from, StepTime slope);
-  /// What holds outside of what was measured; not told = nothing is known there.
+  /// Sets the model for everything outside the measurements. Without one, at() returns nothing
+  /// there.
   void otherwise(const StepModel& model) { otherwise_ = model; }
-  /// To be called once, after the last of all.
+  /// Call once, after all measurements and lines were added.
   void sort();
 
-  /// On `gpus_by_node`, each at least 1, in the order of the ring. Of equal rings the one that
-  /// comes first as a word counts. Nothing = outside of what was measured. O(nodes^2).
+  /// Returns the step time on `gpus_by_node`, each at least 1, in ring order. All rotations of a
+  /// ring are the same shape, named by its smallest number. Returns nothing outside the
+  /// measurements if there is no model. O(nodes^2).
   std::optional<StepTime> at(std::span<const int> gpus_by_node, int local_batch) const;
   /// Calls `take` with the shape, local batch and time of each measurement, in order of shape.
   void each_measured(const std::function<void(std::uint64_t, double, const StepTime&)>& take) const;
@@ -71,23 +73,23 @@ class StepTable {
   std::optional<StepModel> otherwise_;
 };
 
-/// Noise of the gradient at a batch: squared norm and variance, scaled to the initial batch.
+/// Gradient noise at a batch size: squared norm and variance, scaled to the initial batch.
 struct Gradient {
   double sqr = 0;
   double var = 0;
 };
 
-/// A validation run's state after an epoch.
+/// State of a validation run after an epoch.
 struct EpochRow {
-  double progress = 0;   ///< Steps at the initial batch that it is worth.
+  double progress = 0;   ///< Equivalent number of steps with the initial batch.
   double iteration = 0;  ///< Steps made.
   Gradient gradient{};
 };
 
-/// What a job lets others do to its batch. A batch of a step is one of all its GPUs, a local batch
-/// that of one GPU in one pass.
+/// Batch sizes that a job accepts. The batch of a step counts all GPUs; a local batch is the
+/// samples of one GPU in one pass.
 struct BatchLimits {
-  int initial_batch = 0;  ///< With which its progress is counted; 0 = it tells nothing of batches.
+  int initial_batch = 0;  ///< Reference for progress; 0 if the job does not report batch sizes.
   int max_batch = 0;
   int min_local_batch = 0;
   int max_local_batch = 0;
@@ -95,33 +97,34 @@ struct BatchLimits {
   bool operator==(const BatchLimits&) const = default;
 };
 
-/// What a job of the application may do, and what becomes of it.
+/// What is known about an application.
 struct Application {
   std::string name{};
   int initial_batch = 0;
   int max_batch = 0;
-  int min_local_batch = 0;  ///< Samples a GPU.
+  int min_local_batch = 0;  ///< Samples per GPU.
   int max_local_batch = 0;
-  int completion_epoch = 0;  ///< A job ends when it has finished more epochs than this.
+  int completion_epoch = 0;  ///< A job ends once it has finished more epochs than this.
   StepTable steps{};
-  std::map<int, std::vector<EpochRow>> validated{};  ///< By batch; a row an epoch.
+  std::map<int, std::vector<EpochRow>> validated{};  ///< By batch size, one row per epoch.
 
-  /// Whether a run with `batch` was validated, or one below and one above it.
+  /// Whether runs with `batch`, or with one smaller and one larger batch, were validated.
   bool covers(double batch) const;
-  /// Progress after so many epochs: what the slowest validation run had made. 0 after none.
+  /// Returns the progress after `epochs` epochs of the slowest validation run; 0 after none.
   double progress_after(int epochs) const;
-  /// In the epoch that follows `epochs` finished ones; `batch` must be covered.
+  /// Returns the gradient noise in the epoch after `epochs` finished ones. Requires covers(batch).
   Gradient gradient(double batch, int epochs) const;
-  /// Steps until the end of the epoch that follows `epochs` finished ones.
+  /// Returns the steps until the end of the epoch after `epochs` finished ones. Requires
+  /// covers(batch).
   double iterations(double batch, int epochs) const;
-  /// How many epochs all validation runs have.
+  /// Returns the number of epochs that all validation runs have.
   int epochs_known() const;
-  operator BatchLimits() const {  // NOLINT: it has them
+  operator BatchLimits() const {  // NOLINT: an application has batch limits
     return {initial_batch, max_batch, min_local_batch, max_local_batch};
   }
 };
 
-/// How many times further a step of `batch` brings a job than a step of `initial_batch`.
+/// Returns the progress of a step with `batch`, relative to a step with `initial_batch`.
 double step_gain(Gradient gradient, double batch, double initial_batch);
 
 }  // namespace almanac::elastic

@@ -136,7 +136,7 @@ class ApplicationReader : public text::TomlReader {
   }
 };
 
-/// Outside of what was measured, steps take what a model of all measurements says.
+/// Fits a model to all measurements, for the step times that were not measured.
 void fill_gaps(Application& application) {
   std::vector<Observation> seen;
   application.steps.each_measured([&](std::uint64_t shape, double local, const StepTime& time) {

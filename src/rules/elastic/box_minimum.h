@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The least value of a function of a few variables, each between two bounds.
+/// Minimum of a function of a few variables, each between two bounds.
 #pragma once
 
 #include <array>
@@ -23,12 +23,12 @@ struct Minimum {
   double value = 0;
 };
 
-/// Returns a local minimum near `start`, which lies in the box. `function` gives its value and
-/// writes the gradient; it may have kinks, as a root of squares has where they vanish.
+/// Returns a local minimum near `start`, which must lie in the box. `function` returns its value
+/// and writes the gradient. It may have kinks, as the root of a sum of squares has at 0.
 /// Deterministic.
 ///
 /// Source   L-BFGS of NLopt (Nocedal, Math. Comp. 35, 1980, in the code of Luksan).
-/// Cost     some 100 evaluations, and at most 1,000.
+/// Cost     about 100 evaluations, at most 1,000
 using Function7 = std::function<double(const std::array<double, 7>&, std::array<double, 7>&)>;
 Minimum<7> minimise(const Function7& function, const Box<7>& box, std::array<double, 7> start);
 

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// GPUs of jobs so that they end soon, chosen by playing forward what each of several deals leads
-/// to.
+/// Divides GPUs so that jobs end soon, by simulating what each of several divisions leads to.
 ///
-/// A deal gives GPUs where they add most speed, weighed by how little a job has left: by
-/// work^-exponent. An exponent of 0 makes the most speed, a large one ends short jobs first. Which
-/// is best depends on the jobs: so each is played forward, without new jobs, until all have ended.
+/// A division gives GPUs to the jobs whose speed grows most, weighted by work^-exponent. Exponent 0
+/// maximizes total speed; a large exponent ends short jobs first. The best exponent depends on the
+/// jobs, so each one is simulated, without new jobs, until all jobs have ended.
 ///
-/// Source   ours. The weights are between those of AFS (Hwang et al., NSDI'21) and of heSRPT (Berg
-///          et al., SIGMETRICS'20), for which all jobs speed up alike.
+/// Source   Our own. The weights lie between those of AFS (Hwang et al., NSDI'21) and heSRPT (Berg
+///          et al., SIGMETRICS'20), which assumes the same speed-up for all jobs.
 #pragma once
 
 #include <span>
@@ -18,21 +17,21 @@
 namespace almanac::elastic {
 
 struct AheadJob {
-  double work_s = 0;  ///< Left, at the speed of one GPU; above 0.
-  double age_s = 0;   ///< Since its submission.
-  /// On 0, 1, 2 ... GPUs, beside one GPU; 0 = it is never given so many.
+  double work_s = 0;  ///< Remaining work at the speed of one GPU; above 0.
+  double age_s = 0;   ///< Time since submission.
+  /// Speed on 0, 1, 2 ... GPUs, relative to one GPU; 0 forbids that number.
   std::vector<double> speeds{};
   int present = 0;           ///< GPUs that it holds.
-  double present_speed = 0;  ///< On those, where they lie.
+  double present_speed = 0;  ///< Speed on those GPUs, where they are.
 };
 
 struct AheadTerms {
-  double restart_s = 30;   ///< What it costs a job to be given another number of GPUs.
-  double horizon_s = 900;  ///< For how long GPUs are believed to stay, at most.
-  double tail = 1.15;      ///< Power of the times that are summed: above 1 late jobs count more.
+  double restart_s = 30;   ///< Cost for a job whose number of GPUs changes.
+  double horizon_s = 900;  ///< Longest time for which an allocation is assumed to stay.
+  double tail = 1.15;      ///< Exponent of the summed completion times; above 1 favors late jobs.
 };
 
-/// GPUs of each job. O(jobs^2 x sizes x exponents), some ms for 30 jobs and 20 sizes.
+/// Returns the GPUs of each job. O(jobs^2 x sizes x exponents): some ms for 30 jobs with 20 sizes.
 std::vector<int> deal_ahead(std::span<const AheadJob> jobs, int gpus, const AheadTerms& terms = {});
 
 }  // namespace almanac::elastic

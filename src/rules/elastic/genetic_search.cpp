@@ -63,7 +63,7 @@ class Operators {
     grow(matrix);
   }
 
-  /// Takes away what the rules forbid.
+  /// Removes allocations that the rules forbid.
   void repair(GpuMatrix& matrix) {
     if (problem_.avoids_interference) part_spread_jobs(matrix);
     left_ = capacity_;
@@ -91,7 +91,7 @@ class Operators {
     return drawn < parts;
   }
 
-  /// Redraws entries of nodes on which a GPU is free, between what they are and all of the node.
+  /// Draws new entries of nodes with free GPUs, between the old value and all GPUs of the node.
   void grow(GpuMatrix& matrix) {
     const double any = 1.0 / static_cast<double>(jobs_);
     const auto parts = [](double probability) {
@@ -134,7 +134,7 @@ class Operators {
     }
   }
 
-  /// At most so many GPUs, those of random nodes.
+  /// Removes GPUs of random nodes until the job has at most its maximum.
   void cap(std::uint8_t* row, std::size_t job) {
     int left = problem_.jobs[job].most_gpus;
     int gpus = 0;
@@ -242,7 +242,7 @@ class Evolution {
     for (const Individual& each : people_) known_.insert(digest(each.matrix));
   }
 
-  /// Of two drawn at random the one that stands better.
+  /// Returns the better of two random parents.
   std::size_t winner(std::size_t parents) {
     const auto a = static_cast<std::size_t>(random_.below(parents));
     const auto b = static_cast<std::size_t>(random_.below(parents));

@@ -92,7 +92,7 @@ class PowerDeal {
     return best > 0;
   }
 
-  /// The way of the job that ends soonest within what is left and what it has.
+  /// Returns the way with which the job ends soonest, within what is left and what it has.
   std::size_t soonest(std::size_t job, int gpus, double watts) const {
     auto best = static_cast<std::size_t>(has_[job]);
     const PowerWay from = now(job);
@@ -104,7 +104,8 @@ class PowerDeal {
     return best;
   }
 
-  /// One job takes a step back, and another goes on with what that frees; false = no two gain.
+  /// Makes one job step back and another step forward with what that frees. Returns false if no
+  /// pair gains.
   bool exchange() {
     double best = kNearly;
     std::size_t giver = 0;

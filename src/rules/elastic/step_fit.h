@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A model of step times from what a job has reported so far.
+/// Fits a model of step times to what a job has reported so far.
 ///
 /// Source   Qiao et al., OSDI'21 (Pollux), section 4.1; the priors are those of the published
 ///          program.
@@ -13,7 +13,7 @@
 
 namespace almanac::elastic {
 
-/// How long steps took with so many GPUs of so many nodes and so many samples a pass.
+/// A measured step time on a number of nodes and GPUs, with a number of samples per pass.
 struct Observation {
   int nodes = 1;
   int gpus = 1;
@@ -21,13 +21,15 @@ struct Observation {
   StepTime time{};
 };
 
-/// Errors of the logarithms of pass and step (root mean squares), and a little for overlap beyond 1
-/// and for exchanges that grow with GPUs. `seen` must not be empty.
+/// Returns the error of a model: root mean square errors of the logarithms of pass and step times,
+/// plus small penalties for overlap above 1 and for exchanges that grow with the number of GPUs.
+/// `seen` must not be empty.
 double fit_objective(const StepModel& model, std::span<const Observation> seen);
 
-/// The model that makes this least. What nothing was seen of stays optimistic: exchanges cost
-/// nothing until seen, half of a pass is its batch until a second batch is seen.
-/// Cost: some 100 us and 10 us an observation.
+/// Returns the model with the smallest fit_objective(). It is optimistic about what was not
+/// observed: exchanges take no time, and half of a pass grows with the batch until a second batch
+/// is observed.
+/// Cost     about 100 us, plus 10 us per observation
 StepModel fit_steps(std::span<const Observation> seen);
 
 }  // namespace almanac::elastic

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How long steps take, as a formula of seven numbers.
+/// Step times as a formula with seven parameters.
 ///
 /// Source   Qiao et al., OSDI'21 (Pollux), section 3.2.
 #pragma once
@@ -11,15 +11,15 @@
 
 namespace almanac::elastic {
 
-/// Step times as a function of GPUs and batch. Times are in seconds.
+/// Step times as a function of GPUs and batch, in seconds.
 struct StepModel {
-  double compute = 0;             ///< Of a pass: this,
-  double compute_per_sample = 0;  ///< and this for each sample of a GPU.
-  double across = 0;              ///< Of an exchange between nodes: this,
-  double across_per_gpu = 0;      ///< and this for each GPU beyond two.
-  double within = 0;              ///< The same inside one node.
+  double compute = 0;             ///< Fixed part of a pass.
+  double compute_per_sample = 0;  ///< Added for each sample per GPU.
+  double across = 0;              ///< Fixed part of an exchange between nodes.
+  double across_per_gpu = 0;      ///< Added for each GPU beyond two.
+  double within = 0;              ///< The same within one node.
   double within_per_gpu = 0;
-  double overlap = 1;  ///< 1 = the exchange follows the pass, large = both at once.
+  double overlap = 1;  ///< 1 = exchange after the pass; large = both at the same time.
 
   static constexpr std::size_t kSize = 7;
   std::array<double, kSize> values() const {
@@ -30,11 +30,11 @@ struct StepModel {
   }
   bool operator==(const StepModel&) const = default;
 
-  /// Seconds of a pass that is not followed by an exchange.
+  /// Returns the seconds of a pass without an exchange.
   double pass_s(double atomic_batch) const { return compute + compute_per_sample * atomic_batch; }
-  /// Seconds of an exchange that nothing hides.
+  /// Returns the seconds of an exchange that overlaps with nothing.
   double exchange_s(int nodes, int gpus) const;
-  /// Seconds of a pass and its exchange.
+  /// Returns the seconds of a pass and its exchange.
   double step_s(int nodes, int gpus, double atomic_batch) const;
 };
 

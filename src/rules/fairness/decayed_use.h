@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Use that counts half after each half-life.
+/// Usage of which half is forgotten after each half-life.
 #pragma once
 
 namespace almanac::fairness {
 
-/// The integral of rate x 2^(-age / half-life), in closed form: however often and when it is asked,
-/// the answer is the same to rounding. Slurm's fair share takes the same in steps of
-/// PriorityCalcPeriod, and tends to it as they become short.
+/// The integral of rate x 2^(-age / half-life) in closed form. The result does not depend on how
+/// often it is read, except for rounding. Slurm's fair share computes the same in steps of
+/// PriorityCalcPeriod and approaches this value as the steps get shorter.
 class DecayedUse {
  public:
-  /// Infinite = nothing is forgotten.
+  /// An infinite half-life forgets nothing. Aborts unless `half_life_s` is above 0.
   explicit DecayedUse(double half_life_s);
 
-  /// `rate` (GPUs, say) from one moment to another; in any order.
+  /// Adds usage at `rate` (for example, GPUs) between two moments. Calls may come in any order.
   void add(double rate, double from_s, double until_s);
 
-  /// An amount that counts in full at a moment: use whose earlier part is forgotten already.
+  /// Adds an amount that is already decayed up to `at_s` and counts in full then.
   void add_amount(double amount, double at_s);
 
-  /// What counts at a moment that is not before the end of any use: in rate x seconds.
+  /// Returns the decayed usage, in rate x seconds, at a moment that is not before the end of any
+  /// use.
   double at(double now_s) const;
 
  private:

@@ -108,7 +108,7 @@ class Judge {
     }
   }
 
-  /// Who was due what in a span, and who had what of whose part.
+  /// Computes for a span the fair share of each owner and the loans between them.
   void divide(std::size_t span) {
     const std::size_t owners = made_.owners.size();
     std::vector<double> asked(owners);

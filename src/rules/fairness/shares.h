@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What each tenant, user or job had, beside what it was due.
+/// How far usage and fair shares of tenants, users or jobs differ.
 #pragma once
 
 #include <cstddef>
@@ -9,46 +9,47 @@
 
 namespace almanac::fairness {
 
-/// Amounts in any unit, the same for all; neither is negative.
+/// Usage and fair share in any unit, the same for all holdings; neither is negative.
 struct Holding {
-  double had = 0;
-  double due = 0;
+  double had = 0;  ///< Usage.
+  double due = 0;  ///< Fair share.
 };
 
 struct Judgement {
-  /// The part of all that was had which would have to change hands for each to have had its due
-  /// part: 0 = all did, below 1 always. 0 too where nothing was had or due.
+  /// Fraction of all usage that would have to move to other holdings for each to have its share.
+  /// Below 1; 0 if all have theirs, or if there is no usage or no share.
   double share_error = 0;
-  /// Which had least of its due, the first of equals; the number of holdings where none was due
-  /// any.
+  /// Position of the holding with the smallest usage relative to its share, the first of equals;
+  /// the number of holdings if none has a share.
   std::size_t worst = 0;
-  /// Its part of what was had / its part of what was due; 1 where none was due any.
+  /// Its fraction of all usage divided by its fraction of all shares; 1 if none has a share.
   double worst_ratio = 1;
-  /// Of had / due over those that were due any; NaN where none was.
+  /// Jain's index of usage / share over the holdings with a share; NaN without any.
   double jain = 0;
 };
 
 /// O(n).
 Judgement judge(std::span<const Holding> holdings);
 
-/// (sum x)^2 / (n sum x^2): 1 = all alike, 1 / n = one has all. 1 where all are 0, NaN for no
-/// values.
+/// Returns Jain's fairness index (sum x)^2 / (n sum x^2). 1 means all equal, 1 / n means one has
+/// everything. Returns 1 if all values are 0, and NaN for no values.
 ///
 /// Source   Jain, Chiu, Hawe, DEC-TR-301, 1984.
 double jain_index(std::span<const double> values);
 
-/// Finish-time fairness rho: the time from submission to end, relative to that with 1 / n of the
-/// cluster for itself. Above 1 = worse off than with a cluster of its own. `jobs` and `gpus` are
-/// those that there were: jobs share no GPU before each has one.
+/// Returns finish-time fairness rho: the time from submission to end, divided by the time that the
+/// job would take on 1 / n of the cluster. Above 1, the job is worse off than on such a cluster of
+/// its own. `jobs` and `gpus` are the numbers present; jobs share a GPU only if there are more jobs
+/// than GPUs.
 ///
 /// Source   Mahajan et al., NSDI'20 (Themis), section 3; as Shockwave (NSDI'23) measures it.
 double finish_time_ratio(double jct_s, double alone_s, double jobs, double gpus);
 
-/// How much sooner than others as short a job is to run that would end at a finish-time ratio of
-/// rho: rho^power. A power of 0 is the shortest first, and a great one makes the worst off first.
-/// At 6 ratios on Gavel's and Shockwave's workloads are no worse than those of the best published
-/// policy, and mean times within 1 % of the best or below; greater ones need run times that are
-/// known well (recipe fair-srtf, on which it was chosen). Ours.
+/// Weight rho^power of a job that would end with finish-time ratio rho, relative to other jobs as
+/// short. Power 0 is shortest first; a large power puts the worst off first. With 6, ratios on
+/// Gavel's and Shockwave's workloads are no worse than those of the best published policy, and mean
+/// times are within 1 % of the best or below (recipe fair-srtf, which chose it). Larger powers need
+/// accurate run times. Our own.
 inline constexpr double kLatenessPower = 6;
 double lateness_weight(double rho, double power = kLatenessPower);
 

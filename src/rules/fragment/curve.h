@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What a fill is like at each percent of demand that has arrived.
+/// The state of the cluster at each percent of arrived demand.
 ///
-/// Source   the program that evaluates the runs of Weng et al., ATC'23 (FGD).
+/// Source   The program that evaluates the runs of Weng et al., ATC'23 (FGD).
 #pragma once
 
 #include <array>
@@ -15,25 +15,25 @@ namespace almanac::fragment {
 
 inline constexpr std::size_t kPoints = 131;  ///< 0 to 130 % of the capacity.
 
-/// A number a point, all in percent; NaN = nothing arrived near that point.
+/// One value per point, all in percent; NaN if nothing arrived near that point.
 struct Curve {
   std::array<double, kPoints> allocated{};    ///< Of the capacity.
-  std::array<double, kPoints> fragments{};    ///< Expected to be of no use, of the capacity.
-  std::array<double, kPoints> of_the_idle{};  ///< The same, of what is idle.
+  std::array<double, kPoints> fragments{};    ///< Expected to be unusable, of the capacity.
+  std::array<double, kPoints> of_the_idle{};  ///< Expected to be unusable, of the idle GPUs.
 };
 
-/// `value` as it is printed with so many decimals.
+/// Returns `value` after printing it with `decimals` decimals and reading it back.
 double printed(double value, int decimals);
-/// `value` x 10^decimals rounded, halves to even, and divided again, as NumPy rounds.
+/// Returns `value` rounded to `decimals` decimals, halves to even, as NumPy does.
 double rounded(double value, int decimals);
 
-/// Takes samples after each arrival and averages them by point, as the published program does: with
-/// its order of sums and its roundings, and from the points beside where a point has no sample.
+/// Takes samples after each arrival and averages them by point. Sums and rounds in the order of the
+/// published program, and uses the two neighboring points for a point without samples.
 class CurveSampler {
  public:
   explicit CurveSampler(int gpus) : gpus_(gpus), samples_(kPoints) {}
 
-  /// All in thousandths of GPUs: asked by all that have arrived, used, expected to be of no use.
+  /// All in thousandths of GPUs: requested by all arrivals, used, and expected to be unusable.
   void sample(std::int64_t arrived, std::int64_t used, double unusable);
   Curve curve() const;
 

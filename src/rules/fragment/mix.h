@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How much of what a node has left is a fragment: of no use to the pods that are to be expected.
+/// How much of a node's free capacity is a fragment: unusable for the pods that are expected.
 ///
 /// Source   Weng et al., ATC'23 (FGD), section 3.
 #pragma once
@@ -19,32 +19,34 @@
 
 namespace almanac::fragment {
 
-/// A request as a log has it: with the models that it accepts as they are written there.
+/// A request as it is logged, with the accepted GPU models as written there.
 struct Pod {
   Request request;
   std::string models{};  ///< "V100M16|V100M32"; empty = any.
 };
 
-/// The mix of demands: kinds of requests with how often they come.
+/// The expected demand: kinds of requests and their frequencies.
 class Mix {
  public:
   struct Kind {
     Request request;
-    double frequency = 0;  ///< They sum to 1.
+    double frequency = 0;  ///< Frequencies sum to 1.
     std::string models{};
   };
 
   Mix() = default;
-  /// Of these kinds, in this order.
+  /// Keeps the order of `kinds`.
   explicit Mix(std::vector<Kind> kinds);
 
   const std::vector<Kind>& kinds() const { return kinds_; }
-  /// Cores, in thousandths, that all kinds together ask for each GPU; 0 = they ask no GPU.
+  /// Returns the cores, in thousandths, that all kinds together request per GPU; 0 if no kind
+  /// requests GPUs.
   double cpu_milli_of_a_gpu() const { return cpu_milli_of_a_gpu_; }
 
-  /// Thousandths of GPUs free on `node` that the next pod is expected not to be able to use, in
-  /// [0, total_free()]. The sums run in the order of the published program, so that differences
-  /// which are zero there are zero here. Cost: about 4 ns a kind.
+  /// Returns the thousandths of free GPUs on `node` that the next pod is expected not to be able to
+  /// use, in [0, total_free()]. Sums in the order of the published program, so that differences
+  /// which are zero there are zero here.
+  /// Cost     about 4 ns per kind
   double unusable(const NodeImage& node) const;
 
  private:
@@ -59,16 +61,17 @@ class Mix {
   std::vector<Kind> kinds_;
   std::vector<Row> rows_;
   double cpu_milli_of_a_gpu_ = 0;
-  std::vector<std::int16_t> levels_;  // parts of GPUs that are asked, ascending
+  std::vector<std::int16_t> levels_;  // requested parts of GPUs, ascending
 };
 
-/// Counts pods of each kind; memory tells no kinds apart.
+/// Counts pods by kind; ignores memory.
 class Tally {
  public:
   void add(const Pod& pod);
   std::int64_t pods() const { return pods_; }
-  /// The kinds that make up the most frequent `part` of the pods, sorted by count, cores, part,
-  /// number of GPUs and text of models, all descending. No pods, no kinds.
+  /// Returns the most frequent kinds that together cover `part` of the pods, sorted by count,
+  /// cores, part, number of GPUs and text of models, all descending. Without pods there are no
+  /// kinds.
   Mix mix(double part = 0.95) const;
 
  private:
@@ -77,7 +80,7 @@ class Tally {
   std::int64_t pods_ = 0;
 };
 
-/// Of all of `pods`.
+/// Returns the most frequent kinds that cover 95 % of `pods`.
 Mix mix_of(std::span<const Pod> pods);
 
 }  // namespace almanac::fragment

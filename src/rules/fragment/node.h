@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A node with parts of GPUs, as a score sees it, and a request for some of them.
+/// A node with partly used GPUs as a score sees it, and a request for some of them.
 #pragma once
 
 #include <array>
@@ -9,22 +9,22 @@
 
 namespace almanac::fragment {
 
-inline constexpr int kMaxGpus = 64;    ///< Of a node.
+inline constexpr int kMaxGpus = 64;    ///< Per node.
 inline constexpr int kWhole = 1000;    ///< Thousandths of a GPU.
-inline constexpr int kMaxPods = 1000;  ///< That run on a node at once.
+inline constexpr int kMaxPods = 1000;  ///< Pods on a node at the same time.
 
-/// Models of GPUs, a bit each.
+/// GPU models, one bit each.
 using Models = std::uint64_t;
 inline constexpr Models kAnyModel = ~Models{0};
-/// GPUs of a node, a bit each.
+/// GPUs of a node, one bit each.
 using Gpus = std::uint64_t;
 
-/// What a pod asks. Either no GPU, or a part of one GPU, or whole GPUs of one node.
+/// A pod's request: no GPU, a part of one GPU, or whole GPUs of one node.
 struct Request {
   std::int64_t cpu_milli = 0;
   std::int64_t memory_mib = 0;
   int gpus = 0;
-  int gpu_milli = 0;  ///< Of each GPU: 1..1000; 0 without a GPU.
+  int gpu_milli = 0;  ///< Thousandths of each GPU, 1 to 1000; 0 without a GPU.
   Models models = kAnyModel;
 
   bool shares() const { return gpus == 1 && gpu_milli < kWhole; }
@@ -32,15 +32,15 @@ struct Request {
   bool operator==(const Request&) const = default;
 };
 
-/// What a node has left.
+/// Free capacity of a node.
 struct NodeImage {
   std::int64_t cpu_milli = 0;
   std::int64_t memory_mib = 0;
   int gpus = 0;
-  Models model = 0;  ///< One bit; none without a GPU.
+  Models model = 0;  ///< One bit; 0 without GPUs.
   std::array<std::int16_t, kMaxGpus> free_milli{};
   int pods = 0;
-  /// Pods that it holds: [0] that share a GPU, [n] with n whole GPUs.
+  /// Number of pods on the node: [0] pods that share a GPU, [n] pods with n whole GPUs.
   std::array<std::int16_t, kMaxGpus + 1> held{};
 
   int total_free() const {
@@ -57,15 +57,15 @@ struct NodeImage {
   }
 };
 
-/// Whether `request` finds what it asks on `node`. Cost: O(GPUs).
+/// Whether `request` fits on `node`. O(GPUs).
 bool fits(const NodeImage& node, const Request& request);
 
-/// The GPUs that lose the least: of those on which `request` fits the one with the least left, the
-/// lowest-numbered of equals; the lowest-numbered free ones where it asks whole GPUs. `request`
-/// fits.
+/// Returns the GPUs with the least capacity left among those on which `request` fits, the
+/// lowest-numbered of equals. Whole-GPU requests thus get the lowest-numbered free GPUs. Requires
+/// that `request` fits.
 Gpus tightest(const NodeImage& node, const Request& request);
 
-/// Takes what `request` asks, on `gpus`, of `node`.
+/// Takes what `request` needs from `gpus` of `node`.
 void take(NodeImage& node, const Request& request, Gpus gpus);
 
 }  // namespace almanac::fragment

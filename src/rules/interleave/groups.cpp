@@ -52,7 +52,7 @@ std::vector<Group> all_groups(std::span<const GroupsOf> by_gpus) {
 
 namespace {
 
-/// Weights of groups, worked out once for jobs that are alike: there are few models, and many jobs.
+/// Weights of groups, computed once for equal jobs: there are few models and many jobs.
 class KnownWeights {
  public:
   explicit KnownWeights(std::span<const Candidate> jobs) : jobs_(jobs), kinds_(kinds_of(jobs)) {}

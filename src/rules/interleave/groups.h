@@ -20,10 +20,10 @@ namespace almanac::interleave {
 struct Candidate {
   int gpus = 1;
   Stages stages{};
-  double iteration_s = 0;  ///< Alone.
+  double iteration_s = 0;  ///< Iteration time alone.
 };
 
-/// Jobs, as places in the list of candidates.
+/// Positions in the list of candidates.
 using Group = std::vector<std::size_t>;
 
 /// Returns the stages of the jobs of a group, in its order.
@@ -34,35 +34,35 @@ Group joined(const Group& one, const Group& other);
 /// are numbered as they appear.
 std::vector<int> kinds_of(std::span<const Candidate> jobs);
 
-/// Groups whose jobs ask the same GPUs.
+/// Groups of jobs that request the same number of GPUs.
 struct GroupsOf {
   int gpus = 0;
   std::vector<Group> groups{};
 };
-/// Returns a group for each job, by the GPUs it asks in order of appearance.
+/// Returns one group per job, grouped by requested GPUs in order of appearance.
 std::vector<GroupsOf> single_groups(std::span<const int> gpus_of);
 /// Returns all groups, in order.
 std::vector<Group> all_groups(std::span<const GroupsOf> by_gpus);
 
-/// Seconds that an iteration of each job of a group takes; alone that of the job.
+/// Returns the seconds of an iteration of each job of a group, or of the job itself if it is alone.
 double iteration_of(const Group& group, std::span<const Candidate> jobs);
-/// The weight of a group: the share of four resources that it uses.
+/// Returns the weight of a group: the fraction of four resources that it uses.
 double weight_of(const Group& group, std::span<const Candidate> jobs);
-/// Whether its jobs would be done sooner one after the other.
+/// Whether the jobs would finish sooner one after the other.
 bool in_vain(const Group& group, std::span<const Candidate> jobs);
 
-/// Of a group that might be made, not negative; 0 = it may not.
+/// Weight of a possible group, 0 or more; 0 forbids it.
 using GroupWeight = std::function<double(const Group&)>;
 
-/// Groups of up to four jobs that ask as many GPUs, merged by matchings of the greatest weight
-/// until what they need fits into `gpus`. `gpus_of` says what each job asks.
+/// Forms groups of up to four jobs with equal GPU counts. Merges them by maximum-weight matchings
+/// until they fit into `gpus`. `gpus_of` is the number of GPUs of each job.
 ///
-/// Differs  Of more than `most_matched` groups that ask as many, so many in a row are matched by
-///          themselves. The published program matches all.
-/// Cost     four matchings a number of GPUs; weight() for each pair of groups.
+/// Differs  Matches more than `most_matched` groups of one GPU count in blocks of that size. The
+///          published program matches all of them at once.
+/// Cost     four matchings per GPU count; weight() for each pair of groups
 std::vector<Group> group(std::span<const int> gpus_of, int gpus, const GroupWeight& weight,
                          std::size_t most_matched = std::numeric_limits<std::size_t>::max());
-/// The same of jobs that take turns, by weight_of().
+/// Forms groups of jobs that take turns, weighted by weight_of().
 std::vector<Group> group(std::span<const Candidate> jobs, int gpus);
 
 }  // namespace almanac::interleave

@@ -33,7 +33,7 @@ class Crowd {
     }
     below_.swap(both);
   }
-  /// The mean of what they and `gbps` more send beyond the capacity.
+  /// Returns the mean by which all flows and `gbps` more exceed the capacity.
   double excess(double gbps) const {
     double spare = 0;
     for (const auto& [sent, likely] : below_) {
@@ -198,7 +198,8 @@ class LinkLoad {
   std::int64_t perimeter_ = 1;
 };
 
-/// Where one of the flow's transfers would begin or end as one of another flow does.
+/// Returns the shifts with which a transfer of the flow begins or ends together with one of
+/// another.
 std::vector<double> meetings(std::span<const Flow> flows, std::size_t mine,
                              std::int64_t perimeter_ms) {
   const Flow& own = flows[mine];

@@ -53,7 +53,7 @@ class PlayedLink {
   double demand_of(const Sender& job) const {
     return job.flow.gbps > 0 ? job.flow.gbps : capacity_;
   }
-  /// The speed of a transfer beside what is sent now.
+  /// Returns the speed of each transfer at present, relative to its demand.
   double speed() const {
     double sent = 0;
     for (const Sender& job : jobs_) sent += job.sends ? demand_of(job) : 0;

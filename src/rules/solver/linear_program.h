@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A linear program that is solved, changed a little and solved again from where it stood.
+/// A linear program that can be changed and solved again from its last solution.
 ///
-///   maximise  the sum of worth * column      so that   each row and column lies in its bounds
+///   maximise  the sum of worth * column      so that   each row and column stays in its bounds
 ///
-/// Solved by CLP on one thread, always with the same answer: no clock decides. In place of one it
-/// gives up after 100 pivots for each row and column, where some two or three are usual.
+/// CLP solves it on one thread, and the answer is deterministic: no clock decides. The solver gives
+/// up after 100 pivots for each row and column; two or three are usual.
 #pragma once
 
 #include <limits>
@@ -18,8 +18,8 @@ namespace almanac::solver {
 
 inline constexpr double kNoBound = std::numeric_limits<double>::max();
 
-/// While one lives, programs of its thread that are first solved then give up after so many pivots
-/// for each row and column: shows what becomes of those that need the answer.
+/// While an object lives, programs of this thread that are first solved give up after `pivots`
+/// pivots for each row and column. Lets tests see what callers do without a solution.
 class Patience {
  public:
   explicit Patience(int pivots);
@@ -43,23 +43,23 @@ class LinearProgram {
   LinearProgram(LinearProgram&&) noexcept;
   LinearProgram& operator=(LinearProgram&&) noexcept;
 
-  /// Columns and rows are numbered from 0, and all added before any is changed or solved.
+  /// Numbers columns and rows from 0. Add all of them before changing or solving.
   int add_column(double worth, double least = 0, double most = kNoBound);
   int add_row(std::span<const Term> terms, double least, double most);
 
   void set_worth(int column, double worth);
   void set_row(int row, double least, double most);
-  /// Changes a term that the row had when it was added.
+  /// Changes a term that was in the row when it was added.
   void set_term(int row, int column, double value);
 
-  /// False where no columns fulfil all rows, the worth has no bound, or it has given up.
+  /// Returns false if no columns satisfy all rows, the worth is unbounded, or the solver gave up.
   bool maximise();
 
-  /// Of the last solution.
+  /// Values of the last solution.
   double worth() const;
   double value(int column) const;
-  /// By how much the worth falls where the row's bound is drawn in by one; 0 for a row that is not
-  /// tight.
+  /// Returns how much the worth falls if the row's bound is tightened by one; 0 for a row that is
+  /// not tight.
   double price(int row) const;
 
  private:

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Which job runs where and after how many others, so that the sum of all times of waiting and
-/// running is least.
+/// Assigns jobs to GPUs, and to places in line there, so that the sum of completion times is least.
 ///
-/// Source   Le et al., EuroSys'20 (AlloX), section 4: a job that is the k-th from the end of its
-///          GPU's line delays k jobs by its run time, itself included.
+/// Source   Le et al., EuroSys'20 (AlloX), section 4: the job that is k-th from the end of its
+///          GPU's line delays k jobs, itself included, by its run time.
 #pragma once
 
 #include <optional>
@@ -16,23 +15,24 @@
 
 namespace almanac::timeshare {
 
-/// column[row] of a perfect matching of least cost; costs are row by row, columns >= rows.
-/// Shortest augmenting paths: O(rows^2 columns). Of equal ends of a path one that is free is taken.
+/// Returns the column of each row in a perfect matching of least cost. Costs are row by row, and
+/// there are at least as many columns as rows. Shortest augmenting paths; among equal ends of a
+/// path, a free one comes first. O(rows^2 columns).
 std::vector<std::size_t> least_cost_matching(std::span<const double> costs, std::size_t rows,
                                              std::size_t columns);
 
 struct Line {
-  /// Of each job that asks one GPU, the type that it starts on now; nothing for one that waits.
+  /// For each job, the GPU type on which it starts now; nothing if it waits.
   std::vector<std::optional<std::size_t>> starts;
   double sum_of_times_s = 0;
 };
 
-/// Lines jobs of one GPU up at `free` GPUs of each type.
+/// Lines up one-GPU jobs at `free` GPUs of each type.
 Line least_sum_of_times(std::span<const Job> jobs, std::span<const int> free);
 
-/// AlloX: jobs that have a whole type (1 in `before`) stay; of the others the oldest share
-/// `considered` (at least as many as GPUs are free) are lined up, and those that start have it. It
-/// knows jobs of one GPU only, and takes each for such a one.
+/// Runs AlloX. Jobs that have a whole type (1 in `before`) keep it. Of the others, the oldest
+/// fraction `considered`, but at least as many as GPUs are free, are lined up; those that start get
+/// the type. Treats every job as a one-GPU job.
 Fractions allox(const Problem& problem, const Fractions& before, double considered);
 
 }  // namespace almanac::timeshare

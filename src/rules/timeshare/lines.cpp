@@ -26,7 +26,7 @@ class Row {
     }
     end_ = parts_.size();
   }
-  /// When so many are free; infinite = there are not as many.
+  /// Returns when `gpus` GPUs are free; infinite = the type has fewer.
   double free_s(int gpus) const {
     for (std::size_t at = 0; at < end_; ++at) {
       gpus -= parts_[at].gpus;
@@ -126,7 +126,7 @@ class Search {
     return jobs_[job].age_s + end_s + late_worth_ * late_s;
   }
 
-  /// Lets a job stand in line for GPUs of a type, of which `after` is then what is free.
+  /// Puts a job into the line of a GPU type; `after` becomes what is free after it.
   void place(std::size_t job, std::size_t type, double start_s, Row& after) {
     now_.places[job] = {type, start_s};
     asked_ -= jobs_[job].gpus;
@@ -134,7 +134,7 @@ class Search {
     free_[type] = &after;
   }
 
-  /// Each job in its turn where it ends first.
+  /// Puts each job, in the order of `key`, into the line in which it ends first.
   template <typename Key>
   void take_greedy(Key key) {
     std::vector<std::size_t> order(jobs_.size());

@@ -85,8 +85,8 @@ class Market {
     for (const Worth& each : by_worth) offers_.push_back(offers[each.offer]);
   }
 
-  /// What the best answer is worth falls towards either end of the bounds of the run time left, but
-  /// for what comes of whole rounds.
+  /// The worth of the best answer falls towards both ends of the bounds of the remaining run time,
+  /// except for effects of whole rounds.
   std::vector<int> best() {
     std::vector<int> rounds;
     std::vector<int> found;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Any program over part of the jobs and part of the GPUs at a time.
+/// Runs a program on parts of the jobs and GPUs.
 ///
-/// Source   Narayanan et al., SOSP'21 (POP), section 3. Job i goes to part i mod k, and each part
-///          has 1 / k of each type, whole GPUs: the others lie idle, as in the published program.
+/// Source   Narayanan et al., SOSP'21 (POP), section 3. Job i goes to part i mod k. Each part has 1
+///          / k of the GPUs of each type, rounded down; the rest stay idle, as in the published
+///          program.
 #pragma once
 
 #include <utility>
@@ -13,10 +14,10 @@
 
 namespace almanac::timeshare {
 
-/// The problem of each of `parts` parts.
+/// Returns the problem of each part.
 std::vector<Problem> split(const Problem& problem, std::size_t parts);
 
-/// `solve` (problem to fractions) on each part, put together again. Cost: parts x solve.
+/// Applies `solve` (problem to fractions) to each part and merges the results. Cost: parts x solve.
 template <typename Solve>
 Fractions by_parts(const Problem& problem, std::size_t parts, Solve&& solve) {
   Fractions fractions(problem.jobs.size());

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What is divided, and the answer: the part of its time that each job runs on each type of GPU.
+/// The problem to solve, and the answer: the fraction of its time that each job runs on each GPU
+/// type.
 ///
 /// Source   Narayanan et al., OSDI'20 (Gavel), section 3: effective throughput, proportional share.
 #pragma once
@@ -11,51 +12,52 @@
 
 namespace almanac::timeshare {
 
-/// A job, or `count` jobs that are alike and get the same.
+/// A job, or `count` equal jobs that get the same.
 struct Job {
   std::vector<double> rates{};  ///< Steps per second on each type; 0 where it cannot run.
-  int gpus = 1;                 ///< That it takes wherever it runs.
-  double weight = 1;            ///< Its part relative to others'; above 0.
+  int gpus = 1;                 ///< On every type.
+  double weight = 1;            ///< Relative to other jobs; above 0.
   double steps_left = 0;
-  double age_s = 0;  ///< Since it was submitted.
-  /// Time that the steps done so far would have taken in a cluster of its own 1/n of the size, n
-  /// jobs being there (finish-time fairness only).
+  double age_s = 0;  ///< Time since submission.
+  /// Time that the steps so far would have taken on a cluster of its own of 1/n the size, with n
+  /// jobs present (finish-time fairness only).
   double alone_s = 0;
   int count = 1;
 };
 
 struct Problem {
-  std::vector<double> gpus{};  ///< Of each type.
+  std::vector<double> gpus{};  ///< By type.
   std::vector<Job> jobs{};
 
   std::size_t types() const { return gpus.size(); }
 };
 
-/// fractions[job][type]: the part of the time; a row sums to 1 at most.
+/// fractions[job][type] is a fraction of the job's time; a row sums to at most 1.
 using Fractions = std::vector<std::vector<double>>;
 
-/// Steps per second of a job that is given `row`.
+/// Returns the steps per second of a job that gets `row`.
 double effective_rate(const Job& job, const std::vector<double>& row);
 
-/// Steps per second, were the job's time spread over types as their GPUs are. 0 if it runs nowhere.
+/// Returns the steps per second if the job's time is spread over types like the GPUs; 0 if it runs
+/// nowhere.
 double proportional_rate(const Problem& problem, const Job& job);
 
-/// Whether an answer can be carried out: no job has more than its whole time and no type gives more
-/// than it has, to 1e-6, and some job has some, if any runs anywhere.
+/// Whether an answer is feasible, to 1e-6: no job has more than its whole time, no type gives more
+/// than it has, and some job gets time if any can run.
 bool can_be_carried_out(const Problem& problem, const Fractions& fractions);
 
-/// Number of jobs, those that are alike counted one by one.
+/// Returns the number of jobs, counting equal jobs one by one.
 double number_of_jobs(const Problem& problem);
 
-/// Jobs that are alike in all but age as one job with a count; `of[job]` is its place there. Age,
-/// steps left and time alone are dropped.
+/// Jobs with equal rates, GPUs and weight merged into one with a count. `of[job]` is its position.
+/// Age, remaining steps and time alone are dropped.
 struct Kinds {
   Problem problem;
   std::vector<std::size_t> of;
 };
 Kinds kinds_of(const Problem& problem);
 
-/// An answer for kinds as one for jobs.
+/// Returns an answer for kinds as an answer for jobs.
 Fractions of_jobs(const Kinds& kinds, const Fractions& fractions);
 
 }  // namespace almanac::timeshare

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The shortest first, where GPU types differ: which jobs run next on which type, so that weight
-/// ends as fast as it can.
+/// Shortest first for different GPU types: chooses the job that runs next on each type, so that
+/// weight completes as fast as possible.
 ///
-/// On one type that is the order of weight / (time left x GPUs). On several a job that is nearly as
-/// fast on a slow type leaves the fast one to a job that is not.
+/// On one type this is the order of weight / (remaining time x GPUs). On several types, a job that
+/// is nearly as fast on a slow type leaves the fast type to a job that is not.
 ///
-/// Source   The c-mu rule (Cox and Smith, Queues, 1961), which minimises the weighted sum of waits
-///          of a queue; for servers that differ Mandelbaum and Stolyar, Operations Research 52
-///          (2004). With finish-time ratios as weights, for jobs of many GPUs: ours.
+/// Source   The c-mu rule (Cox and Smith, Queues, 1961), which minimizes the weighted sum of waits
+///          in a queue; for different servers, Mandelbaum and Stolyar, Operations Research 52
+///          (2004). Finish-time ratios as weights and jobs of many GPUs are our own.
 #pragma once
 
 #include <cstddef>
@@ -27,11 +27,11 @@ struct Turn {
   friend bool operator==(const Turn&, const Turn&) = default;
 };
 
-/// Raises the sum over jobs of weight x rate / steps left. Every job is in the line: those that the
-/// best answer gives a type, those that it gives a part of the time on one, those that it gives
-/// none, on the type where they are fastest; of each kind those first that are worth most for a
-/// GPU. Age, time alone and count of a job are not looked at.
-/// Cost: a sort; with several types a linear program of jobs x types columns.
+/// Returns all jobs in line order. Maximizes the sum over jobs of weight x rate / remaining steps.
+/// First come jobs that the optimum gives a whole type, then those with a part of one, then those
+/// with none, on the type where they are fastest. Within each class, the largest value per GPU
+/// comes first. Ignores age, time alone and count.
+/// Cost     a sort; with several types, a linear program of jobs x types columns
 std::vector<Turn> shortest_first(const Problem& problem);
 
 }  // namespace almanac::timeshare

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How long GPU jobs run, beside the two published clusters.
+/// How long GPU jobs run, next to the two published clusters.
 ///
 /// Source   Hu et al., SC'21, Figure 1(a): counts at powers of two, read back from the figure.
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// GPU time by how the jobs ended, beside the two published clusters.
+/// GPU time by how jobs ended, next to the two published clusters.
 ///
 /// Source   Hu et al., SC'21, Figure 1(b). Its mapping of Philly: Pass is completed, Killed is
 ///          cancelled, Failed is failed.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How busy the cluster is over the day.
+/// How busy the cluster is at each hour of the day.
 ///
-/// Source   Hu et al., SC'21, Figure 2(a): the mean over all days of the minutes of an hour; GPUs
-///          in use never count as more than there are.
+/// Source   Hu et al., SC'21, Figure 2(a): the mean over all days of the minutes of an hour. GPUs
+///          in use never count as more than the cluster has.
 /// Differs  Only the time that the log covers counts (study/minutes.h).
 #include <algorithm>
 #include <cmath>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Jobs and utilization month by month, with one GPU and with several.
+/// Jobs and utilization by month, for jobs of one GPU and of several.
 ///
 /// Source   Hu et al., SC'21, Figure 3: months by submission (UTC); utilization is the mean over
-/// the
-///          minutes of the month. The parts of one and of several GPUs are not capped.
+///          the minutes of the month. The utilization by jobs of one and of several GPUs is not
+///          capped.
 #include <algorithm>
 #include <chrono>
 #include <cmath>

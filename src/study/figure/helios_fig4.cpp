@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Virtual clusters beside each other: how busy, how large their jobs, how long they run and wait.
+/// Virtual clusters compared: how busy they are, how large their jobs are, how long these run and
+/// wait.
 ///
-/// Source   Hu et al., SC'21, Figure 4: the ten largest; boxes over the minutes of the utilization,
-///          quartiles interpolated, whiskers at the last value within 1.5 interquartile ranges;
-///          mean duration and mean wait scaled to 0..1 between the smallest and the largest of the
-///          ten.
+/// Source   Hu et al., SC'21, Figure 4: the ten largest. Boxes are over the minutes of the
+///          utilization, with interpolated quartiles and whiskers at the last value within 1.5
+///          interquartile ranges. Mean duration and mean wait are scaled to 0..1 between the
+///          smallest and the largest of the ten.
 #include <algorithm>
 #include <cmath>
 #include <span>

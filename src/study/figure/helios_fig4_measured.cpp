@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Virtual clusters beside each other by a utilization that was measured, not worked out from jobs.
+/// Virtual clusters compared by measured utilization, instead of utilization computed from jobs.
 ///
 /// Source   Hu et al., SC'21, Figure 4 (boxes).
 #include "study/box_columns.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Jobs by how many GPUs they ask.
+/// Jobs by the number of GPUs that they request.
 ///
 /// Source   Hu et al., SC'21, Figure 6(a).
 #include "study/figures.h"

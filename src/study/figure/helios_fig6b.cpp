@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// GPU time by how many GPUs jobs ask.
+/// GPU time by the number of GPUs that jobs request.
 ///
 /// Source   Hu et al., SC'21, Figure 6(b).
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How GPU jobs end, by how many GPUs they ask.
+/// How GPU jobs end, by the number of GPUs that they request.
 ///
 /// Source   Hu et al., SC'21, Figure 7(b): exactly 1, 2, 4, 8, 16 and 32 GPUs, and 64 or more.
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How unevenly waiting falls on users.
+/// How unevenly users wait.
 ///
 /// Source   Hu et al., SC'21, Figure 9(a): the time that a user's GPU jobs waited.
 #include <cmath>

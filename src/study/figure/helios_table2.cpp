@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The trace, beside Helios and Philly.
+/// The job log, next to Helios and Philly.
 ///
 /// Source   Hu et al., SC'21, Table 2: the mean number of GPUs and the durations are of GPU jobs; a
 ///          job's duration includes its retries.

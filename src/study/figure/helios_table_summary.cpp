@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The measures of Helios' own summary of its clusters, beside those clusters.
+/// The measures of Helios' own summary of its clusters, next to those clusters.
 ///
 /// Source   helios_cluster_summary.csv of the HeliosData release (Hu et al., SC'21).
 #include <array>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// On which nodes more jobs fail than chance explains. Of a job that was tried again, the last
-/// attempt is taken to be the one that ended as the job did, and the others to have failed.
+/// Nodes on which more jobs fail than chance explains. The last attempt of a job is assumed to have
+/// ended as the job did, and earlier attempts to have failed.
 #include "study/node_failures.h"
 
 #include <fmt/format.h>

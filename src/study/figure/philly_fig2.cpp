@@ -4,7 +4,7 @@
 /// How long jobs of each size last.
 ///
 /// Source   Jeon et al., ATC'19, Figure 2: first start to last end, by 1, 2 to 4, 5 to 8 and more
-/// GPUs.
+///          GPUs.
 #include <array>
 #include <vector>
 

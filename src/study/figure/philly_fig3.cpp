@@ -4,10 +4,9 @@
 /// How long jobs of each size wait, in each virtual cluster.
 ///
 /// Source   Jeon et al., ATC'19, Figure 3, and the notebook of the philly-traces release: one value
-/// an
-///          attempt, its start minus the submission or the end of the attempt before; waits of 0
-///          are left out; the five virtual clusters with most jobs. Where the log has no attempts,
-///          one value a job.
+///          per attempt, its start minus the submission or the end of the attempt before. Waits of
+///          0 are left out. The five virtual clusters with the most jobs are shown. If the log has
+///          no attempts, each job has one value.
 #include <algorithm>
 #include <array>
 #include <map>

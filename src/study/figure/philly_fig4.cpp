@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How long jobs wait, by the machines that they are spread over.
+/// How long jobs wait, by the number of machines on which they run.
 ///
 /// Source   Jeon et al., ATC'19, Figure 4, and the notebook of the philly-traces release: jobs of 5
 ///          GPUs and more, the machines of the first attempt, the first wait.

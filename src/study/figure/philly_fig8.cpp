@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How many epochs a job needs, which job logs do not tell.
+/// How many epochs a job needs, which job logs do not contain.
 ///
 /// Source   Jeon et al., ATC'19, Figure 8: drawn from the loss that 2,502 jobs reported by epoch.
 #include "study/figures.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How often jobs of each size are tried again.
+/// How many attempts jobs of each size need.
 ///
 /// Source   Jeon et al., ATC'19, Figure 9(a): attempts after the first, mean over the jobs.
 #include <array>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Jobs that start before one that was submitted earlier, and how many did no harm.
+/// Jobs that start before an earlier submitted one, and how many of them did no harm.
 ///
-/// Source   Jeon et al., ATC'19, section 3.1.1. A start is out of order when an earlier job of the
-///          virtual cluster still waits; the one that has waited longest is the one overtaken. It
-///          did no harm when that job would not have fitted even with the GPUs of the overtaker, at
-///          any time until it started or the overtaker ended. The paper does not say how it decided
-///          that.
+/// Source   Jeon et al., ATC'19, section 3.1.1. A start is out of order if an earlier job of the
+///          virtual cluster still waits. Of these jobs, the one that has waited the longest is the
+///          job that was passed. The start did no harm if that job would not have fitted even with
+///          the GPUs of the starting job, at any time until one of the two events: the passed job
+///          started, or the other ended. The paper does not say how it decided that.
 #include <algorithm>
 #include <array>
 #include <vector>

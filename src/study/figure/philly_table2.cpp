@@ -3,11 +3,11 @@
 /// \file
 /// Why jobs wait: their virtual cluster has no GPUs left, or none in the right places.
 ///
-/// Source   Jeon et al., ATC'19, Table 2: jobs of 2 GPUs and more that run a minute or longer. The
-///          paper labels every delayed attempt of its scheduler, which no log has; here a job that
-///          waited a minute or longer is labelled by what was free when it was submitted: fair
-///          share when fewer GPUs of the virtual cluster were free than it asks, else
-///          fragmentation.
+/// Source   Jeon et al., ATC'19, Table 2: jobs of 2 GPUs and more that run for a minute or longer.
+///          The paper labels every delayed attempt of its scheduler, which no log contains. Here a
+///          job that waited for a minute or longer is labeled by what was free when it was
+///          submitted: fair share if the virtual cluster had fewer free GPUs than the job requests,
+///          otherwise fragmentation.
 #include <algorithm>
 #include <array>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// GPU utilization of 16-GPU jobs by the machines that they are spread over.
+/// GPU utilization of 16-GPU jobs by the number of machines on which they run.
 ///
 /// Source   Jeon et al., ATC'19, Table 5.
 #include "study/figures.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How jobs end and what that costs, beside Philly.
+/// How jobs end and how much GPU time that costs, next to Philly.
 ///
 /// Source   Jeon et al., ATC'19, Table 6: passed, killed, unsuccessful.
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Why jobs fail, from their own logs; study/failure_table.h draws it.
+/// Why jobs fail, by their own logs; study/failure_table.h draws it.
 ///
 /// Source   Jeon et al., ATC'19, Table 7.
 #include "study/figures.h"

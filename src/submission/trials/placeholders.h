@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// `{name}` within a word of a command. `{{name}}` stands for `{name}` itself; other braces, as of
-/// JSON or of awk, are left alone.
+/// Placeholders `{name}` in the words of a command. `{{name}}` stands for the text `{name}`. Other
+/// braces, as in JSON or awk, stay as they are.
 #pragma once
 
 #include <functional>
@@ -12,12 +12,13 @@
 
 namespace almanac::trials {
 
-/// `{trial}` is the trial's number, a word `{flags}` all parameters: --lr=0.01 --batch=64.
+/// Whether Almanac defines the placeholder: `{trial}` is the trial's number; `{flags}`, a word of
+/// its own, is all parameters, such as --lr=0.01 --batch=64.
 bool is_reserved(std::string_view name);
 
-/// The names in `word`, in order.
+/// Returns the names of the placeholders in `word`, in order.
 std::vector<std::string> placeholders(std::string_view word);
-/// `word` with what `value` gives for each name.
+/// Returns `word` with each placeholder replaced by the result of `value` for its name.
 std::string filled(std::string_view word,
                    const std::function<std::string(const std::string&)>& value);
 

@@ -3,9 +3,9 @@
 /// \file
 /// Reads the job logs of Acme, `trace_seren.csv` and `trace_kalos.csv`.
 ///
-/// Kalos gives a duration that counts from submission; where start and end are there, run times are
-/// end minus start in both (trace/reconcile.h). Memory is that of a pod, of which a job has one a
-/// node. `gpu_time` is the duration times the GPUs, and is not used.
+/// Kalos' durations count from submission. Run times are end minus start in both logs, if they have
+/// these (trace/reconcile.h). Memory is that of a pod; a job has one pod per node. `gpu_time` is
+/// the duration times the GPUs, and is not used.
 ///
 /// Source   Hu et al., NSDI'24; github.com/InternLM/AcmeTrace.
 #include "trace/table_format.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Reads our own CSV (docs/reference/formats.md), and the jobs.csv that a run writes, so that what
-/// came out of one simulation can go into the next. All times are seconds.
+/// Reads Almanac's own CSV (docs/reference/formats.md), and the jobs.csv of a run, so that the
+/// output of one simulation can be the input of the next. All times are seconds.
 #include <variant>
 
 #include "trace/table_format.h"

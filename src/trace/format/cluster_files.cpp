@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Knows the tables that come with job logs and describe the cluster, so that giving one as a trace
-/// gets an answer that helps. They are read by the cluster room.
+/// Recognizes tables that come with job logs and describe a cluster, to refuse them as job logs
+/// with a helpful message. The room `cluster` reads them.
 #include <algorithm>
 #include <initializer_list>
 

@@ -5,10 +5,10 @@
 /// node_num, state, submit_time, start_time, end_time, duration, queue) and as rebuilt from public
 /// derivations (a log_row, no start, some columns empty, durations clamped at 48 h).
 ///
-/// Logs of other clusters share most of these names, so a table that has other columns too counts
-/// as Helios' only with one that the others lack. Times are UTC: the log names no zone, and the
-/// authors' tools use the local one. A row without a job id (CPU jobs of the rebuilt log) is called
-/// log-N after its log_row.
+/// Logs of other clusters share most of these names. A table with other columns as well is
+/// recognized as Helios' only if it has a column that the others lack. Times are UTC: the log names
+/// no zone, and the authors' tools use the local one. A row without a job id (CPU jobs of the
+/// rebuilt log) is called log-N, by its log_row.
 ///
 /// Source   Hu et al., SC'21; github.com/S-Lab-System-Group/HeliosData.
 #include <fmt/format.h>

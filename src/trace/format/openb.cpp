@@ -5,9 +5,9 @@
 ///
 /// A pod's run is from scheduled_time to deletion_time. A pod that was never scheduled did not run:
 /// run 0. A pod without a deletion_time runs until the last time of the file. gpu_milli below 1000
-/// is a share of one GPU; gpu_spec ("V100M16|V100M32") is kept as it is. Memory is in GB of
-/// 1024 MiB. Lists without any time (the authors' variants for packing studies) are read as format
-/// openb-requests: one pod a second in file order, run 0.
+/// is a part of one GPU; gpu_spec ("V100M16|V100M32") is kept as it is. Memory is in GB of 1024
+/// MiB. Lists without any time (the authors' variants for packing studies) are read as format
+/// openb-requests: one pod per second in the order of the file, run 0.
 ///
 /// Source   Weng et al., ATC'23; github.com/alibaba/clusterdata, cluster-trace-gpu-v2023.
 #include <algorithm>

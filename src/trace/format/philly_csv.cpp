@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Reads the Philly job list as a table: one row a job with run_seconds, rebuilt from public
-/// derivations of the trace. It has no start times; e2e_seconds is the time from the first start of
-/// a job to its last end.
+/// Reads the Philly job list as a table, rebuilt from public derivations of the trace: one row per
+/// job, with run_seconds. It has no start times; e2e_seconds is the time from the first start of a
+/// job to its last end.
 ///
-/// Pass is COMPLETED, Killed is CANCELLED, Failed is FAILED. Unsuccessful, of rows of which only
-/// that is known, is killed or failed; it is read as FAILED and that is noted.
+/// Pass is COMPLETED, Killed is CANCELLED, Failed is FAILED. Unsuccessful means killed or failed,
+/// in rows that say no more; it is read as FAILED, with a note.
 ///
 /// Source   Jeon et al., ATC'19; github.com/msr-fiddle/philly-traces.
 #include "trace/table_format.h"

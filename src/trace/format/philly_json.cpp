@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Reads Philly's `cluster_job_log`: a JSON array of jobs with their attempts, and of each attempt
+/// Reads Philly's `cluster_job_log`: a JSON array of jobs with their attempts, and for each attempt
 /// the GPUs that it held on each machine.
 ///
-/// - run is the end of the last attempt minus the start of the first that has a start. Where one of
-///   both is missing (null, "None", "", or no attempts at all) the run is unknown and taken as 0 s.
+/// - The run time is the end of the last attempt minus the start of the first that has a start. If
+///   one of both is missing (null, "None", "", or no attempts at all), it is unknown and becomes
+///   0 s.
 /// - GPUs are those of the first attempt that names any; a job without attempts has 0.
 /// - Pass is COMPLETED, Killed is CANCELLED, Failed is FAILED; Unsuccessful is FAILED, with a note.
-/// - Times are UTC: the log names no zone (the authors' are those of the US West Coast, whose
-/// clocks
+/// - Times are UTC: the log names no zone (the authors' is that of the US West Coast, whose clocks
 ///   went back on 5 November 2017).
 ///
 /// Source   Jeon et al., ATC'19; github.com/msr-fiddle/philly-traces.

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Reads what `sacct --json` prints: as Slurm 22.05 does (dbv0.0.38), and the later spelling of
+/// Reads the output of `sacct --json`: that of Slurm 22.05 (dbv0.0.38), and the later notation of
 /// numbers ({"set": true, "number": 5}) and states (["COMPLETED"]).
 ///
 /// Ids are those of the text form: 123_4 for array tasks, 123+0 for parts of heterogeneous jobs.
-/// Releases of 22.05 print the eligible time as "start", so the start of a job that has ended is
-/// its end minus what it ran and was suspended for. The time limit counts minutes, memory MiB.
+/// Releases of 22.05 print the eligible time as "start". The start of a job that has ended is
+/// therefore its end minus its run time and the time for which it was suspended. Time limits are in
+/// minutes, memory in MiB.
 ///
 /// Source   src/plugins/openapi/dbv0.0.38 of Slurm 22.05.
 #include <fmt/format.h>

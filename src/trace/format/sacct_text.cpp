@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Reads what `sacct -P` prints (trace/sacct_rows.h): a header, any choice and order of columns
-/// that has JobID, Submit, Elapsed or ElapsedRaw (or Start and End), and AllocTRES or ReqTRES.
+/// Reads the output of `sacct -P` (trace/sacct_rows.h): a header, with any choice and order of
+/// columns that has JobID, Submit, Elapsed or ElapsedRaw (or Start and End), and AllocTRES or
+/// ReqTRES.
 ///
 /// Lines of job steps (123.batch) are left out; ids of array tasks (123_4) and of parts of
-/// heterogeneous jobs (123+0) stay as they are. GPUs, CPUs and memory are those given, else those
-/// asked for. The partition is the VC, without one the account; partitions whose jobs ran on the
-/// same nodes are one VC. sacct prints the local time of the cluster and does not say which zone
-/// that is (trace/clock.h). A job may have several rows (trace/sacct_runs.h).
+/// heterogeneous jobs (123+0) stay as they are. GPUs, CPUs and memory are those allocated,
+/// otherwise those requested. The partition is the VC, or the account if there is none; partitions
+/// whose jobs ran on the same nodes are one VC. sacct prints the local time of the cluster without
+/// its zone (trace/clock.h). A job may have several rows (trace/sacct_runs.h).
 ///
 /// Source   sacct(1) of Slurm 20.11 to 25.05.
 #include "trace/clock.h"

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Reads the Standard Workload Format 2.2: 18 numbers a line, -1 = unknown, ';' starts the header.
+/// Reads the Standard Workload Format 2.2: 18 numbers per line, -1 = unknown; ';' starts the
+/// header.
 ///
-/// SWF knows processors, not GPUs: processors are taken as GPUs (requested, else allocated). A
-/// queue is a class of jobs: it becomes the QoS. A partition is a part of the machine: it becomes
-/// the VC, where the jobs name several or the header names it. Both go by the header's name if it
-/// has one. The number of the application becomes the job's name. UnixStartTime, or StartTime in a
-/// zone, makes times absolute; MaxNodes and MaxProcs are the machine. Lines of status 2 to 4 are
-/// pieces of a checkpointed job, which has a line of its own, and are left out.
+/// SWF has processors instead of GPUs; they are read as GPUs (requested, otherwise allocated). A
+/// queue is a class of jobs and becomes the QoS. A partition is a part of the machine; it becomes
+/// the VC if jobs name several or the header names it. Both have the header's name, if there is
+/// one. The number of the application becomes the job's name. UnixStartTime, or StartTime in a
+/// zone, makes times absolute. MaxNodes and MaxProcs are the machine. Lines of status 2 to 4 are
+/// parts of a checkpointed job, which has a line of its own, and are left out.
 ///
 /// Source   Chapin et al., JSSPP'99; cs.huji.ac.il/labs/parallel/workload/swf.html.
 #include <array>

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Reads the deployment logs of Synergy's artifact: no header, five fields a line: id, model,
+/// Reads the deployment logs of Synergy's artifact: no header, five fields per line: id, model,
 /// arrival in seconds, iterations, GPUs.
 ///
-/// How long an iteration takes is not in the log but in the artifact's profiles, with a
-/// proportional share of a server of 8 V100, 24 cores and 500 GB; the ten numbers below are part of
-/// what the log says, as a unit is. The run time is that at this share.
+/// The log does not contain the time of an iteration. The ten numbers below are from the artifact's
+/// profiles, for a proportional share of a server with 8 V100, 24 cores and 500 GB. The run time is
+/// that with this share.
 ///
 /// Source   Mohan et al., OSDI'22; github.com/msr-fiddle/synergy (MIT), simulator/deploy_trace and
 ///          simulator/models/*_1.py.
-/// Differs  a model that is not known is refused; the artifact takes it for alexnet.
+/// Differs  Unknown models are errors; the artifact reads them as alexnet.
 #include <algorithm>
 #include <array>
 #include <vector>

@@ -3,9 +3,10 @@
 /// \file
 /// Reads the TACC Lonestar6 A100 log: Slurm jobs with names, time limits and true queueing.
 ///
-/// The log has no states but exit codes ("code:signal"): 0:0 is COMPLETED, or TIMEOUT when the run
-/// reached the time limit; a signal alone is CANCELLED; any other code is FAILED. A job of 0:0
-/// whose start is its end never started: Slurm records so what was cancelled in the queue.
+/// The log has exit codes ("code:signal") instead of states: 0:0 is COMPLETED, or TIMEOUT if the
+/// run reached the time limit; a signal alone is CANCELLED; any other code is FAILED. A job with
+/// 0:0 whose start is its end never started: Slurm records jobs so that were cancelled in the
+/// queue.
 ///
 /// Source   Ding et al., SC'23 (Mirage).
 #include "text/number.h"

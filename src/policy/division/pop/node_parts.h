@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Splits the nodes of each virtual cluster into parts, and says which demands find room in which.
+/// Splits the nodes of each virtual cluster into parts, and finds the parts that have room for a
+/// demand.
 ///
-/// Nodes of a virtual cluster are dealt one by one, those of one class after those of another, so
-/// that each part has as many of each kind, give or take one. Numbers of parts are divisors of the
-/// most that there are to be: so a part of fewer is made of whole parts of more.
+/// Nodes of a virtual cluster are assigned one by one, class by class, so that all parts have the
+/// same number of each class, plus or minus one. Part counts are divisors of the largest count, so
+/// that a part of a smaller count consists of whole parts of a larger one.
 #pragma once
 
 #include <map>
@@ -20,19 +21,19 @@ namespace almanac::policy {
 
 class NodeParts {
  public:
-  /// `most` is 1 or more; `placement` and `machines` outlive it.
+  /// Requires `most` >= 1. `placement` and `machines` must outlive this object.
   NodeParts(const cluster::Cluster& machines, const Placement& placement, int most);
 
-  /// Where a node is that is of a virtual cluster in `count` parts.
+  /// Returns the part of a node if its virtual cluster has `count` parts.
   int part_of(NodeId node, int count) const { return place_[index(node)] % count; }
-  /// Numbers of parts, the most first, 1 last.
+  /// Returns the possible part counts, from the largest to 1.
   const std::vector<int>& counts() const { return counts_; }
-  /// Of `count` parts of a virtual cluster those that hold a job of `demand` while nothing else
-  /// runs there, drained nodes of `ledger` left out. A placement in each where it was not asked
-  /// since forget().
+  /// Returns which of `count` parts of a virtual cluster hold a job of `demand` while nothing else
+  /// runs there, without the drained nodes of `ledger`. Needs one placement per part that was not
+  /// asked since forget().
   const std::vector<int>& with_room(VcId vc, DemandId id, const cluster::Demand& demand, int count,
                                     const cluster::Ledger& ledger);
-  /// The drained nodes are others.
+  /// Call after the set of drained nodes has changed.
   void forget() {
     empty_.clear();
     with_room_.clear();
@@ -44,7 +45,7 @@ class NodeParts {
   const cluster::Cluster& machines_;
   const Placement& placement_;
   std::vector<int> counts_;
-  std::vector<int> place_;  // of each node, in the order in which nodes are dealt
+  std::vector<int> place_;  // position of each node in the order of assignment
   std::map<std::pair<int, int>, cluster::Ledger> empty_;  // by count and part
   std::map<std::tuple<VcId, DemandId, int>, std::vector<int>> with_room_;
 };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Deals jobs out to parts of the nodes (division/pop/node_parts.h), each in turn or at random; a
-/// job stays in its part until it is gone, or all are dealt out anew.
+/// Assigns jobs to parts of the nodes (division/pop/node_parts.h), in turn or at random. A job
+/// stays in its part until it ends, or until all jobs are assigned again.
 ///
-/// A virtual cluster has as many parts as let each of its jobs find room in one: a job that fits
-/// none joins parts. Where that changes, all are to be dealt out anew.
+/// A virtual cluster has the largest number of parts with which each of its jobs fits into one; a
+/// job that fits into none merges parts. If that number changes, all jobs must be assigned again.
 ///
 /// Source   Narayanan et al., SOSP'21 (POP), section 3.
 #pragma once
@@ -23,46 +23,46 @@ class PartDeal {
  public:
   static constexpr int kNoPart = -1;
 
-  /// At most `most` parts; `machines` and `placement` outlive it.
+  /// `most` is the largest number of parts. `machines` and `placement` must outlive this object.
   PartDeal(const cluster::Cluster& machines, const Placement& placement, int most, bool at_random)
       : machines_(machines),
         nodes_(machines, placement, most),
         at_random_(at_random),
         vcs_(machines.vcs.size()) {}
 
-  /// A job that waits or runs has come, or is gone, or was so before: true = parts are to be dealt
-  /// out anew.
+  /// Record that a waiting or running job has come, or is gone. Return true if all jobs must be
+  /// assigned again.
   bool add(JobId job, const View& view, const cluster::Ledger& ledger);
   bool remove(JobId job);
-  /// Gives a job that waits to a part that holds it.
+  /// Assigns a waiting job to a part that holds it.
   void deal(JobId job, const View& view, const cluster::Ledger& ledger);
-  /// Makes as many parts as the jobs let there be. Jobs that run are in the part of their nodes;
-  /// those that are held until later are in none, the others are dealt.
+  /// Makes as many parts as the jobs allow. Running jobs belong to the part of their nodes. Jobs
+  /// that are held until later belong to none; all others are assigned.
   void deal_anew(const View& view, const cluster::Ledger& ledger);
-  /// The drained nodes are others.
+  /// Call after the set of drained nodes has changed.
   void nodes_changed() { nodes_.forget(); }
 
   int part_of(JobId job) const {
     const auto own = jobs_.find(job);
     return own == jobs_.end() ? kNoPart : own->second.part;
   }
-  /// `ledger` as one part sees it, with all nodes drained that are of others. Cost: O(nodes).
+  /// Returns `ledger` as one part sees it: with all nodes of other parts drained. O(nodes).
   cluster::Ledger ledger_of(int part, const cluster::Ledger& ledger) const;
-  /// All that wait or run, in order of number.
+  /// Returns all waiting and running jobs, by number.
   std::vector<JobId> jobs() const;
-  /// The lines of the parts as one: the first of each part before the second of any; behind them
-  /// the jobs that are in none.
+  /// Merges the lines of the parts: the first job of each part before the second of any, and at the
+  /// end the jobs in no part.
   void line_up(std::span<const std::vector<JobId>> lines, std::vector<JobId>& line) const;
 
  private:
   struct Dealt {
     VcId vc{};
     int part = kNoPart;
-    int count = 1;  // the most parts of its virtual cluster of which it needs one only
+    int count = 1;  // largest part count of its virtual cluster with which it fits into one part
   };
   struct Vc {
-    int count = 0;              // parts; 0 = none is made yet
-    std::map<int, int> jobs{};  // how many there are by Dealt::count
+    int count = 0;              // parts; 0 before the first assignment
+    std::map<int, int> jobs{};  // number of jobs by Dealt::count
     int turn = 0;
   };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What one host hands over as it makes a policy, for several policies, one after another or beside
-/// each other: the estimator is asked once of each job, and all of them hear the same.
+/// Shares one policy host among several policies, used one after another or together. The estimator
+/// is asked once per job, and all policies get the same answer.
 #pragma once
 
 #include <map>
@@ -19,7 +19,7 @@ class SharedHost {
   explicit SharedHost(Host host)
       : beliefs_(std::make_shared<Beliefs>(std::move(host.estimator))), host_(std::move(host)) {}
 
-  /// For one more policy.
+  /// Returns the host for one more policy.
   Host lend() const {
     // Names every field, so that one more does not compile until it is lent too.
     const auto& [estimator, may_share, is_on, mix, binds, past_use, past_reports, type_speeds] =
@@ -33,14 +33,14 @@ class SharedHost {
             .past_reports = past_reports,
             .type_speeds = type_speeds};
   }
-  /// A job is over: what was believed of it is not asked again.
+  /// Forgets the estimate of a job that is over.
   void forget(JobId job) { beliefs_->known.erase(job); }
 
  private:
   struct Beliefs {
     explicit Beliefs(std::unique_ptr<predict::Estimator> asked) : estimator(std::move(asked)) {}
 
-    std::unique_ptr<predict::Estimator> estimator;  // null = nothing is believed
+    std::unique_ptr<predict::Estimator> estimator;  // null without estimates
     std::map<JobId, predict::Belief> known{};
   };
 

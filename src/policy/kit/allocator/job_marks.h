@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A set of jobs that is emptied often and asked often.
+/// A set of jobs that is cleared and queried often.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace almanac::policy {
 
-/// Cost: O(1) for each call, clear() included, and 8 bytes for each job up to the highest number.
+/// Cost     O(1) per call, clear() included; 8 bytes per job up to the highest number
 class JobMarks {
  public:
   void clear() { ++round_; }
@@ -19,7 +19,7 @@ class JobMarks {
     if (index(job) >= marked_.size()) marked_.resize(2 * index(job) + 64);
     marked_[index(job)] = round_;
   }
-  /// Returns whether it was there.
+  /// Returns whether the job was in the set.
   bool remove(JobId job) {
     if (!has(job)) return false;
     marked_[index(job)] = 0;
@@ -29,7 +29,7 @@ class JobMarks {
 
  private:
   std::uint64_t round_ = 1;
-  std::vector<std::uint64_t> marked_;  // in which round, by job
+  std::vector<std::uint64_t> marked_;  // round in which it was added, by job
 };
 
 }  // namespace almanac::policy

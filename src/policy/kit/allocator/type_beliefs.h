@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What a policy believes of how fast jobs are on types of GPUs that they do not hold, where it
-/// learns: from what jobs of the same user and name did on them (predict/type_speeds.h).
+/// A policy's estimates of job speeds on GPU types that the jobs do not hold, learned from jobs of
+/// the same user and name on these types (predict/type_speeds.h).
 ///
-/// A job that has completed tells how long it would have taken on each type that it was on: by the
-/// work that it did there in its time, where the host tells work (Telemetry::worked); where it does
-/// not, by its time if it was on one type alone. Speeds are beside those on the type that most
-/// nodes have.
+/// A completed job shows how long it would have taken on each type that it used: by the work it did
+/// there, if the host reports work (Telemetry::worked); otherwise by its run time, if it used only
+/// one type. Speeds are relative to the type of the largest number of nodes.
 #pragma once
 
 #include <cstdint>
@@ -25,19 +24,19 @@ namespace almanac::policy {
 
 class TypeBeliefs {
  public:
-  /// Null = nothing is learned, and all types are as fast.
+  /// Null learns nothing; all types are then equally fast.
   explicit TypeBeliefs(std::shared_ptr<predict::TypeSpeeds> learned)
       : learned_(std::move(learned)) {}
 
   bool learns() const { return learned_ != nullptr; }
-  /// A job is on GPUs of that type, one bit, from now on.
+  /// Records that a job is on GPUs of that type, one bit, from now on.
   void began(JobId job, std::uint64_t type, const View& view);
-  /// It is there no longer; its grants may have gone.
+  /// Records that it left them; its grants may be gone.
   void left(JobId job, const View& view);
-  /// It has ended, or will not come back: learns from it if it has completed.
+  /// Records that a job has ended or will not return; learns from it if it has completed.
   void gone(JobId job, const View& view);
 
-  /// On GPUs of that type, one bit.
+  /// Returns the speed on GPUs of that type, one bit.
   double speed(JobId job, std::uint64_t type, const View& view) const;
 
  private:
@@ -46,14 +45,14 @@ class TypeBeliefs {
     double work_s = 0;
   };
   struct Course {
-    std::uint64_t type = 0;  // that it is on; 0 = none
+    std::uint64_t type = 0;  // current type; 0 for none
     Time since{};
-    std::optional<Duration> worked{};  // by then
+    std::optional<Duration> worked{};  // work done until then
     std::map<std::uint64_t, Spent> on;
   };
 
   std::shared_ptr<predict::TypeSpeeds> learned_;
-  mutable std::string home_;  // type; found when it is first asked for
+  mutable std::string home_;  // reference type; found on first use
   std::unordered_map<JobId, Course> courses_;
 };
 

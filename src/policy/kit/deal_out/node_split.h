@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Deals out the cores and memory of a node to the jobs on it, so that together they do much and
-/// none does less than with its least choice.
+/// Gives out the cores and memory of a node to its jobs, so that total throughput is high and no
+/// job gets less than its least choice.
 ///
-/// From the least choices on, whichever step is worth most for what it takes of the node is taken
-/// next, until none fits. A step may skip choices, so that what helps only in large pieces is not
-/// passed over. Cost: jobs x choices^2 a step, some microseconds a node.
+/// Starts from the least choices. Takes the step with the most gain for what it uses of the node,
+/// until none fits. A step may skip choices, so that gains that need large steps are found too.
+/// Cost     jobs x choices^2 per step, some us per node
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ namespace almanac::policy {
 /// A job, or the part of it, on a node.
 struct NodeJob {
   const JobChoices* choices = nullptr;
-  int gpus = 1;            ///< On this node; each gets what the choice says.
+  int gpus = 1;            ///< On this node; the choice is per GPU.
   std::size_t choice = 0;  ///< What it gets.
 
   cluster::Amount amount() const {
@@ -32,8 +32,8 @@ struct NodeJob {
   }
 };
 
-/// Sets the choices of `jobs`, which fit into `room` with their least ones, and gives the sum of
-/// what they do.
+/// Sets the choices of `jobs`, which must fit into `room` with their least ones. Returns the sum of
+/// their throughput.
 double split_node(std::span<NodeJob> jobs, const cluster::Amount& room);
 
 }  // namespace almanac::policy

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Which of the demands that will do for it a job asks for now (View::acceptable()).
+/// The demand that a job requests for now, of those that it accepts (View::acceptable()).
 #pragma once
 
 #include <set>
@@ -11,26 +11,26 @@
 
 namespace almanac::policy {
 
-/// Knows only jobs that accept several: of all others it costs a look at an empty table.
+/// Stores only jobs that accept several demands; for all others a lookup finds an empty table.
 class AskedDemands {
  public:
-  /// A job that waits is to choose: it asks for the best until it is told otherwise. Gives what it
-  /// asks for; null = it accepts one demand alone.
+  /// Adds a waiting job that must choose; it requests its best demand until set() changes that.
+  /// Returns what it requests; null if it accepts only one demand.
   const Acceptable* enter(JobId job, const View& view);
-  /// A job that runs already is said to have chosen.
+  /// Records the choice of a job that already runs.
   void set(JobId job, const Acceptable& chosen) { chosen_[job] = chosen; }
   DemandId asked(JobId job, const View& view) const {
     if (chosen_.empty()) return view.progress(job).demand;
     const auto found = chosen_.find(job);
     return found == chosen_.end() ? view.progress(job).demand : found->second.demand;
   }
-  /// Those that wait, in order of number.
+  /// Returns the jobs that wait, by number.
   const std::set<JobId>& undecided() const { return undecided_; }
-  /// It runs: what it asks for is what it has.
+  /// Records that a job runs: its request is now what it has.
   void started(JobId job) {
     if (!undecided_.empty()) undecided_.erase(job);
   }
-  /// It neither waits nor runs.
+  /// Forgets a job that neither waits nor runs.
   void forget(JobId job) {
     if (chosen_.empty()) return;
     chosen_.erase(job);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The demands for one number of GPUs that a queue has, as a tree: of each part of them it is known
-/// which job is first, which is briefest and what all of them ask at the least. So a search leaves
-/// out at one look all demands that something smaller has shown not to fit, or of which no job is
-/// brief enough or early enough.
+/// The demands of a queue for one number of GPUs, as a tree. For each subtree it knows the first
+/// job, the shortest job and the minimum of all demands. So a search skips at once all demands that
+/// cannot fit because a smaller one does not, or that have no job short enough or early enough.
 #pragma once
 
 #include <cstdint>
@@ -15,25 +14,25 @@
 
 namespace almanac::policy {
 
-/// Leaves are classes of jobs that ask the same, in order of being added.
+/// Leaves are classes of jobs with equal demands, in order of insertion.
 ///
-/// Cost: O(log classes) a change, and less where a change does not reach the root.
+/// Cost     O(log classes) per change, less if a change does not reach the root
 class ClassTree {
  public:
-  /// Of all classes of a part. Where no job waits, all is as it is here.
+  /// Values over all classes of a subtree; the defaults stand for no waiting job.
   struct Node {
     QueueKey front = kNobody;
-    std::uint32_t first = 0;              ///< The number of the class that has it.
-    Duration believed = Duration::max();  ///< The least, or less: see tighten().
-    /// No more than any of them asks. Where they are spread unlike or claim different quotas it
-    /// covers no demand.
+    std::uint32_t first = 0;              ///< Number of the class with that front.
+    Duration believed = Duration::max();  ///< Lower bound of the shortest; see tighten().
+    /// At most what each class requests. Covers no demand if the classes are spread differently or
+    /// claim different quotas.
     cluster::Demand least{};
 
     bool operator==(const Node&) const = default;
     bool empty() const { return front.sequence == kNobody.sequence; }
   };
 
-  /// What visit() tells of a part.
+  /// What visit() reports about a subtree.
   struct Part {
     const QueueKey& front;
     Duration believed;
@@ -44,27 +43,27 @@ class ClassTree {
 
   std::int32_t gpus() const { return gpus_; }
   const Node& root() const { return nodes_[kRoot]; }
-  /// One more leaf, of a class for which no job waits; gives its number.
+  /// Adds a leaf for a class without waiting jobs. Returns its number.
   std::uint32_t add();
-  /// A job waits for a class for which none did.
+  /// Records the first waiting job of a class.
   void enter(std::uint32_t leaf, const Node& own) { set(leaf, own); }
   void set_front(std::uint32_t leaf, const QueueKey& front);
-  /// One more of a class is believed to run for so long.
+  /// Records one more job of a class with this estimated run time.
   void lower(std::uint32_t leaf, Duration believed);
-  /// The briefest of a class is believed to run for so long: those that left made it more.
+  /// Sets the shortest estimated run time of a class, after shorter jobs have left.
   void tighten(std::uint32_t leaf, Duration believed) const;
-  /// No job waits for a class any more.
+  /// Records that a class has no waiting job left.
   void leave(std::uint32_t leaf) { set(leaf, {}); }
 
-  /// Calls `look` with the numbers of the classes for which a job waits, but for the parts of
-  /// which `skips(part)`, in order of being added.
+  /// Calls `look` with the numbers of all classes with a waiting job in order of insertion, except
+  /// for subtrees for which `skips(part)` is true.
   template <typename Skips, typename Look>
   void visit(Skips&& skips, Look&& look) const {
     visit(kRoot, skips, look);
   }
-  /// Looks for a best class, of all but `asked`: of each part that `skips(node)` does not leave out
-  /// it calls `is_best(number)` with the class of the front first, and with the others if that says
-  /// that they may be better.
+  /// Searches for a best class among all except `asked`. In each subtree that `skips(node)` does
+  /// not skip, calls `is_best(number)` for the class of the front, and for the other classes if
+  /// that returns false.
   template <typename Skips, typename IsBest>
   void find(std::uint32_t asked, Skips&& skips, IsBest&& is_best) const {
     find(kRoot, asked, skips, is_best);
@@ -101,8 +100,8 @@ class ClassTree {
 
   std::int32_t gpus_;
   std::uint32_t leaves_ = 0;
-  /// The children of node n are 2n and 2n + 1, the leaves are the second half. Mutable for what a
-  /// search finds out about Node::believed.
+  /// The children of node n are 2n and 2n + 1; the leaves are the second half. Mutable because a
+  /// search may update Node::believed.
   mutable std::vector<Node> nodes_;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Which parts of the GPUs, cores and memory of its virtual cluster a job could use: what dominant
-/// resource fairness and packing by resources rank by.
+/// The fractions of the GPUs, cores and memory of its virtual cluster that a job could use.
+/// Dominant resource fairness and packing by resources rank by these.
 #pragma once
 
 #include <vector>
@@ -15,10 +15,10 @@ namespace almanac::policy {
 
 class DominantShares {
  public:
-  /// Of each virtual cluster all nodes, in service or not.
+  /// Counts all nodes of each virtual cluster, in service or not.
   explicit DominantShares(const cluster::Cluster& machines);
 
-  /// Tells `seen` the shares of `wish`, all that a job of the virtual cluster `vc` could use.
+  /// Sets the shares of `seen` for `wish`, all that a job of the virtual cluster `vc` could use.
   void tell(Candidate& seen, VcId vc, const cluster::Demand& wish) const;
 
  private:
@@ -27,7 +27,7 @@ class DominantShares {
     double cpu_milli = 0;
     double memory_mb = 0;
   };
-  std::vector<Total> total_;  // of each virtual cluster
+  std::vector<Total> total_;  // by virtual cluster
 };
 
 }  // namespace almanac::policy

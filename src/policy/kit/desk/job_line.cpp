@@ -20,12 +20,6 @@ void JobLine::put_oldest_first(Duration cap) {
   order_ = oldest_first(std::move(order_), cap);
 }
 
-void JobLine::make_room() {
-  if (slots_.size() < view_->num_jobs()) slots_.resize(view_->num_jobs());
-  if (chooses()) make_room_for_choices();
-  if (tells_shares_ && !shares_) shares_.emplace(view_->cluster);
-}
-
 Candidate JobLine::candidate(JobId job) const {
   const Duration believed = beliefs_.run(job) + view_->progress(job).charged;
   Candidate seen{.job = job,
@@ -97,7 +91,7 @@ void JobLine::enqueue(VcState& vc, JobId job) { file(vc, job, sequence_++); }
 
 void JobLine::enqueue_at(VcState& vc, JobId job, double rank, double tie) {
   choose_demand(job);
-  file(vc, job, rank, tie, sequence_++);
+  file(vc, job, {.rank = rank, .tie = tie, .sequence = sequence_++, .tier = view_->tier(job)});
 }
 
 void JobLine::file(VcState& vc, JobId job, std::uint32_t sequence) {
@@ -105,11 +99,16 @@ void JobLine::file(VcState& vc, JobId job, std::uint32_t sequence) {
   const Candidate seen = candidate(job);
   const Time until = std::min(suits_until, order_->stands_until(seen));
   if (until != Time::max()) stale_.emplace(until, job);
-  file(vc, job, order_->rank(seen), order_->tie(seen), sequence);
+  const bool is_old = cap_ != kNoDuration && is_beyond(cap_, seen);
+  file(vc, job,
+       {.rank = order_->rank(seen),
+        .tie = order_->tie(seen),
+        .sequence = sequence,
+        .tier = is_old ? kBeforeAllTiers : seen.tier});
 }
 
-void JobLine::file(VcState& vc, JobId job, double rank, double tie, std::uint32_t sequence) {
-  slots_[index(job)] = {.rank = rank, .tie = tie, .sequence = sequence, .tier = view_->tier(job)};
+void JobLine::file(VcState& vc, JobId job, const Slot& slot) {
+  slots_[index(job)] = slot;
   vc.waiting.insert(demand_id(job), demand(job), {key(job), job, remaining(job)});
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// One decision: what may be known, and the plan in the making.
+/// One decision: what is known, and the current plan.
 #pragma once
 
 #include <span>
@@ -17,7 +17,7 @@ class OpenDecision {
     Plan* plan = nullptr;
   };
   Bound bound() const { return {view_, plan_}; }
-  /// Goes on with the view and the plan of another decision.
+  /// Continues with the view and the plan of another decision.
   void bind(const Bound& to) {
     view_ = to.view;
     plan_ = to.plan;
@@ -27,17 +27,17 @@ class OpenDecision {
   cluster::Ledger& ledger() { return plan_->ledger; }
   Time now() const { return view_->now; }
 
-  /// Whether a job runs, and does not start or move in this very plan.
+  /// Whether a job runs and does not start or move in this plan.
   bool runs(JobId job) const {
     return view_->progress(job).phase == Phase::running && !starts(job);
   }
-  /// Whether a job starts or moves in this very plan.
+  /// Whether a job starts or moves in this plan.
   bool starts(JobId job) const {
     const Plan::Change* const change = plan_->find(job);
     return change != nullptr &&
            (change->action == Plan::Action::start || change->action == Plan::Action::move);
   }
-  /// What a running job holds, also when it starts in this very plan.
+  /// Returns what a running job holds, even if it starts in this plan.
   std::span<const cluster::Grant> grants(JobId job) const {
     const Plan::Change* const change = plan_->find(job);
     if (change != nullptr && change->num_grants > 0) return plan_->grants(*change);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Waiting jobs, and the questions that scheduling asks of them.
+/// Waiting jobs, and the queries that scheduling needs.
 #pragma once
 
 #include <cstdint>
@@ -14,66 +14,68 @@
 
 namespace almanac::policy {
 
-/// The waiting jobs of one virtual cluster, filed by demand: jobs of equal demand fit together or
-/// not at all, so each question is asked once a demand and not once a job. The demands for one
-/// number of GPUs form a tree, so that a search need not look at each of them either, should they
-/// all differ. As long as there are few, each is looked at: that costs less than trees do.
+/// The waiting jobs of one virtual cluster, filed by demand. Jobs of equal demand fit together or
+/// not at all, so each query runs once per demand instead of per job. The demands for one number of
+/// GPUs form a tree, so a search need not look at each of them even if they all differ. While there
+/// are few, it looks at each: that is cheaper than trees.
 class WaitingQueue {
  public:
   struct Class {
     DemandId id{};
     cluster::Demand demand{};
-    QueueKey front{};  ///< Of jobs, while there are any.
+    QueueKey front{};  ///< Of `jobs`, if there are any.
     RankedQueue jobs{};
     bool is_aside = false;
     RankedQueue aside{};          ///< Its jobs while it is aside.
-    mutable Duration believed{};  ///< No job is believed to run for less: see tighten().
-    std::uint32_t tree = 0;       ///< Where it is filed, if there are trees.
+    mutable Duration believed{};  ///< Lower bound of the estimated run times; see tighten().
+    std::uint32_t tree = 0;       ///< Its position, if there are trees.
     std::uint32_t leaf = 0;
   };
-  /// A class and an entry of its jobs; null = there is none. Valid until the queue changes.
+  /// A class and an entry of its jobs; null if there is none. Valid until the queue changes.
   struct Found {
     const Class* from = nullptr;
     const QueueEntry* entry = nullptr;
   };
 
-  /// Cost: O(log demands) beside that of the RankedQueue. Demands for which no job waits are
-  /// dropped, all at once when they may be most of all, unless they claim a quota.
+  /// O(log demands) in addition to the RankedQueue. Demands without waiting jobs are dropped, all
+  /// at once when they may be the majority, unless they claim a quota.
   void insert(DemandId id, const cluster::Demand& demand, const QueueEntry& entry);
   void erase(DemandId id, const QueueKey& key);
-  /// Puts a demand that is one of classes() aside, or back: as long as it is aside no job of it
-  /// counts as waiting.
+  /// Puts a demand of classes() aside, or back. While it is aside, none of its jobs counts as
+  /// waiting.
   void set_aside(DemandId id, bool aside);
   bool is_aside(DemandId id) const;
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
-  /// The class whose front is the first of all; there must be one. O(1).
+  /// Returns the class with the first job of all; requires one. O(1).
   const Class& first() const { return classes_[first_]; }
-  /// The demands in order of having come here; some may be empty.
+  /// Returns the demands in order of arrival; some may be empty.
   const std::vector<Class>& classes() const { return classes_; }
-  /// The least of what `ask(class)` gives, an entry or null, over the demands but for those of
-  /// which `skips(demand)`: that must hold of a demand if it holds of one that it covers.
+  /// Returns the first of the entries, or nulls, that `ask(class)` returns, over all demands for
+  /// which `skips(demand)` is false. If `skips` holds for a demand, it must hold for every demand
+  /// that covers it.
   template <typename Skips, typename Ask>
   Found first_of(Skips&& skips, Ask&& ask) const;
-  /// Calls `look` with the classes for which a job waits, fewest GPUs first and as many in order
-  /// of classes(), but for the parts of a tree of which `skips(part)`.
+  /// Calls `look` with the classes that have a waiting job, fewest GPUs first and then in order of
+  /// classes(), except for subtrees for which `skips(part)` is true.
   template <typename Skips, typename Look>
   void visit(Skips&& skips, Look&& look) const;
-  /// Whether each demand is looked at: to ask for what several have in common is not worth it.
+  /// Whether each demand is looked at, so that queries about several demands at once do not pay.
   bool has_few_demands() const { return !has_trees(); }
-  /// What the demand of a class would be with as little beside its GPUs as any job asks that waits
-  /// for as many; where demands are not few.
+  /// Returns the demand of a class with as little apart from GPUs as any waiting job with the same
+  /// number of GPUs requests. Requires !has_few_demands().
   cluster::Demand least_like(const Class& own) const;
-  /// Looks up how briefly jobs of a class are believed to run: of those that have left nothing is
-  /// forgotten until then.
+  /// Computes the shortest estimated run time of a class. Until then, jobs that have left still
+  /// count.
   void tighten(const Class& own) const {
     own.believed = own.jobs.least_believed();
     if (has_trees()) trees_[own.tree].tighten(own.leaf, own.believed);
   }
-  /// The entry that follows `key` over all classes; null = none. O(demands with jobs before that).
+  /// Returns the entry after `key` over all classes; null if none. O(demands with jobs before
+  /// that).
   const QueueEntry* next(const QueueKey& key) const;
-  /// Goes through all jobs in order, of some demands no further than its owner likes; any change of
-  /// the queue ends its life. O(demands) to begin, O(log demands) a step.
+  /// Goes through all jobs in order; may leave out the rest of a demand. Any change of the queue
+  /// invalidates it. O(demands) to begin, O(log demands) per step.
   class Walk {
    public:
     explicit Walk(const WaitingQueue& queue);
@@ -82,7 +84,7 @@ class WaitingQueue {
     const QueueKey& key() const { return lines_.front().at.get()->key; }
     const cluster::Demand& demand() const { return lines_.front().from->demand; }
     void advance();
-    /// The same past all jobs of this demand.
+    /// Skips all jobs of this demand.
     void leave_out();
 
    private:
@@ -92,18 +94,18 @@ class WaitingQueue {
     };
     static bool is_later(const Line& a, const Line& b) { return b.at.get()->key < a.at.get()->key; }
 
-    std::vector<Line> lines_;  // a heap: that of the first job is in front
+    std::vector<Line> lines_;  // a heap with the first job in front
   };
 
  private:
-  /// Demands that are kept, whether a job waits for them or not.
+  /// Number of demands that are kept, with or without a waiting job.
   static constexpr std::size_t kKept = 1024;
-  /// Demands up to which each is looked at: about where both cost the same.
+  /// Number of demands up to which each is looked at; about where both ways cost the same.
   static constexpr std::size_t kFew = 16;
 
   bool has_trees() const { return !trees_.empty(); }
   void add_class(DemandId id, const cluster::Demand& demand);
-  /// Files a class that is one of classes_; the one too many plants trees.
+  /// Files a class of classes_; creates trees once there are too many.
   void file(Class& own);
   void file_in_tree(Class& own);
   ClassTree::Node node_of(const Class& own) const {
@@ -117,11 +119,11 @@ class WaitingQueue {
 
   std::vector<Class> classes_;
   std::vector<std::uint32_t> by_gpus_;   // positions in classes_, while there are few
-  std::vector<ClassTree> trees_;         // by GPUs, where there are more
+  std::vector<ClassTree> trees_;         // by GPUs, if there are more
   std::vector<std::uint32_t> position_;  // of each DemandId in classes_, or kAbsent
   std::uint32_t first_ = 0;              // position of first(), while any job waits
   std::size_t size_ = 0;
-  std::size_t most_classes_ = kKept;  // before those that are empty are dropped
+  std::size_t most_classes_ = kKept;  // limit at which empty ones are dropped
 };
 
 template <typename Skips, typename Ask>
@@ -139,7 +141,7 @@ WaitingQueue::Found WaitingQueue::first_of(Skips&& skips, Ask&& ask) const {
     least = entry->key;
     return entry == &own.jobs.front();
   };
-  // Where the first of all may go no other need be asked.
+  // If the first job of all may go, no other need be looked at.
   if (empty() || is_best(first())) return best;
   if (!has_trees()) {
     for (const Class& own : classes_) {

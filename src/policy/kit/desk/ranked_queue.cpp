@@ -9,7 +9,10 @@
 namespace almanac::policy {
 namespace {
 
-bool before(const QueueEntry& entry, const QueueKey& key) { return entry.key < key; }
+/// A function object, so that searches have the comparison inlined.
+constexpr auto before = [](const QueueEntry& entry, const QueueKey& key) {
+  return entry.key < key;
+};
 
 }  // namespace
 
@@ -82,7 +85,11 @@ void RankedQueue::insert(const QueueEntry& entry) {
 void RankedQueue::erase(const QueueKey& key) {
   const std::size_t at = block_of(key);
   Block& block = *blocks_[at];
-  QueueEntry* const found = std::lower_bound(block.first(), block.last(), key, before);
+  QueueEntry* found = block.first();
+  // Most jobs that start are the first of their queue.
+  if (block.size() > 0 && found->key < key) {
+    found = std::lower_bound(found + 1, block.last(), key, before);
+  }
   ALMANAC_CHECK(found != block.last() && !(key < found->key), "sequence {} is not queued",
                 key.sequence);
   if (found->believed <= block.least) block.least_is_exact = false;

@@ -32,7 +32,7 @@ struct QueueKey {
   }
 };
 
-/// After every job's.
+/// Sorts after every job.
 inline constexpr QueueKey kNobody{std::numeric_limits<double>::infinity(),
                                   std::numeric_limits<double>::infinity(), ~std::uint32_t{0},
                                   std::numeric_limits<std::int32_t>::min()};
@@ -40,40 +40,40 @@ inline constexpr QueueKey kNobody{std::numeric_limits<double>::infinity(),
 struct QueueEntry {
   QueueKey key{};
   JobId job{};
-  Duration believed{};  ///< Time still to run at most, by the bound of the job (Beliefs).
+  Duration believed{};  ///< Longest remaining run time, by the bound of the job (Beliefs).
 };
 
-/// A sorted list cut into short blocks, each of which knows its least believed run time.
+/// A sorted list of short blocks, each of which knows its shortest estimated run time.
 ///
-/// Cost: insert and erase move at most one block (a few hundred bytes) after a binary search over
-/// the blocks; the front is at hand; "the first that ends within t" scans one number a block. So a
-/// queue of 100,000 jobs costs about as much as one of ten.
+/// Cost     insert and erase move at most one block (a few hundred bytes) after a binary search
+///          over the blocks; the front is available at once; "the first that ends within t" reads
+///          one number per block. A queue of 100,000 jobs thus costs about as much as one of ten.
 class RankedQueue {
  public:
   void insert(const QueueEntry& entry);
-  /// Removes the entry with this key, which must be there.
+  /// Removes the entry with this key, which must exist.
   void erase(const QueueKey& key);
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
-  /// The least entry; there must be one.
+  /// Returns the smallest entry; requires one.
   const QueueEntry& front() const { return blocks_.front()->front(); }
-  /// The greatest entry; there must be one.
+  /// Returns the largest entry; requires one.
   const QueueEntry& back() const { return blocks_.back()->back(); }
-  /// The least believed run time of all; Duration::max() = there is none.
+  /// Returns the shortest estimated run time; Duration::max() if empty.
   Duration least_believed() const;
-  /// The first entry that is believed to run no longer than `limit`; null = none.
+  /// Returns the first entry with an estimated run time of at most `limit`; null if none.
   const QueueEntry* first_within(Duration limit) const;
-  /// The least entry above `key`; null = none.
+  /// Returns the smallest entry above `key`; null if none.
   const QueueEntry* next(const QueueKey& key) const;
-  /// The greatest entry below `key`; null = none.
+  /// Returns the largest entry below `key`; null if none.
   const QueueEntry* previous(const QueueKey& key) const;
 
-  /// Walks the entries in order; any insert or erase ends its life.
+  /// Goes through the entries in order; any insert or erase invalidates it.
   class Cursor {
    public:
     explicit Cursor(const RankedQueue& queue)
         : queue_(&queue), at_(queue.empty() ? 0 : queue.blocks_.front()->begin) {}
-    /// The present entry; null = past the last.
+    /// Returns the current entry; null past the last.
     const QueueEntry* get() const {
       if (block_ >= queue_->blocks_.size() || queue_->empty()) return nullptr;
       return &queue_->blocks_[block_]->entries[at_];
@@ -98,7 +98,7 @@ class RankedQueue {
         : entries(std::make_unique<QueueEntry[]>(room)), capacity(room) {}
 
     std::unique_ptr<QueueEntry[]> entries;  // those in [begin, end) are in use
-    std::size_t capacity;                   // few in a queue that was never long
+    std::size_t capacity;                   // small in a queue that was never long
     std::size_t begin = 0;
     std::size_t end = 0;
     mutable Duration least = Duration::max();  // of believed; may be too small until it is needed
@@ -110,15 +110,15 @@ class RankedQueue {
     QueueEntry* first() { return entries.get() + begin; }
     QueueEntry* last() { return entries.get() + end; }
     Duration least_believed() const;
-    /// Makes room behind the last entry, of a block that is not full.
+    /// Makes room behind the last entry of a block that is not full.
     void move_up();
   };
 
-  /// The block that holds `key`, or would.
+  /// Returns the block that holds `key`, or would.
   std::size_t block_of(const QueueKey& key) const;
   void split(std::size_t block);
 
-  std::vector<std::unique_ptr<Block>> blocks_;  // none empty, but for an only one
+  std::vector<std::unique_ptr<Block>> blocks_;  // none is empty, unless it is the only one
   std::size_t size_ = 0;
 };
 

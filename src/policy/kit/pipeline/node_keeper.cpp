@@ -102,7 +102,7 @@ void NodeKeeper::forget_nodes_that_are_on(Off& off) {
   std::erase_if(off.booting, [&](NodeId node) { return ledger.power(node) != Power::booting; });
 }
 
-/// Boots what the jobs need that would start if every node were on, and no more.
+/// Boots only the nodes of jobs that would start if every node were on.
 void NodeKeeper::wake_for_waiting(const VcState& vc, Off& off) {
   forget_nodes_that_are_on(off);
   off.held_back.clear();
@@ -191,7 +191,7 @@ void NodeKeeper::ask_capacity(std::span<const VcState> vcs) {
 void NodeKeeper::let_sleep(std::span<const VcState> vcs, int count) {
   std::vector<std::vector<NodeId>> idle(vcs.size());
   for (const VcState& vc : vcs) {
-    // Where jobs wait, idle nodes are kept for them.
+    // Idle nodes stay on in virtual clusters with waiting jobs.
     if (vc.waiting.empty()) idle[index(vc.vc)] = idle_nodes(desk_.ledger(), vc.vc);
   }
   const auto by_size = [](const auto& a, const auto& b) { return a.size() < b.size(); };

@@ -70,7 +70,7 @@ std::int64_t PledgeBook::alike_before(const Row& row, std::int64_t lease, int mo
   const int room = std::min(most, row.free(lease - present_));
   std::int64_t at = lease - 1;
   const auto known = static_cast<std::int64_t>(row.taken.size() - row.present);
-  // Of what lies further off nothing is taken.
+  // Nothing is pledged in later leases.
   if (lease - present_ >= known) at = std::min(at, present_ + std::max<std::int64_t>(known, 1) - 1);
   while (at > present_ && std::min(most, row.free(at - present_)) == room) --at;
   return lease - 1 - std::max(at, present_);

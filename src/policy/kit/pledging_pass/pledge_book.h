@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Sets GPUs of coming leases aside for jobs that are to end by a deadline.
+/// Reserves GPUs of future leases for jobs with a deadline.
 ///
-/// Time is cut into leases. A pledge is so many GPUs in each of some leases, the deadline leases of
-/// the job: with those alone it ends in time. It is filled from the deadline backwards, so that
-/// what is near stays free for deadlines that are near; what is then lent beyond the pledges makes
-/// it smaller, the earliest lease first.
+/// Time is divided into leases. A pledge is a number of GPUs in each of some leases, the deadline
+/// leases of the job; with those alone it ends in time. It is filled backwards from the deadline,
+/// so that near leases stay free for near deadlines. GPUs lent beyond the pledges make it smaller,
+/// the earliest lease first.
 ///
-/// Stopping a job, or giving it another number of GPUs, costs work (RestartCost), and pledges count
-/// that: a job whose leases lie apart needs more of them. So with exact run times a pledge holds.
+/// Stopping a job, or changing its number of GPUs, costs work (RestartCost). Pledges include that,
+/// so a job with separate leases needs more of them. With exact run times, a pledge is therefore
+/// enough.
 ///
 /// Source   Gao et al., SoCC'21 (Chronus): leases, filled from the latest backwards; Gu et al.,
 ///          ASPLOS'23 (ElasticFlow), section 4: the minimum satisfactory share, the fewest GPUs
-///          that are enough where in each lease as many are free.
-/// Differs  both leave out what restarts cost; here part of a lease counts for what it is. What is
-///          pledged is not shifted for a newcomer: as it lies as late as can be, there is little to
-///          gain, and jobs of one GPU each lose nothing.
-/// Cost     a step for each change of what is free, from the deadline back to the first lease that
-///          is pledged; a few instructions for each lease in between.
+///          that are enough if each lease has that many free.
+/// Differs  Both ignore the cost of restarts; here a part of a lease counts as such. Pledges are
+///          not moved for a new job: they are as late as possible, so there is little to gain, and
+///          for one-GPU jobs nothing.
+/// Cost     a step for each change of free GPUs, from the deadline back to the first pledged lease;
+///          a few instructions for each lease in between
 #pragma once
 
 #include <algorithm>
@@ -34,8 +35,8 @@
 
 namespace almanac::policy {
 
-/// A number of GPUs on which a job can run, and its speed there, beside that at which its run time
-/// is known.
+/// A number of GPUs on which a job can run, and its speed there, relative to the speed of its known
+/// run time.
 struct Level {
   int gpus = 1;
   int nodes = 0;  ///< As in Shaped.
@@ -43,17 +44,17 @@ struct Level {
 };
 
 struct Pledge {
-  /// Leases one after another with as many GPUs; there are few, however far the deadline is.
+  /// Successive leases with the same number of GPUs; there are few, however far the deadline is.
   struct Stretch {
-    std::int64_t first = 0;  ///< The number of its first lease.
+    std::int64_t first = 0;  ///< Number of its first lease.
     std::int64_t last = 0;
     int gpus = 0;
 
     bool operator==(const Stretch&) const = default;
   };
 
-  std::uint64_t gpu_type = 0;  ///< One bit: all its GPUs are of one type.
-  /// The latest first; in leases in between that are in none it has nothing.
+  std::uint64_t gpu_type = 0;  ///< One bit; all its GPUs are of one type.
+  /// The latest first; leases outside of them have no GPUs.
   std::vector<Stretch> stretches;
 
   int in(std::int64_t lease) const {
@@ -61,7 +62,7 @@ struct Pledge {
                                  [&](const Stretch& each) { return each.first <= lease; });
     return at == stretches.end() || at->last < lease ? 0 : at->gpus;
   }
-  /// The most GPUs of any lease.
+  /// Returns the most GPUs of any lease.
   int most() const {
     int gpus = 0;
     for (const Stretch& each : stretches) gpus = std::max(gpus, each.gpus);
@@ -69,15 +70,15 @@ struct Pledge {
   }
 };
 
-/// Of one virtual cluster.
+/// The pledges of one virtual cluster.
 class PledgeBook {
  public:
   /// What a job needs.
   struct Need {
-    double work_ms = 0;  ///< Still to do, at the speed at which its run time is known.
+    double work_ms = 0;  ///< Remaining work, at the speed of its known run time.
     Time deadline{};
-    std::span<const Level> levels;  ///< What it can be given, fewest GPUs first.
-    int held = 0;                   ///< GPUs that it has as the present lease goes on.
+    std::span<const Level> levels;  ///< What it can get, fewest GPUs first.
+    int held = 0;                   ///< GPUs that it holds during the current lease.
   };
 
   PledgeBook(Duration lease, Duration phase) : lease_(lease), phase_(phase) {}
@@ -85,20 +86,22 @@ class PledgeBook {
   std::int64_t lease_at(Time at) const;
   Time begin(std::int64_t lease) const { return Time{phase_ + lease * lease_}; }
 
-  /// Binds the present: what there is of each type, and what of it is free for new pledges in the
-  /// present lease.
+  /// Sets the current time and the GPUs of each type. Then set_free_now() sets what is free for new
+  /// pledges in the current lease.
   void open(Time now, const RestartCost& restart, std::span<const cluster::Pool> pools);
   void set_free_now(std::uint64_t gpu_type, int gpus) { rows_[gpu_type].free_now = gpus; }
 
-  /// The pledge of the fewest GPUs with which the job ends in time; nothing where none is enough.
+  /// Returns the pledge of the fewest GPUs with which the job ends in time; nothing if none is
+  /// enough.
   std::optional<Pledge> least(const Need& need, std::uint64_t gpu_type) const;
-  /// The same of at most so many GPUs in any lease.
+  /// Returns the same with at most `most` GPUs in any lease.
   std::optional<Pledge> within(const Need& need, std::uint64_t gpu_type, int most) const;
-  /// The work that is done with what lies ahead of a pledge, what restarts cost taken off.
+  /// Returns the work done with the rest of a pledge, minus the cost of restarts.
   double work_of(const Pledge& pledge, const Need& need) const;
-  /// The work that a lease at `level` adds if the job then has `next` GPUs; kEnds = it has ended.
+  /// Returns the work that a lease at `level` adds if the job has `next` GPUs after it; kEnds if it
+  /// ends.
   double gain(std::int64_t lease, const Level& level, int next, Time deadline) const;
-  /// What it costs to go from so many GPUs to so many.
+  /// Returns the cost, in ms of work, of changing the number of GPUs.
   double change_ms(int from, int to) const {
     return from == 0 || from == to ? 0 : restart_ms(from);
   }
@@ -107,16 +110,16 @@ class PledgeBook {
 
   void add(const Pledge& pledge) { count(pledge, +1); }
   void remove(const Pledge& pledge) { count(pledge, -1); }
-  /// As if all that are there were removed.
+  /// Removes all pledges.
   void clear();
   int free(std::uint64_t gpu_type, std::int64_t lease) const;
 
  private:
   struct Row {
     int all = 0;
-    int free_now = 0;         // for new pledges, in the present lease
-    std::vector<int> taken;   // by lease; what is over is kept until it is as much as the rest
-    std::size_t present = 0;  // where the present lease lies there
+    int free_now = 0;         // for new pledges in the current lease
+    std::vector<int> taken;   // by lease; past ones are kept until they are as many as the rest
+    std::size_t present = 0;  // position of the current lease
 
     int free(std::int64_t ahead) const {
       const std::size_t at = present + static_cast<std::size_t>(ahead);
@@ -124,10 +127,10 @@ class PledgeBook {
     }
   };
   void count(const Pledge& pledge, int sign);
-  /// How many leases before `lease`, but after the present one, have as much free, of at most so
-  /// many GPUs.
+  /// Returns how many leases before `lease`, after the current one, have the same number of free
+  /// GPUs, capped at `most`.
   std::int64_t alike_before(const Row& row, std::int64_t lease, int most) const;
-  /// The work of a lease that neither now nor a deadline cuts short.
+  /// Returns the work of a lease that neither the current time nor a deadline cuts short.
   double whole(const Level& level) const {
     return static_cast<double>(lease_.count()) * level.rate;
   }
@@ -135,7 +138,7 @@ class PledgeBook {
   Duration lease_;
   Duration phase_;
   Time now_{};
-  std::int64_t present_ = 0;  // the lease of now
+  std::int64_t present_ = 0;  // the current lease
   RestartCost restart_;
   std::map<std::uint64_t, Row> rows_;  // by GPU type
 };

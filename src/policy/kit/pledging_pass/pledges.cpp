@@ -27,7 +27,7 @@ void Pledges::ended(const VcState& vc, JobId job) {
   Vc& here = of(vc.vc);
   std::erase(here.newcomers, job);
   here.hopeful.erase(job);
-  // Where it was put aside for want of a quota it comes again.
+  // A job that was set aside for lack of a quota may arrive again.
   if (index(job) < asked_.size()) asked_[index(job)] = false;
   const auto found = here.promises.find(job);
   if (found == here.promises.end()) return;
@@ -152,7 +152,7 @@ void Pledges::review(Vc& vc) {
     const std::int64_t first = std::max(promise.pledge.stretches.back().first, present);
     const double first_done =
         seconds(std::min(vc.book.begin(first + 1), due) - vc.book.begin(first)) * 1e3;
-    // What is done is told in whole milliseconds.
+    // Work done is known in whole milliseconds.
     constexpr double kRounding = 2;
     const bool holds = ahead >= -kRounding;
     if (holds && ahead < first_done) continue;
@@ -226,7 +226,7 @@ double Pledges::gain(VcId vc, JobId job, const Level& from, const Level& to) con
   const std::int64_t lease = here.book.lease_at(desk_.now());
   const int had = held(job);
   const auto found = here.promises.find(job);
-  // A job without a pledge goes on with what it is given.
+  // A job without a pledge keeps the GPUs that it gets.
   const auto change = [&](int gpus) {
     const double back = found == here.promises.end()
                             ? 0

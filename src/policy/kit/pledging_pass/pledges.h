@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Says which deadlines are promised, and which GPUs are set aside for that (pledge_book.h).
+/// Decides which deadlines are accepted, and keeps the GPUs reserved for them (pledge_book.h).
 ///
-/// A job with a deadline is asked about once, when it comes: it has a pledge from then on, or it is
-/// refused and runs as one without a deadline. Where it is still worth something late
-/// (trace/value.h) the earliest end of a lease is promised that can be. As a lease begins each
-/// pledge is looked at again: a job that is ahead lets go what it needs no more; one that ran
-/// longer than believed, or lost nodes, is promised anew if that can be, else nothing.
+/// A job with a deadline is decided once, on arrival: from then on it has a pledge, or it is
+/// rejected and runs like a job without a deadline. If the job still has some value late
+/// (trace/value.h), the earliest possible end of a lease is accepted. Each pledge is reviewed when
+/// a lease begins. A job that is ahead releases what it no longer needs. A job that exceeded its
+/// estimate, or lost nodes, is accepted again if that is possible, and otherwise loses its pledge.
 ///
-/// Or nothing is promised for good: as a lease begins, all jobs that can still be in time are
-/// asked again, in the order of the GPU time that they still need. Each deadline counts alike; so
-/// when not all can be met, the cheap ones should be (Moore, 1968, of one machine).
+/// Alternatively nothing is accepted for good: when a lease begins, all jobs that can still be in
+/// time are decided again, by the GPU time that they still need. All deadlines count equally, so if
+/// not all can be met, the cheap ones should be (Moore, 1968, for one machine).
 ///
 /// Source   Gao et al., SoCC'21 (Chronus); Gu et al., ASPLOS'23 (ElasticFlow).
-/// Cost     a lease that begins asks each pledge, an event between leases as well.
+/// Cost     each lease that begins, and each event between leases, checks each pledge
 #pragma once
 
 #include <functional>
@@ -29,10 +29,10 @@ namespace almanac::policy {
 
 class Pledges {
  public:
-  /// What a job may be given, fewest GPUs first; read before the next call.
+  /// Returns what a job may get, fewest GPUs first; valid until the next call.
   using LevelsOf = std::function<std::span<const Level>(JobId)>;
 
-  /// Which jobs' deadlines are to be met.
+  /// Which jobs' deadlines are met.
   enum class Whose { first_to_come, cheapest };
 
   Pledges(Desk& desk, Duration lease, Duration phase, Whose whose, LevelsOf levels_of)
@@ -42,38 +42,38 @@ class Pledges {
         whose_(whose),
         levels_of_(std::move(levels_of)) {}
 
-  /// A job joins the queue, or runs when the policy is new.
+  /// Records a job that joins the queue, or already runs when the policy begins.
   void came(const VcState& vc, JobId job);
-  /// It needs no promise any more: it has ended, or waits no longer.
+  /// Records a job that no longer needs a pledge: it has ended, or no longer waits.
   void ended(const VcState& vc, JobId job);
-  /// When GPUs that are lent beyond the pledges can be had back.
+  /// When GPUs that are lent beyond the pledges can be reclaimed.
   enum class Stops { as_leases_begin, at_once };
-  /// Binds the present; promises the deadlines of jobs that have come, and looks at all promises
-  /// as a lease begins. Gives whether GPUs of the present lease were pledged to a job.
+  /// Sets the current time, decides the deadlines of new jobs, and reviews all pledges when a lease
+  /// begins. Returns whether GPUs of the current lease were pledged to a job.
   bool look(const VcState& vc, bool lease_begins, Stops stops);
 
-  /// GPUs that a job holds.
+  /// Returns the GPUs that a job holds.
   int held(JobId job) const;
-  /// The type of those of a running job, one bit.
+  /// Returns the GPU type of a running job, one bit.
   std::uint64_t type_of(VcId vc, JobId job) const;
   bool has(VcId vc, JobId job) const { return of(vc).promises.contains(job); }
-  /// The jobs that have a pledge.
+  /// Returns the jobs that have a pledge.
   std::vector<JobId> jobs(VcId vc) const;
-  /// GPUs pledged to a job in the present lease; 0 also where nothing is.
+  /// Returns the GPUs pledged to a job in the current lease; 0 also without a pledge.
   int now(VcId vc, JobId job) const;
-  /// What a job needs to start, of the GPU type that it was pledged.
+  /// Returns what a job needs to start, on the GPU type that was pledged to it.
   cluster::Demand demand(VcId vc, JobId job) const;
-  /// Whether a running job could be left with what is pledged to it from now on, which may be
+  /// Whether a running job could continue with only what is pledged to it from now on, which may be
   /// nothing for a while.
   bool can_give_way(VcId vc, JobId job) const;
-  /// Whether a running job would keep its promise if it were stopped now and went on at once.
+  /// Whether a running job would still be in time if it were stopped now and continued at once.
   bool may_restart(VcId vc, JobId job) const;
-  /// The pledged GPUs for which a unit of its work would be done later; of a job without a
-  /// pledge, on the fewest GPUs.
+  /// Returns the pledged GPUs per unit of speed with which its work would be done later; for a job
+  /// without a pledge, on its fewest GPUs.
   double gpus_per_rate(VcId vc, JobId job) const;
-  /// The work that a job gains where it has `to` in the present lease instead of `from`, which may
-  /// be nothing (0 GPUs); what changing costs, now and later, is taken off. Above 0, a job
-  /// with a pledge can be lent that and the pledge still holds.
+  /// Returns the work that a job gains if it has `to` in the current lease instead of `from`, which
+  /// may be 0 GPUs, minus the cost of the change, now and later. If above 0, a job with a pledge
+  /// can borrow that and its pledge still holds.
   double gain(VcId vc, JobId job, const Level& from, const Level& to) const;
 
  private:
@@ -85,7 +85,7 @@ class Pledges {
     PledgeBook book;
     std::map<JobId, Promise> promises{};
     std::vector<JobId> newcomers{};
-    std::set<JobId> hopeful{};  // all with deadlines, where the cheapest are chosen
+    std::set<JobId> hopeful{};  // all jobs with deadlines, if the cheapest are chosen
   };
   Vc& of(VcId vc);
   const Vc& of(VcId vc) const { return vcs_[index(vc)]; }
@@ -101,7 +101,7 @@ class Pledges {
   Whose whose_;
   LevelsOf levels_of_;
   std::vector<Vc> vcs_;
-  std::vector<bool> asked_;  // each job
+  std::vector<bool> asked_;  // by job
 };
 
 }  // namespace almanac::policy

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The frame of a packing in which a job that would have to wait joins as many running jobs as it
-/// takes, on their GPUs and on those that are free. A packing says what that is worth; the rest
-/// follows.
+/// Base of packings in which a job that would have to wait joins several running jobs, on their
+/// GPUs and on free ones. A subclass rates a join; this class does the rest.
 ///
-/// What follows: a guest lies where its placement puts it while the GPUs of some hosts count as
-/// free, the best hosts first. A host has all its GPUs beside the guest; on each of its nodes the
-/// guest has the GPUs of one host or free ones. Both hold a half of each GPU that they share, two a
-/// GPU and no more, with cores and memory of their own; those that say what memory they need of a
-/// GPU share one only where it has as much. When a host ends or is stopped the guest has its part
-/// too, and stays beside the others; when the guest does, the hosts have their GPUs to themselves.
+/// A guest goes where its placement puts it while the GPUs of some hosts count as free, the best
+/// hosts first. A guest is next to a host on all of the host's GPUs. On each of its nodes it has
+/// the GPUs of one host, or free ones. Host and guest each hold half of a GPU that they share, two
+/// jobs per GPU at most, with cores and memory of their own. Jobs that state their GPU memory share
+/// only GPUs with enough of it. When a host ends or stops, the guest gets that part too and stays
+/// next to the others. When the guest does, the hosts have their GPUs to themselves.
 ///
-/// Source   ours. Published packings let a job share all its GPUs with one other that holds as
-///          many.
-/// Cost     Where a job finds no place: merit() for each host with no more GPUs than it asks, and a
-///          placement for each of these once enough would be free; again for each host that then
-///          turns out to lie only in part where the guest would.
+/// Source   Our own. In published packings, a job shares all its GPUs with one other job that holds
+///          as many.
+/// Cost     If a job finds no place: merit() for each host with no more GPUs than it requests, and
+///          a placement for each of these once enough GPUs would be free; again for each host that
+///          turns out to be only partly where the guest would be.
 #pragma once
 
 #include <map>
@@ -32,7 +31,7 @@
 
 namespace almanac::policy {
 
-/// A guest and all that it is beside, or might be.
+/// A guest and all jobs that it is, or might be, next to.
 struct Visit {
   std::span<const JobId> hosts{};
   JobId guest{};
@@ -41,7 +40,7 @@ struct Visit {
 
 class Hosting : public Packing {
  public:
-  /// `may_share` empty = all jobs may.
+  /// An empty `may_share` lets all jobs share.
   Hosting(Desk& desk, MayShare may_share) : desk_(desk), may_share_(std::move(may_share)) {}
 
   std::span<const cluster::Grant> join(VcId vc, JobId guest) final;
@@ -50,24 +49,24 @@ class Hosting : public Packing {
   void ended(JobId job) final;
 
  protected:
-  /// How good it is, the more the better; nothing = it may not be. Asked of each host by itself, on
-  /// whose GPUs the guest is then taken to lie, and of all of them together.
+  /// Returns how good a visit is, larger is better, or nothing to forbid it. Called for each host
+  /// alone, with the guest on its GPUs, and for all hosts together.
   virtual std::optional<double> merit(const Visit& visit) const = 0;
-  /// Whether enough is known to let any job join others.
+  /// Whether enough is known to let jobs share.
   virtual bool is_informed() const { return desk_.view().speeds != nullptr; }
-  /// Told when a guest has joined.
+  /// Called after a guest has joined.
   virtual void joined(const Visit& visit) = 0;
-  /// Told before a guest or one of its hosts leaves; it may be stopped already in this plan.
+  /// Called before a guest or one of its hosts leaves; the plan may have stopped it already.
   virtual void parting(JobId guest) = 0;
-  /// Told after some of several hosts have left, if the guest stays beside others.
+  /// Called after some of several hosts have left, if the guest stays with others.
   virtual void parted(const Visit& visit) = 0;
 
   Visit visit(JobId guest) const { return {hosts_.at(guest), guest, desk_.grants(guest)}; }
   std::span<const JobId> hosts(JobId guest) const { return hosts_.at(guest); }
   /// Stops a guest.
   void split_off(VcState& vc, JobId guest);
-  /// Moves guests to GPUs that are free, those of the least number first, where no job that waits
-  /// comes before the guest or could start.
+  /// Moves guests to free GPUs, in order of job number, unless a waiting job comes before the guest
+  /// or could start there.
   void move_apart(VcState& vc);
 
   Desk& desk_;
@@ -76,27 +75,27 @@ class Hosting : public Packing {
   using Hosts = std::vector<JobId>;
 
   Hosts candidates(VcId vc, JobId guest, const cluster::Demand& demand) const;
-  /// Where the guest would lie once as many of the first of `hosts` give GPUs as it takes, how many
-  /// these are being told; empty = nowhere.
+  /// Returns where the guest would be once enough of the first `hosts` share their GPUs, and sets
+  /// `used` to their number. Empty if it has no place.
   std::vector<cluster::Grant> place_among(VcId vc, const cluster::Demand& demand,
                                           const Hosts& hosts, std::size_t& used);
-  /// Takes from `hosts` those that the guest is not beside; gives one of which it has only a part,
-  /// or whose nodes it shares with others, else kNoJob.
+  /// Removes from `hosts` those that the guest is not next to. Returns a host that it is only
+  /// partly next to, or that shares nodes with another host; kNoJob if there is none.
   JobId keep_those_beside(Hosts& hosts, std::span<const cluster::Grant> grants) const;
   void take(JobId guest, const Hosts& hosts);
-  /// Gives a job all of its GPUs that lie on nodes of `where`.
+  /// Gives a job all of its GPUs on the nodes of `where`.
   void make_whole(JobId job, std::span<const cluster::Grant> where);
-  /// Whether a job runs once the plan so far is carried out.
+  /// Whether a job runs after the plan so far.
   bool will_run(JobId job) const;
 
   MayShare may_share_;
-  std::map<VcId, std::set<JobId>> open_;  // that have whole GPUs to themselves
+  std::map<VcId, std::set<JobId>> open_;  // jobs that have whole GPUs to themselves
   std::map<JobId, Hosts> hosts_;          // of each guest
   std::unordered_map<JobId, JobId> guest_of_;
   std::vector<cluster::Grant> taken_;
 };
 
-/// How many GPUs a job holds.
+/// Returns how many GPUs a job holds.
 int num_gpus(std::span<const cluster::Grant> held);
 
 }  // namespace almanac::policy

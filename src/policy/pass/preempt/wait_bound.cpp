@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "policy/pass/preempt/wait_bound.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -37,56 +38,37 @@ class OverdueFirst final : public Order {
   const WaitBound& bound_;
 };
 
-int gpus_in_service(const cluster::Ledger& ledger, VcId vc) {
-  int gpus = 0;
-  for (const cluster::Pool& pool : ledger.pools(vc)) gpus += pool.capacity;
-  return gpus;
-}
-
 }  // namespace
 
-VirtualEasy& WaitBound::easy(Desk& desk, VcId vc) {
-  while (easy_.size() <= index(vc)) {
-    const VcId added{static_cast<std::uint32_t>(easy_.size())};
-    easy_.emplace_back().set_gpus(gpus_in_service(desk.ledger(), added), desk.now());
-  }
-  return easy_[index(vc)];
-}
-
-void WaitBound::arrived(Desk& desk, VcId vc, JobId job) {
-  make_room(desk);
-  // One that lost its nodes comes again.
-  const bool is_new = desk.view().progress(job).start == kNoTime;
-  const Time came = is_new ? desk.view().request(job).submit : desk.now();
-  easy(desk, vc).arrive(job, desk.demand(job).gpus, desk.remaining(job), came, desk.now());
-}
-
-void WaitBound::adopted(Desk& desk, VcId vc, JobId job) {
-  make_room(desk);
-  easy(desk, vc).adopt(job, desk.demand(job).gpus, desk.view().attained(job), desk.remaining(job),
-                       desk.now());
-}
-
-void WaitBound::make_room(const Desk& desk) {
+ShadowEasy& WaitBound::easy(Desk& desk) {
+  if (!easy_) easy_.emplace(desk.view());
   if (waited_enough_.size() < desk.view().num_jobs()) {
     waited_enough_.resize(desk.view().num_jobs(), kNever);
   }
+  return *easy_;
 }
 
-void WaitBound::ended(Desk& desk, VcId vc, JobId job) {
-  easy(desk, vc).end(job, desk.view().attained(job), desk.now());
+void WaitBound::arrived(Desk& desk, JobId job) {
+  // One that lost its nodes comes again.
+  const bool is_new = desk.view().progress(job).start == kNoTime;
+  const Time came = is_new ? desk.view().request(job).submit : desk.now();
+  easy(desk).arrive(job, desk.work_left(job), came, desk.view());
 }
 
-void WaitBound::withdrawn(Desk& desk, VcId vc, JobId job) {
-  easy(desk, vc).withdraw(job, desk.now());
+void WaitBound::adopted(Desk& desk, JobId job) {
+  easy(desk).adopt(job, desk.work_left(job), desk.view());
 }
 
-void WaitBound::capacity_changed(Desk& desk, VcId vc) {
-  easy(desk, vc).set_gpus(gpus_in_service(desk.ledger(), vc), desk.now());
+void WaitBound::ended(Desk& desk, JobId job) { easy(desk).end(job, desk.view()); }
+
+void WaitBound::withdrawn(Desk& desk, JobId job) { easy(desk).withdraw(job, desk.view()); }
+
+void WaitBound::capacity_changed(Desk& desk) {
+  easy(desk).follow_nodes(desk.view(), desk.ledger());
 }
 
-void WaitBound::advance(Desk& desk, VcId vc, const std::function<void(JobId)>& known) {
-  for (const auto& [job, waited] : easy(desk, vc).take_started(desk.now())) {
+void WaitBound::advance(Desk& desk, const std::function<void(JobId)>& known) {
+  for (const auto& [job, waited] : easy(desk).take_started(desk.view())) {
     const auto allowed = static_cast<double>(waited.count()) * factor_;
     const Duration most{static_cast<Duration::rep>(std::ceil(std::min(allowed, 1e15)))};
     waited_enough_[index(job)] = desk.view().request(job).submit + most + grace_;

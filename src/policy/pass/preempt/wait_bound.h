@@ -11,10 +11,11 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "policy/kit/desk.h"
-#include "policy/pass/preempt/virtual_easy.h"
+#include "policy/pass/preempt/shadow_easy.h"
 
 namespace almanac::policy {
 
@@ -22,26 +23,24 @@ class WaitBound {
  public:
   WaitBound(double factor, Duration grace) : factor_(factor), grace_(grace) {}
 
-  void arrived(Desk& desk, VcId vc, JobId job);
+  void arrived(Desk& desk, JobId job);
   /// Tells of a job that runs already: it does so under EASY, too.
-  void adopted(Desk& desk, VcId vc, JobId job);
-  void ended(Desk& desk, VcId vc, JobId job);
-  void withdrawn(Desk& desk, VcId vc, JobId job);
-  void capacity_changed(Desk& desk, VcId vc);
+  void adopted(Desk& desk, JobId job);
+  void ended(Desk& desk, JobId job);
+  void withdrawn(Desk& desk, JobId job);
+  void capacity_changed(Desk& desk);
   /// Calls `known(job)` for each job whose wait under EASY has become known up to now.
-  void advance(Desk& desk, VcId vc, const std::function<void(JobId)>& known);
+  void advance(Desk& desk, const std::function<void(JobId)>& known);
 
   /// Returns when a job is overdue if it does not run until then; kNever = not known yet.
   Time overdue_at(const Candidate& job) const;
 
  private:
-  VirtualEasy& easy(Desk& desk, VcId vc);
-  /// Sees to it that all jobs of the view have a place here.
-  void make_room(const Desk& desk);
+  ShadowEasy& easy(Desk& desk);
 
   double factor_;
   Duration grace_;
-  std::vector<VirtualEasy> easy_;    // of each virtual cluster
+  std::optional<ShadowEasy> easy_;   // once there is a view
   std::vector<Time> waited_enough_;  // of each job: when, if it had not run meanwhile
 };
 

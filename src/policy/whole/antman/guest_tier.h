@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The jobs that run in a virtual cluster, where guests run on free GPUs or beside other jobs, in
-/// what these leave (Config::yields). All else is decided as if no guest were there.
+/// The running jobs of a virtual cluster in which guests use free GPUs, or what other jobs leave
+/// unused on theirs (Config::yields). Everything else is decided as if there were no guests.
 ///
-/// A decision has four steps: lift() takes the guests off the ledger, start() and promote() let
-/// jobs have GPUs to themselves, lay_guests() lets the guests go on beside these where there are
-/// cores and memory, and after it guests start and join(). settle() plans what has come of it. One
-/// guest is on a GPU at a time, and a job that asks a part of a GPU shares it with none.
+/// A decision has four steps. lift() takes the guests off the ledger. start() and promote() give
+/// jobs GPUs of their own. lay_guests() lets guests continue next to these if there are enough
+/// cores and memory; then new guests start and join(). settle() writes the result into the plan. A
+/// GPU has at most one guest. A job that requests a part of a GPU shares it with no other job.
 ///
 /// Source   Xiao et al., OSDI'20 (AntMan), section 5.
-/// Cost     a step a decision for each job that runs; join() one for each GPU.
+/// Cost     One step per running job and decision; join() takes one per GPU.
 #pragma once
 
 #include <cstddef>
@@ -30,47 +30,47 @@ class GuestTier {
     is_mixed_ = true;
   }
   void remove(JobId job);
-  /// Sees to it that is_mixed() holds until guests are laid next: nodes have changed.
+  /// Keeps is_mixed() true until guests are laid again, because nodes have changed.
   void look_again() { is_mixed_ = true; }
 
-  /// Whether guests may be on GPUs of others, or have been since they were laid: else each has its
-  /// GPUs to itself, and lift() and lay_guests() would leave all as it is.
+  /// Whether guests may be on other jobs' GPUs, or may have been since they were last laid. If not,
+  /// each guest has its GPUs to itself, and lift() and lay_guests() would change nothing.
   bool is_mixed() const { return is_mixed_; }
-  /// Forgets who is on which GPU, where guests are not lifted.
+  /// Forgets which job is on which GPU. For decisions that do not lift guests.
   void forget_places() {
     hosts_.clear();
     guests_.clear();
   }
 
-  /// Those that are no guests, in order of number.
+  /// Returns the jobs that are not guests, by job number.
   std::vector<JobId> owners() const;
-  /// Those that are, and can be moved.
+  /// Returns the guests that can move.
   std::vector<JobId> guests() const;
 
-  /// Takes all guests off the ledger, and lets the others have their GPUs whole. What is on nodes
-  /// that take nothing new stays as it is.
+  /// Takes all guests off the ledger, and gives the other jobs their GPUs whole. Nodes that accept
+  /// no new jobs stay as they are.
   void lift(const View& view, cluster::Ledger& ledger);
-  /// Lets a guest have the GPUs that it is on to itself; false = they are not free.
+  /// Gives a guest the GPUs that it is on to itself. Returns false if they are not free.
   bool promote(JobId job, cluster::Ledger& ledger);
-  /// Starts a job on `grants`, which are taken.
+  /// Starts a job on `grants`, which are already taken from the ledger.
   void start(JobId job, bool is_guest, std::vector<cluster::Grant> grants, const View& view,
              Plan& plan);
-  /// Lets the guests hold their GPUs, half of each that is another's, and forgets and gives those
-  /// that cannot: they are to be stopped.
+  /// Puts the guests back on their GPUs, with half of each GPU that has another job. Forgets and
+  /// returns the guests for which that fails; the caller must stop them.
   std::vector<JobId> lay_guests(const View& view, cluster::Ledger& ledger);
-  /// Starts a guest beside others, on the node that leaves it most, which is predicted
-  /// (View::speeds); `least` of its speed alone at the least. False = it does not start.
+  /// Starts a guest next to other jobs, on the node predicted to leave it the most (View::speeds)
+  /// and at least `least` of its solo speed. Returns false if it does not start.
   bool join(VcId vc, JobId job, double least, const View& view, Plan& plan);
-  /// Says in the plan what all hold that do not hold it yet.
+  /// Writes into the plan what jobs hold from now on, if it differs from what they hold.
   void settle(const View& view, Plan& plan) const;
 
  private:
-  /// What a job that runs is to hold.
+  /// What a running job will hold.
   struct Held {
     std::vector<cluster::Grant> grants{};
     bool is_guest = false;
-    bool is_part = false;   // it asks a part of a GPU, or none
-    bool is_fixed = false;  // its nodes take nothing new, and it stays as it is
+    bool is_part = false;   // it requests a part of a GPU, or none
+    bool is_fixed = false;  // its nodes accept no new jobs, so it stays as it is
 
     bool may_share() const { return !is_part && !is_fixed; }
   };

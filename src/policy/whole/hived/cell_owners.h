@@ -3,10 +3,10 @@
 /// \file
 /// Which tenants own which cells of a cluster.
 ///
-/// A tenant owns the cells that the cluster file says of it (cluster/cell_plan.h); jobs of tenants
-/// below it that say none go into them too. Where no tenant says any, one without tenants below it
-/// owns, of each kind of nodes, the part that its guarantee is of all GPUs, in cells as large as
-/// that gives; of guarantees that come to more than there is, all have as much less.
+/// A tenant owns the cells that the cluster file gives it (cluster/cell_plan.h); jobs of tenants
+/// below it without cells use them too. If the file names no cells, each tenant without tenants
+/// below it owns the fraction of each kind of node that its guarantee is of all GPUs, in the
+/// largest cells possible. Guarantees that exceed the cluster are all scaled down.
 ///
 /// Source   Zhao et al., OSDI'20 (HiveD), section 3.
 #pragma once
@@ -19,11 +19,12 @@
 namespace almanac::policy {
 
 struct CellOwners {
-  /// The cells that a cluster's tenants own are there: the reader of its file has tried them.
+  /// Requires that the cluster has the cells that its tenants own; the reader of its file checks
+  /// that.
   explicit CellOwners(const cluster::Cluster& cluster);
 
-  std::vector<CellOwner> owners{};  ///< Into whose cells the jobs of each tenant go.
-  std::vector<CellSite> sites{};    ///< Of each virtual cluster.
+  std::vector<CellOwner> owners{};  ///< Owner whose cells the jobs of each tenant use.
+  std::vector<CellSite> sites{};    ///< By virtual cluster.
 };
 
 }  // namespace almanac::policy

@@ -106,7 +106,7 @@ bool CellSite::place_in(const CellChain& chain, JobId job, const CellOwner& owne
   cells::Request request = request_of(job, owner, chain);
   request.pinned = pinned;
   request.members = pods_of(demand, chain.gpus_per_node());
-  // Where a node lacks cores or memory, or a GPU of it is out of service, others are asked for.
+  // If a node lacks cores or memory, or one of its GPUs is out of service, tries others.
   cells::Nodes suggested = cells_->everywhere();
   for (int tries = 0; tries < kMostTries; ++tries) {
     const Decision found = cells_->decide(request, suggested, /*claim=*/false);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The cells of a virtual cluster, in the terms of a policy: jobs, demands and grants. Which GPUs a
-/// job gets is said by the scheduler of HiveD (cluster/cells/scheduler.h).
+/// The cells of a virtual cluster in terms of jobs, demands and grants. The scheduler of HiveD
+/// (cluster/cells/scheduler.h) chooses the GPUs of a job.
 ///
 /// Source   Zhao et al., OSDI'20 (HiveD), and the program published with it.
 #pragma once
@@ -19,39 +19,40 @@
 
 namespace almanac::policy {
 
-/// For whom a job is placed.
+/// The owner for whom a job is placed.
 struct CellOwner {
-  std::string name{};                 ///< "" = nobody: the job is a guest.
-  int priority = 0;                   ///< Among the jobs in the cells of that owner.
-  std::vector<std::string> pinned{};  ///< Its pinned cells, which are tried first.
+  std::string name{};                 ///< "" for none: the job is a guest.
+  int priority = 0;                   ///< Among the jobs in that owner's cells.
+  std::vector<std::string> pinned{};  ///< Its pinned cells, tried first.
 
   bool is_guest() const { return name.empty(); }
 };
 
 class CellSite {
  public:
-  /// What a job would hold, and which jobs have to go first.
+  /// What a job would hold, and the jobs that must stop first.
   struct Offer {
     std::vector<cluster::Grant> grants{};
     std::vector<JobId> victims{};
   };
-  /// Makes an offer true; gives a node where it cannot be, or kNoNode.
+  /// Carries out an offer. Returns kNoNode, or the node where it is impossible.
   using Take = std::function<NodeId(const Offer&)>;
 
-  /// Every owner is named in `owners`. The plan owns no more than there is.
+  /// `owners` names every owner. The plan must not own more than the cluster has.
   CellSite(cluster::CellPlan plan, const std::vector<std::string>& owners,
            const cluster::Cluster& cluster);
 
-  /// Tries a job of GPUs, at the most on as many nodes as a few times cannot be had; false = it is
-  /// where it was, though jobs of less priority may be guests from now on.
+  /// Tries to place a GPU job. Each time `take` names a node, tries again without that node, a few
+  /// times at most. Returns false if the job has no place; jobs of lower priority may be guests
+  /// even then.
   bool place(JobId job, const CellOwner& owner, const cluster::Demand& demand, const Take& take);
-  /// Takes over a job that runs, as if it had been placed here.
+  /// Adopts a running job as if it had been placed here.
   void adopt(JobId job, const CellOwner& owner, std::span<const cluster::Grant> held);
   void release(JobId job);
   void look_at_nodes(const cluster::Ledger& ledger);
-  /// While it stays the same, so do the answers of place() to the same attempts.
+  /// While this value stays the same, equal attempts of place() have equal results.
   std::uint64_t changes() const { return cells_ ? cells_->changes() : 0; }
-  /// Whether a job is in the cells of its owner.
+  /// Whether a job is in its owner's cells.
   bool is_owners(JobId job) const;
 
  private:
@@ -61,7 +62,7 @@ class CellSite {
 
   cluster::CellPlan plan_;
   std::vector<std::uint64_t> gpu_types_;     // of each chain, one bit
-  std::optional<cells::Scheduler> cells_{};  // none = no node has GPUs
+  std::optional<cells::Scheduler> cells_{};  // none if no node has GPUs
 };
 
 }  // namespace almanac::policy

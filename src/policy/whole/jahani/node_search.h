@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Jobs placed together, each on one node or left to wait, so that what the nodes cost in addition
-/// and what the jobs cost is least: branch and bound. A node costs its price whole for as long as
-/// any job runs there.
+/// Places jobs together, each on one node or left to wait, for the least additional cost of nodes
+/// plus the cost of jobs, by branch and bound. A node costs its full price while any job runs
+/// there.
 #pragma once
 
 #include <cstdint>
@@ -17,42 +17,42 @@ class NodeSearch {
  public:
   struct Offer {
     NodeId id{};
-    double price = 0;   ///< Of a second of the whole node.
-    double paid_s = 0;  ///< From now until the last job there ends.
+    double price = 0;   ///< Per second of the whole node.
+    double paid_s = 0;  ///< Time from now until the last job there ends.
   };
   /// One way for a job to run.
   struct Way {
     int gpus = 0;
     std::uint64_t gpu_type = 0;  ///< One bit.
     double time_s = 0;
-    double cost = 0;  ///< Beside that of the node.
+    double cost = 0;  ///< In addition to that of the node.
   };
   struct Ask {
     cluster::Demand demand{};
     std::vector<Way> ways{};
-    double waits_cost = 0;  ///< What it will cost if it does not start now.
+    double waits_cost = 0;  ///< Cost of the job if it does not start now.
   };
   struct Choice {
     NodeId node{};
-    int gpus = 0;  ///< 0 = it waits.
+    int gpus = 0;  ///< 0 if it waits.
   };
 
-  /// `ledger` is a working copy, where jobs are placed.
+  /// Places jobs in `ledger`, a working copy.
   explicit NodeSearch(cluster::Ledger& ledger) : ledger_(ledger) {}
 
-  /// A node that jobs may have.
+  /// Adds a node that jobs may use.
   void offer(const Offer& node) { nodes_.push_back(node); }
   bool any_free() const;
-  /// The choice of each job, carried out in the ledger. Of choices that cost the same to start
-  /// comes before to wait. After `most_steps` the best that was found stands: at worst what is
-  /// cheapest for one job after the other.
-  /// Cost: most_steps x nodes that differ x ways.
+  /// Returns the choice of each job, and carries it out in the ledger. Starting comes before
+  /// waiting at equal cost. After `most_steps` steps the best choice so far counts; it is never
+  /// worse than the cheapest choice for one job after another.
+  /// Cost     most_steps x different nodes x ways
   std::vector<Choice> place(const std::vector<Ask>& jobs, int most_steps);
 
  private:
   struct Pick {
     std::size_t node = 0;
-    const Way* way = nullptr;  // null = it waits
+    const Way* way = nullptr;  // null if it waits
   };
   struct Room;
 

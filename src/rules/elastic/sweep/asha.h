@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Asynchronous successive halving: of the trials that reach a rung the best part goes on, decided
-/// at each report without waiting for the others.
+/// Asynchronous successive halving: of the trials that reach a rung, the best continue. Each report
+/// decides, without waiting for other trials.
 ///
 /// Source   Li et al., MLSys'20 (ASHA), algorithm 2.
 #pragma once
@@ -18,14 +18,15 @@ namespace almanac::elastic {
 class Asha final : public Rungs {
  public:
   explicit Asha(const RungOptions& options);
-  /// Iterations of the rungs, the highest first.
+  /// Returns the iterations of the rungs, highest first.
   const std::vector<double>& milestones() const { return milestones_; }
-  /// A report counts at the highest rung reached that does not
-  /// have the trial yet. A trial that has made all iterations stops.
+  /// Counts a report at the highest rung reached that does not have the trial yet. A trial that has
+  /// made all iterations stops.
   Verdict report(TrialId trial, double iteration, double score) override;
-  /// A paused trial that is by now among the best of its rung, the highest rung first; it goes on.
+  /// Returns a paused trial that is now among the best of its rung, highest rung first, and
+  /// continues it.
   std::optional<TrialId> promote() override;
-  /// How many trials each rung has, the highest first.
+  /// Returns how many trials each rung has, highest first.
   std::vector<std::size_t> counts() const;
 
  private:

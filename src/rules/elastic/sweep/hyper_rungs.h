@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Which trials of a sweep with a deadline go on after a report, and what each of them gets.
+/// Rungs of a sweep with a deadline: which trials continue after a report, and what each of them
+/// gets.
 ///
-/// Source   Liaw et al., SoCC'19 (HyperSched), as the public program does it.
+/// Source   Liaw et al., SoCC'19 (HyperSched), as in the public program.
 #pragma once
 
 #include <map>
@@ -15,26 +16,26 @@
 
 namespace almanac::elastic {
 
-/// Rungs that compare a trial with all that reached them before, at each of its reports.
+/// Rungs that compare a trial, at each of its reports, with all trials that reached them before.
 class HyperRungs final : public Rungs {
  public:
   explicit HyperRungs(const RungOptions& options);
-  /// Iterations of the rungs, the highest first. One lies beyond the most iterations.
+  /// Returns the iterations of the rungs, highest first. One is beyond the most iterations.
   const std::vector<double>& milestones() const { return milestones_; }
-  /// The first score at a rung stays.
+  /// Keeps the first score of a trial at each rung.
   Verdict report(TrialId trial, double iteration, double score) override;
-  /// Paused trials that may go on now, the best of the highest rung first.
+  /// Returns the paused trials that may continue now, the best of the highest rung first.
   std::vector<TrialId> resumable() const;
-  /// A paused trial goes on.
+  /// Continues a paused trial.
   void resume(TrialId trial);
-  /// The first of those, which goes on.
+  /// Continues the first of resumable(), and returns it.
   std::optional<TrialId> promote() override;
 
  private:
   struct Rung {
     double milestone = 0;
     std::map<TrialId, double> scores{};
-    std::vector<TrialId> paused{};  ///< In the order in which they were.
+    std::vector<TrialId> paused{};  ///< In the order in which they paused.
   };
   std::optional<double> cutoff(const Rung& rung) const;
 
@@ -43,16 +44,16 @@ class HyperRungs final : public Rungs {
   std::vector<Rung> rungs_;
 };
 
-/// Who gets the resource units that are left when each trial has one.
+/// The trials that get the resource units left when each trial has one.
 enum class Leftovers {
   uniform,  ///< All in turn, the best first.
-  top,      ///< The best, whatever it may have at most.
+  top,      ///< The best, without a limit.
   none,
-  softmax  ///< In proportion to e^score.
+  softmax  ///< All in proportion to e^score; the rest of rounding down goes to the best.
 };
 
-/// Units of each trial, by its score; at most `most_each` where they go in turn. With fewer units
-/// than trials the first trials have one.
+/// Returns the units of each trial, by its score. `most_each` limits only `uniform`. If there are
+/// fewer units than trials, the first trials get one each.
 std::vector<int> deal_units(std::span<const double> scores, int units, Leftovers leftovers,
                             int most_each);
 

@@ -2,11 +2,12 @@
 
 /// \file
 /// HyperBand: brackets of trials, each of which is halved at its own rungs once all of its trials
-/// are there. The first bracket has the most trials and the earliest rung, the last one none.
+/// are there. The first bracket has the most trials and the earliest rung; the last one has no
+/// rung.
 ///
-/// Source   Li et al., JMLR 18, 2018 (Hyperband), Algorithm 1. Differs  Brackets fill in the order
-///          in which trials first report, and begin anew after the last one; the best trial of a
-///          bracket always goes on.
+/// Source   Li et al., JMLR 18, 2018 (Hyperband), Algorithm 1.
+/// Differs  Brackets fill in the order in which trials first report, and start again after the last
+///          one. The best trial of a bracket always continues.
 #pragma once
 
 #include <deque>
@@ -20,11 +21,11 @@ namespace almanac::elastic {
 
 class Hyperband final : public Rungs {
  public:
-  /// `pauses` is not asked: a trial always waits for the others of its bracket.
+  /// Ignores `pauses`: a trial always waits for the others of its bracket.
   explicit Hyperband(const RungOptions& options);
-  /// How many trials each bracket takes, in the order in which they fill.
+  /// Returns how many trials each bracket takes, in the order in which they fill.
   const std::vector<std::size_t>& sizes() const { return sizes_; }
-  /// Iterations of the rungs of a bracket, ascending.
+  /// Returns the iterations of the rungs of a bracket, ascending.
   std::vector<double> milestones(std::size_t bracket) const;
 
   Verdict report(TrialId trial, double iteration, double score) override;
@@ -34,9 +35,9 @@ class Hyperband final : public Rungs {
 
  private:
   struct Bracket {
-    std::size_t kind = 0;                               ///< Of sizes_.
-    std::size_t came = 0;                               ///< Trials, those that left too.
-    std::size_t rung = 0;                               ///< That its trials are to reach next.
+    std::size_t kind = 0;                               ///< Position in sizes_.
+    std::size_t came = 0;                               ///< Trials, including those that left.
+    std::size_t rung = 0;                               ///< Rung to reach next.
     std::map<TrialId, std::optional<double>> trials{};  ///< With their scores at that rung.
   };
   Bracket& bracket_of(TrialId trial);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How likely it is that a trial of a sweep gets where it is to, and which trials promise enough to
-/// be given GPUs of their own.
+/// The probability that a trial of a sweep reaches a target, and the trials that are promising
+/// enough for GPUs of their own.
 ///
 /// Source   Rasley et al., Middleware'17 (HyperDrive, POP), section 3.
-/// Differs  The paper draws curves from a mixture of eleven shapes; here the curve and how sure it
-///          is are those of elastic/loss_curve.h.
+/// Differs  The paper draws curves from a mixture of eleven shapes; here the curve and its
+///          uncertainty come from elastic/loss_curve.h.
 #pragma once
 
 #include <span>
@@ -15,15 +15,15 @@
 
 namespace almanac::elastic {
 
-/// The probability that the metric of a trial, of which the larger is the better, is at least
-/// `target` once it has made so many steps, not fewer than those of its last report. Losses are
-/// metrics with the sign turned, in ascending order of steps, at least LossCurve::kLeastPoints.
-/// The range of falls that the reports allow is taken for one standard deviation on either side.
+/// Returns the probability that the metric of a trial, where larger is better, is at least `target`
+/// after `steps` steps, at least those of its last report. Losses are metrics with the sign
+/// changed, in ascending order of steps, at least LossCurve::kLeastPoints. The range of falls that
+/// the reports allow counts as one standard deviation on either side.
 double chance_of(std::span<const LossPoint> losses, double steps, double target);
 
-/// From which chance on trials are promising: that p at which most slots are both asked for, one by
-/// each trial of chance p or more, and deserved, p of all slots. The largest of those that do
-/// equally well; 1 where there are no chances. O(n log n).
+/// Returns the chance from which on trials are promising: the p that maximizes the slots that are
+/// both requested, one by each trial with a chance of at least p, and deserved, a fraction p of all
+/// slots. The largest such p; 1 without chances. O(n log n).
 double promising_from(std::span<const double> chances, double slots);
 
 }  // namespace almanac::elastic

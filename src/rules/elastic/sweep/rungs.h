@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What every way to stop trials of a sweep early answers: what becomes of a trial that reports,
-/// and which of those that rest goes on.
+/// Base of all methods that stop trials of a sweep early: what happens to a trial that reports, and
+/// which paused trial continues.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace almanac::elastic {
 using TrialId = std::int64_t;
 
 struct RungOptions {
-  double reduction = 4;  ///< Of the trials of a rung one in so many goes on; above 1.
+  double reduction = 4;  ///< One in this many trials continues from a rung; above 1.
   double grace = 1;      ///< Iterations of the first rung; above 0.
   double most = 100;     ///< Iterations after which a trial is done; at least `grace`.
-  bool pauses = true;    ///< A trial that is cut waits, and may go on; else it is stopped.
+  bool pauses = true;    ///< Trials below the cut pause and may continue; otherwise they stop.
 };
 
 enum class Verdict { go_on, pause, stop };
@@ -24,13 +24,13 @@ enum class Verdict { go_on, pause, stop };
 class Rungs {
  public:
   virtual ~Rungs() = default;
-  /// The larger the score, the better.
+  /// Records a report; a larger score is better.
   virtual Verdict report(TrialId trial, double iteration, double score) = 0;
-  /// A paused trial that goes on by now, the most promising first.
+  /// Returns a paused trial that may continue now, the most promising first, and continues it.
   virtual std::optional<TrialId> promote() { return std::nullopt; }
-  /// It will report no more.
+  /// Records that a trial will not report any more.
   virtual void gone(TrialId) {}
-  /// No trial runs or may begin: whoever others were waited for may go on.
+  /// Called when no trial runs or may begin: trials that waited for others may continue.
   virtual void settle() {}
 };
 

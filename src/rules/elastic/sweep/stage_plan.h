@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How many GPUs each trial of a sweep has in each of its stages, so that the sweep ends in time
-/// and takes the least GPU time.
+/// Plans the GPUs of each trial in each stage of a sweep, so that the sweep ends in time with the
+/// least GPU time.
 ///
-/// The trials of a stage are alike, and as many run at a time as there are GPUs for; a stage begins
-/// when the one before has ended. More GPUs make a trial faster, and each of them less useful: so
-/// the plan spends GPUs where a second that is won costs least, mostly on the last stages, which
-/// have few trials.
+/// The trials of a stage are equal, and as many run at once as there are GPUs for. A stage begins
+/// when the one before has ended. More GPUs make a trial faster, but each further GPU less useful.
+/// So the plan spends GPUs where a second gained costs least, mostly on the last stages, which have
+/// few trials.
 ///
 /// Source   Misra et al., EuroSys'21 (RubberBand), section 4.
-/// Differs  The paper goes down greedily from the cheapest plan with one size for all stages; this
-///          is exact. Times are means, where the paper samples stragglers.
+/// Differs  The paper descends greedily from the cheapest plan with one size for all stages; this
+///          plan is exact. Times are means; the paper samples stragglers.
 #pragma once
 
 #include <span>
@@ -21,24 +21,24 @@ namespace almanac::elastic {
 
 struct Stage {
   int trials = 0;
-  double steps = 0;  ///< That each of them makes.
+  double steps = 0;  ///< Of each trial.
 };
 
 struct StageTerms {
-  int gpus = 0;          ///< That the sweep may hold at a time.
-  double restart_s = 0;  ///< Of each trial as a stage after the first begins.
-  double left_s = 0;     ///< Until the deadline; infinite = there is none.
+  int gpus = 0;          ///< Most GPUs of the sweep at a time.
+  double restart_s = 0;  ///< Of each trial at the start of each stage but the first.
+  double left_s = 0;     ///< Time until the deadline; infinite without one.
 };
 
 struct StagePlan {
-  std::vector<int> gpus{};  ///< Of a trial in each stage; empty = no trial can run.
+  std::vector<int> gpus{};  ///< Of a trial, by stage; empty if no trial can run.
   double seconds = 0;
   double gpu_seconds = 0;
 };
 
-/// The plan that takes the least GPU time of those that end in time, of equal ones the fastest; the
-/// fastest of all where none does. step_s[g]: seconds of a step on g GPUs; infinite = a trial
-/// cannot have so many. O(stages x front x sizes), where the front is what no other plan so far
+/// Returns the plan with the least GPU time that ends in time, the fastest of equals; the fastest
+/// of all if none ends in time. step_s[g] is the seconds of a step on g GPUs; infinite if a trial
+/// cannot have that many. O(stages x front x sizes), where the front is the plans that no other
 /// beats in both time and GPU time: some ms for 6 stages and 16 sizes.
 StagePlan plan_stages(std::span<const Stage> stages, std::span<const double> step_s,
                       const StageTerms& terms);

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/describe_policy.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/program.h"
+#include "policy/conduct.h"
+#include "policy/kit/age_cap.h"
+#include "policy/registry.h"
+
+namespace almanac::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Slot = policy::Registry::Slot;
+
+struct Role {
+  std::string_view slot;
+  const char* words;
+};
+
+constexpr Role kRoles[] = {
+    {"order", "which job is next"},
+    {"placement", "on which GPUs a job runs"},
+    {"estimate", "which run times the policy expects"},
+    {"shape", "how many GPUs a job gets, if it leaves that open"},
+    {"size", "how many cores and how much memory a job gets"},
+    {"pass", "which waiting jobs may start, and which running jobs stop for them"},
+    {"packing", "which jobs may share GPUs"},
+    {"capacity", "which nodes are on"},
+    {"throttle", "limits for jobs that share bandwidth"},
+    {"division", "whether the nodes are split into parts with a policy each"}};
+
+const char* role_of(const Slot& slot) {
+  const auto* const found =
+      std::find_if(std::begin(kRoles), std::end(kRoles),
+                   [&](const Role& role) { return role.slot == slot.name(); });
+  ALMANAC_CHECK(found != std::end(kRoles), "slot {} has no description", slot.name());
+  return found->words;
+}
+
+/// A choice and the slot that it fills.
+struct Part {
+  Slot slot;
+  const policy::Entry* entry;
+};
+
+std::vector<Part> parts_named(std::string_view name) {
+  std::vector<Part> made;
+  for (const Slot& slot : policy::registry().slots()) {
+    if (const policy::Entry* const entry = slot.choices->find(name); entry != nullptr)
+      made.push_back({slot, entry});
+  }
+  return made;
+}
+
+std::string text_of(const Slot& slot, const policy::Choice& choice) {
+  return to_string(choice, slot.choices->at(choice).parameters);
+}
+
+/// What a policy is made of, without what it needs and does.
+Json parts_json(const policy::Composition& composition) {
+  Json made = {
+      {"name", composition.name}, {"summary", composition.summary}, {"source", composition.source}};
+  if (!composition.whole.name.empty()) {
+    const policy::Entry& whole = policy::registry().wholes.at(composition.whole);
+    made["whole"] = to_string(composition.whole, whole.parameters);
+  }
+  for (const Slot& slot : policy::registry().slots()) {
+    made[slot.name()] = text_of(slot, composition.*slot.choice);
+  }
+  return made;
+}
+
+void print_policy(const policy::Composition& composition) {
+  fmt::print("# {}: {}\n# Source: {}\n", composition.name, composition.summary, composition.source);
+  for (const std::string& each : policy::sentences_of(policy::registry().traits(composition)))
+    fmt::print("# {}\n", each);
+  fmt::print("# {}\n", policy::age_cap_sentence(policy::kAgeCap));
+  for (const Part& part : parts_named(composition.name)) {
+    fmt::print("# {0} also names a part of policies, the {1} {0}: almanac policy describe +{0}\n",
+               composition.name, part.slot.name());
+  }
+  fmt::print("# As a file for --policy FILE.toml:\n");
+  const Json parts = parts_json(composition);
+  for (const auto& [key, value] : parts.items()) {
+    if (key != "source") fmt::print("{} = {}\n", key, value.dump());
+  }
+}
+
+/// "easy+proven replaces the estimate limit of easy".
+std::string use_of(const Part& part) {
+  const std::string example = policy::example_with(part.entry->name);
+  const std::string base = example.substr(0, example.rfind('+'));
+  const auto before = policy::registry().compose(base);
+  if (!before) return example;
+  const std::string replaced = text_of(part.slot, *before.*part.slot.choice);
+  if (replaced == part.entry->name)
+    return fmt::format("it is the {} of {}", part.slot.name(), base);
+  return fmt::format("{} replaces the {} {} of {}", example, part.slot.name(), replaced, base);
+}
+
+void print_part(const Part& part) {
+  const policy::Entry& entry = *part.entry;
+  fmt::print("{}: {}\n", entry.name, entry.summary);
+  fmt::print("  Part    {}: {}\n", part.slot.name(), role_of(part.slot));
+  fmt::print("  Use     {}\n", use_of(part));
+  for (const policy::Parameter& each : entry.parameters) {
+    const std::string usual =
+        each.words.empty() ? fmt::format("{}", fmt::join(each.usual, ":")) : each.words.front();
+    fmt::print("  Value   {}: {}; {} (default {})\n", each.name, each.summary, each.expected(),
+               usual);
+  }
+  entry.traits.has.each([](policy::Trait trait) { fmt::print("  Does    {}\n", clause(trait)); });
+  fmt::print("  Source  {}\n", entry.source);
+}
+
+void print_parts(const std::vector<Part>& parts, bool as_json) {
+  Json made = Json::array();
+  for (const Part& part : parts) {
+    if (!as_json) print_part(part);
+    Json each = {{"slot", part.slot.name()}, {"role", role_of(part.slot)}};
+    each.update(part_json(*part.entry));
+    made.push_back(std::move(each));
+  }
+  if (as_json) fmt::print("{}\n", made.dump(2));
+}
+
+}  // namespace
+
+Json policy_json(const policy::Composition& composition) {
+  const policy::TraitSet traits = policy::registry().traits(composition);
+  Json made = parts_json(composition);
+  made["bound"] = policy::is_bound(traits);
+  made["needs"] = policy::needs_of(traits);
+  made["does"] = Json::array();
+  traits.each([&](policy::Trait trait) { made["does"].push_back(clause(trait)); });
+  return made;
+}
+
+Json part_json(const policy::Entry& entry) {
+  Json made = {{"name", entry.name}, {"summary", entry.summary}, {"source", entry.source}};
+  entry.traits.has.each([&](policy::Trait trait) { made["does"].push_back(clause(trait)); });
+  for (const policy::Parameter& each : entry.parameters) {
+    Json parameter = {{"name", each.name}, {"summary", each.summary}};
+    parameter["expected"] = each.expected();
+    if (!each.words.empty()) {
+      parameter["usual"] = each.words.front();
+    } else if (each.is_list) {
+      parameter["usual"] = each.usual;
+    } else {
+      parameter["usual"] = each.usual.front();
+    }
+    made["parameters"].push_back(std::move(parameter));
+  }
+  return made;
+}
+
+std::vector<std::string> policy_and_part_names() {
+  std::vector<std::string> names;
+  for (const policy::Composition& each : policy::registry().policies()) names.push_back(each.name);
+  for (const Slot& slot : policy::registry().slots()) {
+    for (const policy::Entry& each : slot.choices->entries()) names.push_back(each.name);
+  }
+  return names;
+}
+
+Result<int> describe_policy(const std::string& name, bool as_json) {
+  const bool is_part = name.starts_with('+');
+  std::string part(name, is_part ? 1 : 0);
+  std::replace(part.begin(), part.end(), '-', '_');
+  const std::vector<Part> parts = parts_named(part);
+  const auto composition = policy::registry().compose(name);
+  if (!parts.empty() && (is_part || !composition)) {
+    print_parts(parts, as_json);
+    return kDone;
+  }
+  if (!composition) return tl::unexpected(composition.error());
+  if (!as_json) {
+    print_policy(*composition);
+    return kDone;
+  }
+  Json object = policy_json(*composition);
+  object["age_cap_h"] = seconds(policy::kAgeCap) / 3600;
+  fmt::print("{}\n", object.dump(2));
+  return kDone;
+}
+
+}  // namespace almanac::cli

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/pass/preempt/shadow_easy.h"
+
+#include <algorithm>
+
+#include "policy/registry.h"
+
+namespace almanac::policy {
+
+/// Believes what the shadow is told.
+class ShadowEasy::Bounds final : public predict::Estimator {
+ public:
+  explicit Bounds(const std::unordered_map<JobId, Duration>& most) : most_(most) {}
+  predict::Belief estimate(JobId job, const trace::Request&) override {
+    return {.run = most_.at(job)};
+  }
+
+ private:
+  const std::unordered_map<JobId, Duration>& most_;
+};
+
+ShadowEasy::ShadowEasy(const View& view)
+    : ledger_(view.cluster),
+      easy_(registry().make({.name = "easy", .estimate = "limit", .pass = "easy"},
+                            {.estimator = std::make_unique<Bounds>(most_)})) {}
+
+ShadowEasy::~ShadowEasy() = default;
+
+void ShadowEasy::arrive(JobId job, Duration most, Time came, const View& view) {
+  advance(view);
+  make_room(view);
+  // One that lost its nodes comes again, and may still wait or run here.
+  if (most_.contains(job)) {
+    if (progress_[index(job)].phase == Phase::waiting) return;
+    set_end(job, view.now);
+    advance(view);
+  }
+  Progress& state = progress_[index(job)];
+  state = {.since = came,
+           .vc = view.progress(job).vc,
+           .demand = view.progress(job).demand,
+           .phase = Phase::waiting};
+  most_[job] = std::max(Duration{1}, most);
+  const Event came_now{EventKind::job_arrived, static_cast<std::uint32_t>(index(job))};
+  decide(view.now, {&came_now, 1}, view);
+}
+
+void ShadowEasy::adopt(JobId job, Duration most, const View& view) {
+  advance(view);
+  make_room(view);
+  most_[job] = std::max(Duration{1}, most);
+  progress_[index(job)] = {.since = view.now,
+                           .vc = view.progress(job).vc,
+                           .demand = view.progress(job).demand,
+                           .phase = Phase::waiting};
+  for (const cluster::Grant& grant : view.grants(job)) {
+    // Under `easy` another job may hold its GPUs here.
+    if (!ledger_.can_take(grant)) return arrive(job, most, view.now, view);
+  }
+  for (const cluster::Grant& grant : view.grants(job)) ledger_.take(grant);
+  ledger_.commit();
+  start(job, view.grants(job), view.now);
+  started_.pop_back();
+  const Event adopted{EventKind::job_adopted, static_cast<std::uint32_t>(index(job))};
+  decide(view.now, {&adopted, 1}, view);
+}
+
+void ShadowEasy::end(JobId job, const View& view) {
+  advance(view);
+  const auto found = most_.find(job);
+  if (found == most_.end()) return;
+  const Duration ran = std::max(Duration{1}, view.attained(job));
+  const Progress& state = progress_[index(job)];
+  if (state.phase == Phase::waiting) {
+    found->second = ran;  // `easy` still reserves by the limit
+    return;
+  }
+  set_end(job, std::max(view.now, state.since + ran));
+  advance(view);
+}
+
+void ShadowEasy::withdraw(JobId job, const View& view) {
+  advance(view);
+  if (!most_.contains(job)) return;
+  if (progress_[index(job)].phase == Phase::running) return;  // as if it ran as long as it might
+  progress_[index(job)].phase = Phase::withdrawn;
+  const Event gone{EventKind::job_withdrawn, static_cast<std::uint32_t>(index(job))};
+  decide(view.now, {&gone, 1}, view);
+  most_.erase(job);
+}
+
+void ShadowEasy::follow_nodes(const View& view, const cluster::Ledger& real) {
+  advance(view);
+  std::vector<Event> events;
+  for (std::uint32_t at = 0; at < ledger_.num_nodes(); ++at) {
+    const NodeId node{at};
+    if (ledger_.drained(node) == real.drained(node)) continue;
+    ledger_.set_drained(node, real.drained(node));
+    const auto vc = static_cast<std::uint32_t>(index(view.cluster.nodes[at].vc));
+    events.push_back({EventKind::capacity_changed, vc});
+  }
+  if (!events.empty()) decide(view.now, events, view);
+}
+
+std::vector<ShadowEasy::Start> ShadowEasy::take_started(const View& view) {
+  advance(view);
+  return std::exchange(started_, {});
+}
+
+void ShadowEasy::advance(const View& view) {
+  std::vector<Event> events;
+  while (!ends_.empty() && ends_.begin()->first <= view.now) {
+    const Time at = ends_.begin()->first;
+    events.clear();
+    while (!ends_.empty() && ends_.begin()->first == at) {
+      const JobId job = ends_.begin()->second;
+      ends_.erase(ends_.begin());
+      finish(job, at);
+      events.push_back({EventKind::job_ended, static_cast<std::uint32_t>(index(job))});
+    }
+    decide(at, events, view);
+    for (const Event& each : events) most_.erase(JobId{each.subject});
+  }
+}
+
+void ShadowEasy::set_end(JobId job, Time at) {
+  const Time since = progress_[index(job)].since;
+  Duration& most = most_.at(job);
+  ends_.erase({since + most, job});
+  most = at - since;
+  ends_.emplace(at, job);
+}
+
+void ShadowEasy::finish(JobId job, Time at) {
+  Progress& state = progress_[index(job)];
+  state.attained += at - state.since;
+  state.end = at;
+  state.phase = Phase::ended;
+  for (std::size_t each = 0; each < state.num_grants; ++each) {
+    ledger_.give_back(grants_[state.first_grant + each]);
+  }
+  ledger_.commit();
+}
+
+void ShadowEasy::decide(Time at, std::span<const Event> events, const View& view) {
+  View own = view.elsewhere(progress_, grants_, rng_);
+  own.now = at;
+  Plan plan(ledger_, own);
+  easy_->decide(events, own, plan);
+  for (const Plan::Change& change : plan.changes()) {
+    start(change.job, plan.grants(change), at);
+  }
+  ledger_.commit();
+}
+
+void ShadowEasy::start(JobId job, std::span<const cluster::Grant> grants, Time at) {
+  Progress& state = progress_[index(job)];
+  started_.push_back({job, at - state.since});
+  if (grants.size() > state.max_grants) {
+    state.first_grant = static_cast<std::uint32_t>(grants_.size());
+    state.max_grants = static_cast<std::uint16_t>(grants.size());
+    grants_.resize(grants_.size() + grants.size());
+  }
+  std::copy(grants.begin(), grants.end(), grants_.begin() + state.first_grant);
+  state.num_grants = static_cast<std::uint16_t>(grants.size());
+  state.since = at;
+  state.start = at;
+  state.phase = Phase::running;
+  ends_.emplace(at + most_.at(job), job);
+}
+
+void ShadowEasy::make_room(const View& view) {
+  if (progress_.size() < view.num_jobs()) progress_.resize(view.num_jobs());
+}
+
+}  // namespace almanac::policy
