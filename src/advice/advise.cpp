@@ -17,6 +17,7 @@
 #include "base/check.h"
 #include "base/rng.h"
 #include "experiment/profile.h"
+#include "policy/recommended.h"
 #include "policy/registry.h"
 #include "predict/replay.h"
 #include "schedule/hosts.h"
@@ -214,14 +215,19 @@ Gain gain_of(const Play& play, const std::vector<Lived>& before, const std::vect
   return gain;
 }
 
-/// Of those whose gain is sure, the one with the shortest waits; among equals the one that hurts
-/// fewest.
+/// Of those whose gain is sure, the one with the shortest waits; among equals the recommended one
+/// (policy/recommended.h), and of policies that are nearly as good the one that hurts fewest.
 std::optional<std::size_t> choose(const Advice& advice) {
   std::optional<std::size_t> best;
   const auto wait_s = [&](std::size_t at) { return advice.outcomes[at].figures.avg_wait_s; };
   double least_s = HUGE_VAL;
   for (std::size_t at = 0; at < advice.outcomes.size(); ++at) {
     if (is_worth_it(advice, advice.outcomes[at])) least_s = std::min(least_s, wait_s(at));
+  }
+  for (std::size_t at = 0; at < advice.outcomes.size(); ++at) {
+    const bool is_equal = wait_s(at) <= (1 + policy::kSameWait) * least_s;
+    if (!is_equal || !policy::is_recommended(advice.outcomes[at].policy)) continue;
+    if (is_worth_it(advice, advice.outcomes[at])) return at;
   }
   for (std::size_t at = 0; at < advice.outcomes.size(); ++at) {
     const bool worth = is_worth_it(advice, advice.outcomes[at]);

@@ -69,6 +69,18 @@ TEST(Advise, FindsTheOrderThatHelpsAndSaysHowSure) {
   EXPECT_FALSE(advice->real) << "the log does not tell when jobs started";
 }
 
+TEST(Advise, RecommendsAlmanacAmongEquals) {
+  const auto advice =
+      advise(crowded_mornings(30), cluster::uniform(1, 8), question("qssf+easy:1,almanac"));
+  ASSERT_TRUE(advice) << to_string(advice.error());
+  ASSERT_TRUE(advice->best);
+  EXPECT_NEAR(advice->outcomes[0].figures.avg_wait_s, advice->outcomes[1].figures.avg_wait_s,
+              0.02 * advice->outcomes[0].figures.avg_wait_s);
+  EXPECT_EQ(advice->outcomes[*advice->best].policy, "almanac");
+  EXPECT_TRUE(advice->recommendation.starts_with("Try almanac (least expected GPU time first"))
+      << advice->recommendation;
+}
+
 TEST(Advise, CountsWhatOwnersUsedBefore) {
   Question asked = question("fair_share");
   asked.weeks = 24h * 7;
@@ -357,6 +369,9 @@ TEST(Candidates, AreThoseThatSlurmCanRun) {
     EXPECT_FALSE(policy::registry().traits(each).has(policy::Trait::stops_jobs)) << each.name;
     EXPECT_NE(each.estimate, "oracle") << each.name;
   }
+  EXPECT_EQ(names.front(), "almanac") << "compared first";
+  EXPECT_EQ(candidates().front().shape, "rigid") << "Slurm fixes the GPUs of a job";
+  EXPECT_EQ(candidates("fifo,almanac").value().back().shape, "rigid");
   EXPECT_NE(std::find(names.begin(), names.end(), "qssf"), names.end());
   EXPECT_NE(std::find(names.begin(), names.end(), "qssf+easy:1"), names.end());
   EXPECT_EQ(std::find(names.begin(), names.end(), "srtf"), names.end());

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "base/check.h"
 #include "experiment/experiment.h"
+#include "policy/recommended.h"
 #include "policy/registry.h"
 #include "service/policies.h"
 
@@ -36,30 +36,31 @@ std::string beyond_slurm(const policy::Composition& composition) {
   return {};
 }
 
-/// Named as what runs: with predicted run times where the policy would use true ones.
-Result<policy::Composition> named_as_it_runs(const std::string& name) {
-  return service::compose(service::stand_in(name).value_or(name));
-}
-
-policy::Composition composed(const std::string& name) {
-  auto made = named_as_it_runs(name);
-  ALMANAC_CHECK(made, "{}", to_string(made.error()));
-  return std::move(*made);
+/// Returns what Slurm would run: with predicted run times where the policy would use true ones,
+/// and named so.
+Result<policy::Composition> compose(const std::string& name) {
+  auto made = service::compose(service::stand_in(name).value_or(name));
+  if (made) service::take_no_ranges(*made);
+  return made;
 }
 
 }  // namespace
 
-policy::Composition stock() { return composed("easy+limit"); }
+policy::Composition stock() { return compose("easy+limit").value(); }
 
 std::vector<policy::Composition> candidates() {
   std::vector<policy::Composition> made;
   for (const policy::Composition& known : policy::registry().policies()) {
-    if (!service::compose(known.name) || !beyond_slurm(known).empty()) continue;
-    made.push_back(composed(known.name));
+    const auto one = compose(known.name);
+    if (!one || !beyond_slurm(*one).empty()) continue;
+    made.push_back(*one);
     if (known.pass == "strict" && known.order != "fifo") {
-      made.push_back(composed(known.name + "+easy:1"));
+      made.push_back(compose(known.name + "+easy:1").value());
     }
   }
+  std::stable_partition(made.begin(), made.end(), [](const policy::Composition& each) {
+    return policy::is_recommended(each.name);
+  });
   return made;
 }
 
@@ -67,7 +68,7 @@ Result<std::vector<policy::Composition>> candidates(const std::string& names) {
   if (names == "all") return candidates();
   std::vector<policy::Composition> made;
   for (const std::string& name : experiment::parse_policies(names)) {
-    auto one = named_as_it_runs(name);
+    auto one = compose(name);
     if (!one) return tl::unexpected(one.error());
     if (const std::string why = beyond_slurm(*one); !why.empty()) {
       return fail(Code::unsupported,

@@ -17,7 +17,8 @@ namespace almanac::advice {
 policy::Composition stock();
 
 /// Returns the policies of the registry that need nothing beyond Slurm: no changes of running jobs,
-/// no leases, no preemption. Each as it is and, if it lets no job pass, also with backfill, which
+/// no leases, no preemption of jobs that are not marked for it. The recommended one is first
+/// (policy/recommended.h). Each as it is and, if it lets no job pass, also with backfill, which
 /// Slurm has anyway. What only a simulation can know is learned (service::compose).
 std::vector<policy::Composition> candidates();
 

@@ -71,7 +71,7 @@ std::string policies_page(std::size_t width) {
   std::sort(entries.begin(), entries.end());
   return paragraph("--policy takes one or several of these names, separated by commas.", width) +
          "\nPolicies:\n" + name_list(entries, width) + "\nSets of policies:\n" +
-         name_list({{"quick", "fifo, easy, las and srtf"},
+         name_list({{"quick", "almanac, fifo, easy, las and srtf"},
                     {"all", "Every policy in the list that has something to do in the log"}},
                    width) +
          "\n" +

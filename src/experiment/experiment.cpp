@@ -3,23 +3,29 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
+#include "policy/recommended.h"
 #include "policy/registry.h"
 #include "schedule/speed_book.h"
 #include "script/scripted.h"
 
 namespace almanac::experiment {
 
-std::vector<std::string> quick_policies() { return {"fifo", "easy", "las", "srtf"}; }
+std::vector<std::string> quick_policies() {
+  return {policy::kRecommended, "fifo", "easy", "las", "srtf"};
+}
 
 std::vector<std::string> all_policies() {
   std::vector<std::string> names;
   for (const policy::Composition& known : policy::registry().policies()) {
     names.push_back(known.name);
   }
-  std::stable_partition(names.begin(), names.end(),
-                        [](const std::string& name) { return name == "fifo"; });
+  for (const std::string_view first : {"fifo", policy::kRecommended}) {
+    std::stable_partition(names.begin(), names.end(),
+                          [&](const std::string& name) { return name == first; });
+  }
   return names;
 }
 

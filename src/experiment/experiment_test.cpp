@@ -69,7 +69,8 @@ TEST(Experiment, LeavesOutOfAllWhatTheLogGivesNothingToDo) {
                   "(--speed): elasticflow, genie, promise, thrift",
                   kNotElastic, kNoTrials, kNoSignals, kNoPrices, kNeither, kNoTenants, kNoGuests));
   for (const std::string& note : made.left_out) EXPECT_THAT(made.notes, Contains(note));
-  EXPECT_EQ(made.experiment.policies.front(), "fifo");
+  EXPECT_EQ(made.experiment.policies[0], "almanac");
+  EXPECT_EQ(made.experiment.policies[1], "fifo");
   EXPECT_EQ(made.experiment.policies.size(), made.runs.size());
   EXPECT_EQ(made.runs.size() + 35, all_policies().size());
   EXPECT_THAT(made.experiment.policies, Not(Contains("chronus")));

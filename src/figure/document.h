@@ -16,7 +16,7 @@ namespace almanac::figure {
 
 /// A number that a report leads with.
 struct Tile {
-  std::string label{};   ///< "Best deployable policy"
+  std::string label{};   ///< "Recommended policy"
   std::string value{};   ///< "gittins"
   std::string detail{};  ///< One or two sentences.
 };
@@ -56,7 +56,7 @@ struct Compared {
   std::string baseline{};
   /// Best of all complete ones; "" for none.
   std::string best{};
-  std::string best_choice{};  ///< Best without a caution; "" for none.
+  std::string best_choice{};  ///< The recommended policy; "" for none.
 };
 
 struct Document {

@@ -26,21 +26,18 @@
 #include "perf/catalogue.h"
 #include "perf/steady_use.h"
 #include "policy/kit/age_cap.h"
+#include "policy/recommended.h"
 #include "service/idle.h"
 #include "service/service.h"
 
 namespace almanac::machine {
-
-/// The default policy of a machine: least expected GPU time first; backfill that delays no job; and
-/// jobs with an open number of GPUs get more than they request if there is room.
-inline constexpr const char* kDefaultPolicy = "qssf+easy+half_room";
 
 struct Config {
   std::string state;  ///< The folder of all state.
   Machine machine;    ///< The resources to allocate.
   /// See Registry::compose(). The policy in the store, if any, is used instead unless
   /// `policy_is_told`.
-  std::string policy = kDefaultPolicy;
+  std::string policy = policy::kRecommended;
   bool policy_is_told = false;
   std::string shadow{};  ///< Policy to compare with; "" for none.
   std::uint64_t seed = 0;

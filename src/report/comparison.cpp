@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 #include <variant>
 
 #include <fmt/format.h>
 
 #include "experiment/summary_fields.h"
+#include "policy/recommended.h"
 #include "text/human.h"
 
 namespace almanac::report {
@@ -154,10 +156,13 @@ void add_dues(Table& table) {
       .in(tier);
 }
 
-/// How many times shorter the average wait is than under the first policy.
+/// How many times shorter the average wait is than under the baseline.
 void add_gain(Table& table) {
-  const std::vector<Summary>& summaries = table.summaries();
-  const Summary& first = *std::find_if(summaries.begin(), summaries.end() - 1, is_whole);
+  std::vector<Summary> whole;
+  std::copy_if(table.summaries().begin(), table.summaries().end(), std::back_inserter(whole),
+               is_whole);
+  if (whole.empty()) whole.push_back(table.summaries().back());
+  const Summary& first = whole[policy::baseline_of(whole, &Summary::policy)];
   const double reference = is_whole(first) ? first.avg_wait_s : std::nan("");
   table.add("wait_gain", "vs " + first.policy, [reference](const Summary& s) {
     if (!is_whole(s) || !(s.avg_wait_s > 0) || !(reference > 0)) return Cell();

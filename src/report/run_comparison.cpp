@@ -12,7 +12,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "policy/recommended.h"
 #include "report/comparison.h"
+#include "report/recommendation.h"
 #include "stats/percentiles.h"
 
 namespace almanac::report {
@@ -157,13 +159,11 @@ std::string scale_of(const std::vector<double>& values) {
   return low > 0 && high > kSpread * low ? "log" : "linear";
 }
 
-/// The policy with the least mean completion time of those of which `may` holds; "" = none.
-template <typename May>
-std::string least(const Summaries& policies, May may) {
+/// Returns the policy with the lowest mean completion time; "" for none.
+std::string fastest(const Summaries& policies) {
   const Summary* best = nullptr;
   for (const Summary& each : policies) {
-    const bool counts = each.complete && !each.recorded && std::isfinite(each.avg_jct_s);
-    if (!counts || !may(each)) continue;
+    if (!each.complete || each.recorded || !std::isfinite(each.avg_jct_s)) continue;
     if (best == nullptr || each.avg_jct_s < best->avg_jct_s) best = &each;
   }
   return best == nullptr ? "" : best->policy;
@@ -174,9 +174,13 @@ std::string least(const Summaries& policies, May may) {
 figure::Compared compared_of(const Summaries& policies) {
   figure::Compared compared;
   for (const Summary& each : policies) compared.policies.push_back({each.policy, caution_of(each)});
-  if (!policies.empty()) compared.baseline = policies.front().policy;
-  compared.best = least(policies, [](const Summary&) { return true; });
-  compared.best_choice = least(policies, [](const Summary& each) { return !each.bound; });
+  if (!policies.empty()) {
+    compared.baseline = policies[policy::baseline_of(policies, &Summary::policy)].policy;
+  }
+  compared.best = fastest(policies);
+  SummaryRows rows;
+  for (const Summary& each : policies) rows.push_back(&each);
+  if (const auto choice = recommendation(rows)) compared.best_choice = policies[*choice].policy;
   return compared;
 }
 
@@ -240,12 +244,12 @@ figure::Figure draw_tradeoff(const Summaries& policies) {
   const auto role_of = [&](const Summary& each) {
     if (each.policy == compared.baseline) return "Baseline";
     if (each.recorded) return "As recorded";
-    if (each.policy == compared.best_choice) return "Best deployable policy";
+    if (each.policy == compared.best_choice) return "Recommended policy";
     return each.bound ? "Oracles" : "Other policies";
   };
   std::vector<const Summary*> rows;
   for (const char* const role :
-       {"Baseline", "Best deployable policy", "Other policies", "As recorded", "Oracles"}) {
+       {"Baseline", "Recommended policy", "Other policies", "As recorded", "Oracles"}) {
     for (const Summary& each : policies) {
       if (role_of(each) == std::string_view(role) && each.complete) rows.push_back(&each);
     }

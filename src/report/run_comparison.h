@@ -24,9 +24,9 @@ figure::Figure draw_tradeoff(const std::vector<experiment::Summary>& policies);
 /// Draws bars of times, waits and utilization of each policy.
 figure::Figure draw_bars(const std::vector<experiment::Summary>& policies);
 
-/// Returns the policies for a reader to choose from. The first is the baseline; the best has the
-/// smallest mean completion time. Oracles, interrupted policies and the recorded schedule carry a
-/// caution and cannot be chosen; the latter two are never best.
+/// Names the baseline (policy::baseline_of), the policy with the lowest mean completion time, and
+/// the recommendation. An oracle, an interrupted policy and what was recorded carry a caution and
+/// are never recommended; the latter two are never best.
 figure::Compared compared_of(const std::vector<experiment::Summary>& policies);
 
 /// Names of a distribution's curve.

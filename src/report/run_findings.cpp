@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "policy/registry.h"
+#include "policy/recommended.h"
 #include "report/run_dues.h"
 #include "report/run_energy.h"
 #include "report/run_losers.h"
@@ -34,16 +34,6 @@ std::string amount(double value) {
   return value < 10 ? fmt::format("{:.2g}", value) : grouped(std::llround(value));
 }
 
-/// Whether the policy may stop running jobs, or did.
-bool stops_jobs(const RunInput& input, const Summary& summary) {
-  if (summary.preemptions > 0) return true;
-  const auto& runs = input.prepared().runs;
-  return std::any_of(runs.begin(), runs.end(), [&](const experiment::Prepared::Run& run) {
-    return run.composition.name == summary.policy &&
-           policy::registry().traits(run.composition).has(policy::Trait::stops_jobs);
-  });
-}
-
 /// The policy with the lowest mean completion time of those that `fit`.
 template <class Fit>
 std::optional<std::size_t> best_of(const Policies& policies, Fit fit) {
@@ -55,9 +45,6 @@ std::optional<std::size_t> best_of(const Policies& policies, Fit fit) {
   }
   return best;
 }
-
-/// Whether a policy may be recommended: a cluster can run it, and its simulation is complete.
-bool is_advisable(const Summary& summary) { return !summary.bound && summary.complete; }
 
 /// Names the interrupted policies: their figures cover other jobs than those of the rest.
 std::optional<Finding> interrupted(const RunInput& input, const Policies& policies) {
@@ -88,8 +75,8 @@ std::string compared_with(const Summary& best, const Summary& first) {
                         : fmt::format("{} sooner than {}", human_share(sooner), than);
 }
 
-/// What to choose if jobs cannot be stopped, or if the best policy is an oracle.
-std::string advice_on(const RunInput& input, const Policies& policies, const Summary& best) {
+/// What to choose if jobs can be stopped, or if the best policy is an oracle.
+std::string advice_on(const Policies& policies, const Summary& best) {
   if (best.bound) {
     const bool all = std::all_of(policies.begin(), policies.end(),
                                  [](const PolicyDigest& each) { return each.summary.bound; });
@@ -101,16 +88,15 @@ std::string advice_on(const RunInput& input, const Policies& policies, const Sum
                      "knows. Expect less.",
                      best.policy);
   }
-  if (!stops_jobs(input, best)) return {};
-  const auto other = best_of(policies, [&](const Summary& each) {
-    return is_advisable(each) && !stops_jobs(input, each);
-  });
-  const std::string stops = fmt::format(
-      "{} preempts jobs, so they must be able to resume from a checkpoint.", best.policy);
-  if (!other) return stops;
-  const Summary& summary = policies[*other].summary;
-  return fmt::format("{} If no job may be preempted, the best policy is {}: {} on average.", stops,
-                     summary.policy, human_time(summary.avg_jct_s));
+  if (needs_checkpoints(best)) {
+    return fmt::format("{} preempts jobs, so they must be able to resume from a checkpoint.",
+                       best.policy);
+  }
+  const Summary* const faster = faster_with_checkpoints(summary_rows(policies), best);
+  if (faster == nullptr) return {};
+  return fmt::format(
+      "{} preempts jobs. If every job can resume from a checkpoint, it is faster: {} on average.",
+      faster->policy, human_time(faster->avg_jct_s));
 }
 
 /// What the best oracle reaches, if that is better than the best deployable policy.
@@ -124,7 +110,7 @@ std::string beyond(const Policies& policies, const Summary& best) {
                      summary.policy, human_time(summary.avg_jct_s));
 }
 
-Finding completion(const RunInput& input, const Policies& policies, std::size_t at) {
+Finding completion(const Policies& policies, std::size_t at) {
   const Summary& best = policies[at].summary;
   const Summary& first = policies.front().summary;
   Finding finding{.figure = "run_comparison"};
@@ -137,23 +123,25 @@ Finding completion(const RunInput& input, const Policies& policies, std::size_t 
       fmt::format("Completion time: median {}, p99 {}. Mean wait: {}.", human_time(best.p50_jct_s),
                   human_time(best.p99_jct_s), human_time(best.avg_wait_s));
   const std::string left = beyond(policies, best);
+  const bool is_fastest = faster_with_checkpoints(summary_rows(policies), best) == nullptr;
   if (policies.size() == 1) {
     finding.headline = fmt::format("Under {} the average job finishes {} after its submission.",
                                    name, human_time(best.avg_jct_s));
   } else if (at == 0) {
     finding.headline =
-        fmt::format("No {}policy has a shorter mean completion time than {} ({}).",
-                    left.empty() ? "" : "deployable ", name, human_time(best.avg_jct_s));
+        fmt::format("No {}policy {}has a shorter mean completion time than {} ({}).",
+                    left.empty() ? "" : "deployable ", is_fastest ? "" : "without preemption ",
+                    name, human_time(best.avg_jct_s));
   } else if (best.avg_jct_s < first.avg_jct_s) {
     finding.headline = fmt::format("Under {} the average job finishes after {}, {}.", name,
                                    human_time(best.avg_jct_s), compared_with(best, first));
   } else {
     finding.headline =
-        fmt::format("Of the deployable policies, {} has the shortest mean completion time: {}.",
-                    name, human_time(best.avg_jct_s));
+        fmt::format("Of the deployable policies{}, {} has the shortest mean completion time: {}.",
+                    is_fastest ? "" : " without preemption", name, human_time(best.avg_jct_s));
   }
   finding.detail += left;
-  finding.advice = advice_on(input, policies, best);
+  finding.advice = advice_on(policies, best);
   return finding;
 }
 
@@ -325,8 +313,27 @@ std::optional<Finding> unfinished(const Policies& policies) {
 
 }  // namespace
 
+Policies complete_policies(const Policies& all) {
+  Policies made;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(made),
+               [](const PolicyDigest& each) { return each.summary.complete; });
+  const auto at = policy::baseline_of(
+      made, [](const PolicyDigest& each) -> const std::string& { return each.summary.policy; });
+  if (at > 0) {
+    const auto baseline = made.begin() + static_cast<std::ptrdiff_t>(at);
+    std::rotate(made.begin(), baseline, baseline + 1);
+  }
+  return made;
+}
+
+SummaryRows summary_rows(const Policies& policies) {
+  SummaryRows rows;
+  for (const PolicyDigest& each : policies) rows.push_back(&each.summary);
+  return rows;
+}
+
 std::size_t best_policy(const Policies& policies) {
-  if (const auto choice = best_of(policies, is_advisable)) return *choice;
+  if (const auto choice = recommendation(summary_rows(policies))) return *choice;
   if (const auto whole = best_of(policies, [](const Summary& each) { return each.complete; })) {
     return *whole;
   }
@@ -336,9 +343,7 @@ std::size_t best_policy(const Policies& policies) {
 std::vector<Finding> run_findings(const RunInput& input, const Policies& all) {
   std::vector<Finding> findings;
   if (auto cut = interrupted(input, all)) findings.push_back(std::move(*cut));
-  Policies policies;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(policies),
-               [](const PolicyDigest& each) { return each.summary.complete; });
+  const Policies policies = complete_policies(all);
   if (policies.empty()) return findings;
   const std::size_t best = best_policy(policies);
   const bool finished = policies[best].summary.finished > 0;
@@ -347,7 +352,7 @@ std::vector<Finding> run_findings(const RunInput& input, const Policies& all) {
   const auto add = [&](std::optional<Finding> finding) {
     if (finding) findings.push_back(std::move(*finding));
   };
-  add(completion(input, policies, best));
+  add(completion(policies, best));
   add(unfinished(policies));
   if (finished && first.finished > 0) add(waiting(policies, best));
   if (compared) add(losers(input, policies, best));

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -41,6 +40,14 @@ std::string best_oracle_words(const Policies& policies, const Summary& chosen) {
   if (best == nullptr) return {};
   return fmt::format(" The best oracle, {}, reaches a mean wait of {}.", best->policy,
                      human_time(best->avg_wait_s));
+}
+
+/// What a policy reaches that preempts any job, where that is better than `chosen`.
+std::string checkpoint_words(const Policies& policies, const Summary& chosen) {
+  const Summary* const faster = faster_with_checkpoints(summary_rows(policies), chosen);
+  if (faster == nullptr) return {};
+  return fmt::format(" If every job can resume from a checkpoint, {} reaches a mean wait of {}.",
+                     faster->policy, human_time(faster->avg_wait_s));
 }
 
 std::string interval_words(const PolicyDigest& before, const PolicyDigest& after) {
@@ -111,9 +118,7 @@ Tile losers_tile(const RunInput& input, const Policies& policies, std::size_t be
 }  // namespace
 
 std::vector<Tile> run_tiles(const RunInput& input, const Policies& all) {
-  Policies policies;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(policies),
-               [](const PolicyDigest& each) { return each.summary.complete; });
+  const Policies policies = complete_policies(all);
   if (policies.empty()) return {};
   const std::size_t at = best_policy(policies);
   const Summary& first = policies.front().summary;
@@ -127,29 +132,30 @@ std::vector<Tile> run_tiles(const RunInput& input, const Policies& all) {
             {"Who loses", "not known", "That takes a second policy."}};
   }
   if (best.bound) {
-    return {{"Best deployable policy", "none",
+    return {{"Recommended policy", "none",
              "Every policy of this run is an oracle: it uses true run times, which no real cluster "
              "knows. Add one that does not, such as qssf."},
             {"Best oracle", best.policy, times_of(best)},
             {"Who loses", "not known", "No deployable policy was simulated."}};
   }
+  const std::string better = checkpoint_words(policies, best) + best_oracle_words(policies, best);
+  const char* const kind = needs_checkpoints(best) ? "" : " without preemption";
   if (at == 0 || !(best.avg_jct_s < first.avg_jct_s)) {
     const std::string than =
         at == 0 ? "the baseline" : fmt::format("{}, an oracle and the baseline", first.policy);
-    return {{"Best deployable policy", best.policy,
+    return {{"Recommended policy", best.policy,
              at == 0 ? "This is the baseline. " + times_of(best) : times_of(best)},
             {"Gain", "none",
-             fmt::format("No deployable policy of this run has a shorter mean completion time than "
-                         "{}.{}",
-                         than, best_oracle_words(policies, best))},
+             fmt::format("No deployable policy{} in this run has a shorter mean completion time "
+                         "than {}.{}",
+                         kind, than, better)},
             {"Who loses", "nobody", "Keep the current policy, and nothing changes."}};
   }
   const std::string needs =
       best.needs.empty() ? "" : fmt::format(" Requires {}.", fmt::join(best.needs, ", "));
-  return {{"Best deployable policy", best.policy,
-           fmt::format("Shortest mean completion time of the policies that a cluster can run: "
-                       "{}.{}{}",
-                       human_time(best.avg_jct_s), needs, best_oracle_words(policies, best))},
+  return {{"Recommended policy", best.policy,
+           fmt::format("Shortest mean completion time of the deployable policies{}: {}.{}{}", kind,
+                       human_time(best.avg_jct_s), needs, better)},
           gain_tile(policies.front(), policies[at]),
           losers_tile(input, policies, at)};
 }

@@ -11,8 +11,8 @@
 
 namespace almanac::report {
 
-/// Returns the best deployable policy, its gain over the first policy of the run, and who loses by
-/// it. Returns nothing if no policy was complete or no job finished.
+/// Returns the recommended policy, its gain over the baseline of the run, and who loses by it.
+/// Returns nothing if no policy was complete or no job finished.
 std::vector<figure::Tile> run_tiles(const RunInput& input,
                                     const std::vector<PolicyDigest>& policies);
 

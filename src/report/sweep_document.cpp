@@ -5,10 +5,12 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "policy/recommended.h"
 #include "report/comparison.h"
 #include "report/shown_command.h"
 #include "stats/mean.h"
@@ -191,7 +193,10 @@ const std::string* best_at(const Points& points, const Axes& axes, double load) 
 
 /// The best policy has the lowest mean JCT over all points, with equal weight for each load.
 figure::Compared compared_of(const Points& points, const Axes& axes) {
-  figure::Compared compared{.baseline = axes.policies.empty() ? "" : axes.policies.front()};
+  figure::Compared compared;
+  if (!axes.policies.empty()) {
+    compared.baseline = axes.policies[policy::baseline_of(axes.policies, std::identity())];
+  }
   double least = kNaN;
   double least_choice = kNaN;
   for (const std::string& policy : axes.policies) {

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "policy/recommended.h"
 #include "report/comparison.h"
 #include "text/human.h"
 
@@ -155,14 +156,19 @@ std::string loans_of(const std::vector<Group>& groups) {
 }
 
 /// What the GPUs did and how CPU jobs waited: means over the seeds, the least and the greatest use,
-/// and how much more than under the first policy, seed by seed. Only where speeds were simulated.
+/// and how much more than under the baseline, seed by seed. Only where speeds were simulated.
 std::string use_of(const std::vector<Group>& groups, const figure::TableForm& form) {
   using experiment::Summary;
   if (groups.empty() || std::isnan(groups.front().first().gpu_utilization)) return "";
-  std::map<std::pair<double, std::uint64_t>, double> first;  // use under the first policy
+  const std::string& baseline =
+      groups[policy::baseline_of(groups, [](const Group& of) { return of.first().policy; })]
+          .first()
+          .policy;
+  std::map<std::pair<double, std::uint64_t>, double> before;  // use under the baseline
   for (const Group& group : groups) {
+    if (group.first().policy != baseline) continue;
     for (const experiment::SweepPoint* const point : group.points) {
-      first.try_emplace({point->load, point->seed}, point->summary.gpu_utilization);
+      before.try_emplace({point->load, point->seed}, point->summary.gpu_utilization);
     }
   }
   figure::Rows rows(groups);
@@ -182,12 +188,12 @@ std::string use_of(const std::vector<Group>& groups, const figure::TableForm& fo
              return fmt::format("{:.1f} to {:.1f}%", 100 * *least, 100 * *most);
            })
       .right();
-  rows.add("gain", "against " + groups.front().first().policy,
+  rows.add("gain", "against " + baseline,
            [&](const Group& of) {
              std::vector<double> gains;
              for (const experiment::SweepPoint* const point : of.points) {
                gains.push_back(
-                   point->summary.gpu_utilization / first.at({point->load, point->seed}) - 1);
+                   point->summary.gpu_utilization / before.at({point->load, point->seed}) - 1);
              }
              const auto [worst, best] = std::minmax_element(gains.begin(), gains.end());
              return fmt::format("{:+.1f}% ({:+.1f} to {:+.1f}%)", 100 * Group::mean_of(gains),

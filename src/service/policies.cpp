@@ -90,6 +90,10 @@ void take_no_truth(policy::Composition& composition) {
   if (estimate.traits.has.any_of(kOfThePast)) composition.estimate = std::string(kPredicted);
 }
 
+void take_no_ranges(policy::Composition& composition) {
+  if (composition.shape.name == "half_room") composition.shape = policy::Composition().shape;
+}
+
 Result<void> take_kept_policies(const store::Store& store, bool policy_is_told, std::string& policy,
                                 std::string& shadow) {
   const auto take = [&](const char* key, std::string& into) -> Result<void> {

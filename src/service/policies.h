@@ -36,6 +36,10 @@ std::string stand_in_note(const std::string& text);
 /// Replaces an estimate that only a simulation of the past can have by the paper's rolling one.
 void take_no_truth(policy::Composition& composition);
 
+/// Takes off shape `half_room`, which chooses within the range of GPUs that a job allows. Slurm
+/// fixes each job's GPUs at submission, so there the policy decides the same without it.
+void take_no_ranges(policy::Composition& composition);
+
 /// Keys of a store for the chosen policy and for the shadow policy.
 inline constexpr const char* kPolicyKey = "policy";
 inline constexpr const char* kShadowKey = "shadow";

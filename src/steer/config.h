@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "perf/catalogue.h"
+#include "policy/recommended.h"
 #include "service/clock.h"
 #include "slurm/link.h"
 #include "steer/settings.h"
@@ -20,9 +21,9 @@
 namespace almanac::steer {
 
 struct Config {
-  std::string state;            ///< State folder.
-  std::string policy = "qssf";  ///< Unless `policy_is_told`, the policy in the store takes
-                                ///< precedence.
+  std::string state;  ///< State folder.
+  /// The policy in the store, if any, is used instead unless `policy_is_told`.
+  std::string policy = policy::kRecommended;
   bool policy_is_told = false;
   std::string shadow{};
   Settings settings{};

@@ -45,6 +45,7 @@ policy::Composition undivided(policy::Composition composition) {
 Result<Chosen> compose(const std::string& text) {
   auto made = policy::registry().compose(text);
   if (!made) return tl::unexpected(made.error());
+  service::take_no_ranges(*made);
   if (const std::string why = obstacle(*made); !why.empty()) {
     const bool only_splits =
         made->division != policy::Composition().division && obstacle(undivided(*made)).empty();
@@ -52,7 +53,7 @@ Result<Chosen> compose(const std::string& text) {
                 only_splits
                     ? fmt::format("without +{} the policy can decide for Slurm, over all nodes",
                                   made->division.name)
-                    : "qssf, sjf, las, gittins, easy and fifo can decide for Slurm");
+                    : "almanac, qssf, sjf, las, gittins, easy and fifo can decide for Slurm");
   }
   Chosen chosen{.composition = std::move(*made)};
   chosen.capacity = std::exchange(chosen.composition.capacity, "all");

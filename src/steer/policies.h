@@ -28,7 +28,8 @@ struct Chosen {
 };
 
 /// The policy that `text` names. An estimate that only a simulation can have becomes the paper's
-/// rolling one. Fails with usage as Registry::compose() does, and with unsupported where a policy
+/// rolling one, and shape `half_room` is taken off, because no Slurm job has a range of GPUs. Fails
+/// with usage as Registry::compose() does, and with unsupported where a policy
 /// needs what Slurm cannot do: other cores or GPUs than requested at the start of a job, or memory
 /// from one decision to the next.
 Result<Chosen> compose(const std::string& text);

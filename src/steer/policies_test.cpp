@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "steer/config.h"
+
 namespace almanac::steer {
 namespace {
 
@@ -19,9 +21,19 @@ TEST(SlurmPolicies, RefusesToDealJobsToPartsWhichEachDecisionWouldForget) {
 TEST(SlurmPolicies, NamesOthersWhereThePolicyWouldNotDoUndividedEither) {
   const auto refused = compose("elasticflow+pop");
   ASSERT_FALSE(refused);
-  EXPECT_TRUE(to_string(refused.error())
-                  .ends_with("(qssf, sjf, las, gittins, easy and fifo can decide for Slurm)"))
+  EXPECT_TRUE(
+      to_string(refused.error())
+          .ends_with("(almanac, qssf, sjf, las, gittins, easy and fifo can decide for Slurm)"))
       << to_string(refused.error());
+}
+
+TEST(SlurmPolicies, TakeOffWhatChoosesWithinARangeOfGpus) {
+  EXPECT_EQ(Config().policy, "almanac");
+  const auto chosen = compose(Config().policy);
+  ASSERT_TRUE(chosen) << to_string(chosen.error());
+  EXPECT_EQ(chosen->composition.name, "almanac");
+  EXPECT_EQ(chosen->composition.shape, "rigid");
+  EXPECT_FALSE(compose("fifo+fastest")) << "a shape that would change what jobs request";
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ TEST_F(NewcomerCommand, ShowsTheDefaultsOfAlmanacToml) {
   EXPECT_EQ(values["machine.max_grace"], "15:00");
   EXPECT_EQ(values["machine.requeue_for"], "24:00:00");
   EXPECT_EQ(values["slurm.way"], "gateway if it is installed, else commands");
-  EXPECT_THAT(values["serve.policy"], HasSubstr("qssf"));
+  EXPECT_THAT(values["serve.policy"], HasSubstr("almanac"));
   EXPECT_EQ(values["agent.secret"], "/etc/almanac/agent.secret");
 }
 

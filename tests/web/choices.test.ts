@@ -171,7 +171,7 @@ describe('figures of policies', () => {
 
 describe('a report leads with', () => {
   const led = JSON.stringify({
-    schema: 1, kind: 'run', title: 'log.csv', tiles: [{label: 'Best deployable policy', value: 'las', detail: 'Requires checkpoints.'}],
+    schema: 1, kind: 'run', title: 'log.csv', tiles: [{label: 'Recommended policy', value: 'las', detail: 'Requires checkpoints.'}],
     compared: {policies: [{name: 'fifo', caution: ''}, {name: 'las', caution: ''}, {name: 'srtf', caution: 'oracle'}], baseline: 'fifo', best: 'srtf', best_choice: 'las'},
     findings: [{headline: 'Half of the jobs wait under fifo.', figure: 'waits'}, {headline: 'Fewer wait under las.', figure: 'waits'}],
     sections: [
@@ -192,7 +192,7 @@ describe('a report leads with', () => {
 
   test('tiles, then a picture of all policies by name, then findings with a picture each', async () => {
     const {page, faults} = await openIn(browser, written(folder, 'led', led), 1400, 'light');
-    assert.match((await page.locator('.tiles').innerText()).replace(/\s+/g, ' '), /Best deployable policy las Requires checkpoints\./);
+    assert.match((await page.locator('.tiles').innerText()).replace(/\s+/g, ' '), /Recommended policy las Requires checkpoints\./);
     const order = await page.locator('main section').evaluateAll((all) => all.map((section) => section.id || section.className));
     assert.deepEqual(order, ['tiles', 'section-policies', 'findings', 'section-times']);
     const scatter = page.locator('#figure-tradeoff');

@@ -26,6 +26,7 @@
 #include "machine/local_service.h"
 #include "machine/power.h"
 #include "perf/catalogue_file.h"
+#include "policy/recommended.h"
 #include "report/dashboard.h"
 #include "serve/server.h"
 #include "service/policies.h"
@@ -59,7 +60,7 @@ constexpr std::ptrdiff_t kPast = 2'000;
 constexpr std::int64_t kJobsOfPreset = 20'000;
 
 struct DemoOptions {
-  std::string policy = machine::kDefaultPolicy;
+  std::string policy = policy::kRecommended;
   double speedup = 120;
   std::uint64_t seed = 1;
 };
@@ -96,7 +97,7 @@ std::vector<store::Job> made_up_past(const std::vector<Arrival>& arrivals,
     record.outcome.run = arrival.run;
     record.outcome.state = arrival.state;
   }
-  const auto policy = experiment::make_policy(*service::compose(machine::kDefaultPolicy), log);
+  const auto policy = experiment::make_policy(*service::compose(policy::kRecommended), log);
   const sim::Schedule schedule = sim::simulate(log, cluster, **policy, {});
   const Duration ago = std::max(Duration{0}, schedule.finish - now) + 1s;
   for (std::size_t at = 0; at < made.size(); ++at) {

@@ -25,6 +25,7 @@
 #include "machine/local_service.h"
 #include "machine/power.h"
 #include "perf/catalogue_file.h"
+#include "policy/recommended.h"
 #include "policy/registry.h"
 #include "process/oom_score.h"
 #include "process/open_files.h"
@@ -319,10 +320,9 @@ void register_serve(Program& program) {
                 "Create and remove MIG instances as jobs need them; requires root")
       ->group(heading(Group::cluster));
   command
-      .add_option(
-          "--policy", options->policy,
-          fmt::format("Scheduling policy (default: the last one; at first {}, for Slurm qssf)",
-                      machine::kDefaultPolicy))
+      .add_option("--policy", options->policy,
+                  fmt::format("Scheduling policy (default: the last one; at first {})",
+                              policy::kRecommended))
       ->type_name("POLICY")
       ->check(policy_name())
       ->group(heading(Group::policies));
