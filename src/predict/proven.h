@@ -6,9 +6,8 @@
 ///
 ///   limit          the time limit times the ratio of run time to limit of all jobs
 ///   history        what earlier jobs like this one took (predict/past_runs.h)
-///   learned        a model that was trained before; none is trained here, since tables of past
-///   runs
-///                  order jobs as well as trees at a hundredth of the cost
+///   learned        a model that was trained before. None is trained here: tables of past runs
+///                  order jobs as well as trees do, at a hundredth of the cost
 ///                  (docs/evidence/predict.md)
 ///
 /// One distribution answers each question in its own way:

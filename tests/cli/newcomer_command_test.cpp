@@ -84,7 +84,7 @@ TEST_F(NewcomerCommand, SaysThatAScriptIsMissing) {
 TEST_F(NewcomerCommand, DescribesPartsOfPolicies) {
   const ProgramRun proven = run_program({"policy", "describe", "proven"});
   ASSERT_EQ(proven.status, 0) << proven.err;
-  EXPECT_THAT(proven.out, HasSubstr("proven: limit, history or learned"));
+  EXPECT_THAT(proven.out, HasSubstr("proven: limit, past runs or a trained model"));
   EXPECT_THAT(proven.out, HasSubstr("estimate: which run times the policy expects"));
   EXPECT_THAT(proven.out, HasSubstr("easy+proven replaces the estimate limit of easy"));
   EXPECT_EQ(run_program({"help", "proven"}).out, proven.out);
@@ -99,6 +99,16 @@ TEST_F(NewcomerCommand, DescribesPartsOfPolicies) {
   EXPECT_THAT(run_program({"hlep"}).err, HasSubstr("did you mean help?"));
   const json as_json = json::parse(run_program({"policy", "describe", "proven", "-o", "json"}).out);
   EXPECT_EQ(as_json.at(0).at("slot"), "estimate");
+}
+
+TEST_F(NewcomerCommand, SaysWhomAlmanacStopsAndHowLongJobsWaitAtMost) {
+  const std::string usual = run_program({"policy", "describe", "almanac"}).out;
+  EXPECT_THAT(usual, HasSubstr("Preempts only jobs submitted with --requeue"));
+  EXPECT_THAT(usual, HasSubstr("waited 4 times as long as under easy, plus 7 days"));
+  const std::string tight =
+      run_program({"policy", "describe", "almanac+preempt:none:2:1.5:7200"}).out;
+  EXPECT_THAT(tight, HasSubstr("Preempts no job."));
+  EXPECT_THAT(tight, HasSubstr("waited 1.5 times as long as under easy, plus 2 h"));
 }
 
 TEST_F(NewcomerCommand, ClaimsNoSharedGpusOfAPolicyThatSharesNone) {
