@@ -21,6 +21,9 @@
 /// are ahead has no bound of its own: if a crowd of jobs is due at the same time, the last one
 /// waits for all others.
 ///
+/// Case 20,780 of HoldsInRandomCases exceeds the bound by 84 s, so the argument or the pass has a
+/// gap. Only the first 2,000 cases run by default.
+///
 /// With longer limits the policy knows E only from above, because it assumes that jobs that have
 /// not ended run to their limits. These cases are held to `kDrains`, which no argument supports.
 #include <algorithm>
