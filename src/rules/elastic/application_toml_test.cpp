@@ -46,7 +46,7 @@ TEST_F(ElasticToml, SaysHowLongStepsTakeAndHowFarTheyGo) {
 
 TEST_F(ElasticToml, NamesTheFirstThingThatIsWrong) {
   EXPECT_THAT(error("[[application]]\nnmae = 'small'\n"),
-              HasSubstr("elastic.toml:2:1: unknown key nmae (known: name, batch"));
+              HasSubstr("elastic.toml:2:1: unknown key nmae (did you mean name?)"));
   EXPECT_THAT(error("[[application]]\nbatch = 8\n"), HasSubstr("an application needs a name"));
   EXPECT_THAT(error("[[application]]\nname = 'x'\n"), HasSubstr("an application needs batch"));
   EXPECT_THAT(error("[[application]]\nname = 'x'\nbatch = 0\n"),
