@@ -32,12 +32,15 @@
 
 namespace almanac::machine {
 
+/// The recommended policy, and jobs that accept several numbers of GPUs get more than the least.
+inline constexpr const char* kDefaultPolicy = "almanac+half_room";
+
 struct Config {
   std::string state;  ///< The folder of all state.
   Machine machine;    ///< The resources to allocate.
   /// See Registry::compose(). The policy in the store, if any, is used instead unless
   /// `policy_is_told`.
-  std::string policy = policy::kRecommended;
+  std::string policy = kDefaultPolicy;
   bool policy_is_told = false;
   std::string shadow{};  ///< Policy to compare with; "" for none.
   std::uint64_t seed = 0;

@@ -24,13 +24,14 @@ inline bool is_recommended(std::string_view name) {
           name[name.size() - std::string_view(kRecommended).size() - 1] == ':');
 }
 
-/// Returns the position of the row that gains are against: the first one that is not the
-/// recommended policy, which tables show first; 0 if there is no other. `name` maps a row to the
-/// name of its policy.
+/// Returns the position of the row that gains are against: the first one that is neither the
+/// recommended policy, which tables show first, nor that policy with other parts; 0 if there is no
+/// other. `name` maps a row to the name of its policy.
 template <class Rows, class Name>
 std::size_t baseline_of(const Rows& rows, Name name) {
   const auto at = std::find_if(rows.begin(), rows.end(), [&](const auto& row) {
-    return !is_recommended(std::invoke(name, row));
+    const std::string_view own = std::invoke(name, row);
+    return !is_recommended(own.substr(0, own.find('+')));
   });
   return at == rows.end() ? 0 : static_cast<std::size_t>(at - rows.begin());
 }

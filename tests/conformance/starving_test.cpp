@@ -147,6 +147,26 @@ TEST(AgeCap, KeepsGpusForTheOldestAndSaysSo) {
   EXPECT_EQ(again->result.waits.back().reason.kind, policy::ReasonKind::oldest);
 }
 
+// Old jobs go before all priority tiers, those that wait as those that run: else each that waits
+// would stop the one that runs.
+TEST(AgeCap, OldJobsDoNotStopEachOther) {
+  Case input;
+  input.policy = "almanac+preempt:all";
+  input.cluster = cluster::uniform(1, 4);
+  input.age_cap = 60s;
+  input.options.restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s};
+  for (int job = 0; job < 4; ++job) {
+    add_job(
+        input.trace,
+        {.id = std::to_string(job), .submit = job * 1s, .gpus = 4, .run = 1000s, .limit = 1000s});
+  }
+  const Result<Played> played = play(input);
+  ASSERT_TRUE(played) << to_string(played.error());
+  for (int job = 1; job < 4; ++job) {
+    EXPECT_EQ(played->result.jobs[static_cast<std::size_t>(job)].preemptions, 0U) << job;
+  }
+}
+
 // A pass with reservations lets others run until the oldest can start.
 TEST(AgeCap, OthersPassTheOldestIfTheyDelayItNot) {
   Case input;

@@ -320,9 +320,10 @@ void register_serve(Program& program) {
                 "Create and remove MIG instances as jobs need them; requires root")
       ->group(heading(Group::cluster));
   command
-      .add_option("--policy", options->policy,
-                  fmt::format("Scheduling policy (default: the last one; at first {})",
-                              policy::kRecommended))
+      .add_option(
+          "--policy", options->policy,
+          fmt::format("Scheduling policy (default: the last one; at first {}, with Slurm {})",
+                      machine::kDefaultPolicy, policy::kRecommended))
       ->type_name("POLICY")
       ->check(policy_name())
       ->group(heading(Group::policies));

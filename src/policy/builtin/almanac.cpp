@@ -18,7 +18,6 @@ void register_almanac(Registry& registry) {
                        .estimate = "proven",
                        .order = "index",
                        .placement = "best_fit",
-                       .shape = "half_room",
                        .pass = "preempt"});
 }
 

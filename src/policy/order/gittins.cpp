@@ -80,13 +80,14 @@ double expected_left(const Candidate& job) {
   return left > Duration{0} ? seconds(left) : outlived(job.worked);
 }
 
+/// The index of a job on one GPU.
+double index_of(const Candidate& job) {
+  return job.likely != nullptr ? rank_of(*job.likely, step_of(job.worked)) : expected_left(job);
+}
+
 class Gittins : public Order {
  public:
-  double rank(const Candidate& job) const override {
-    const double each =
-        job.likely != nullptr ? rank_of(*job.likely, step_of(job.worked)) : expected_left(job);
-    return job.request.gpus * each;
-  }
+  double rank(const Candidate& job) const override { return job.request.gpus * index_of(job); }
   double tie(const Candidate& job) const override { return job.request.gpus; }
   Duration jumps_after(const Candidate& job) const override {
     const std::size_t next = step_of(job.worked) + 1;
@@ -98,11 +99,12 @@ class Gittins : public Order {
 };
 
 /// A job that runs to its end once it has started has one moment to look again, its end: its index
-/// is its expected GPU time.
+/// is its expected GPU time. A job without GPUs counts as one with a GPU; else every such job,
+/// however long, would go before all others and could take all cores.
 class Index final : public Gittins {
  public:
   double rank(const Candidate& job) const override {
-    return job.may_stop ? Gittins::rank(job) : job.request.gpus * expected_left(job);
+    return std::max(1, job.request.gpus) * (job.may_stop ? index_of(job) : expected_left(job));
   }
   Duration jumps_after(const Candidate& job) const override {
     return job.may_stop ? Gittins::jumps_after(job) : kNoDuration;

@@ -33,6 +33,7 @@ Candidate JobLine::candidate(JobId job) const {
                  .likely = beliefs_.likely(job),
                  .may_stop = may_stop(view_->request(job), stops_),
                  .tier = view_->tier(job)};
+  if (cap_ != kNoDuration && is_beyond(cap_, seen)) seen.tier = kBeforeAllTiers;
   if (shares_) {
     const Progress& state = view_->progress(job);
     const cluster::Demand& asked = view_->demand(state.demand);
@@ -99,12 +100,11 @@ void JobLine::file(VcState& vc, JobId job, std::uint32_t sequence) {
   const Candidate seen = candidate(job);
   const Time until = std::min(suits_until, order_->stands_until(seen));
   if (until != Time::max()) stale_.emplace(until, job);
-  const bool is_old = cap_ != kNoDuration && is_beyond(cap_, seen);
   file(vc, job,
        {.rank = order_->rank(seen),
         .tie = order_->tie(seen),
         .sequence = sequence,
-        .tier = is_old ? kBeforeAllTiers : seen.tier});
+        .tier = seen.tier});
 }
 
 void JobLine::file(VcState& vc, JobId job, const Slot& slot) {
@@ -119,7 +119,7 @@ void JobLine::add_started(VcState& vc, JobId job, std::span<const cluster::Grant
   slot = {.rank = by_end ? end_rank(job, grants) : slot.rank + fallen(),
           .tie = 0,
           .sequence = sequence_++,
-          .tier = by_end ? 0 : view_->tier(job)};
+          .tier = by_end ? 0 : slot.tier};
   vc.running.insert({slot.key(), job, Duration{0}});
 }
 
