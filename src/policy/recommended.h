@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <string>
 #include <string_view>
 
 namespace almanac::policy {
@@ -30,8 +31,8 @@ inline bool is_recommended(std::string_view name) {
 template <class Rows, class Name>
 std::size_t baseline_of(const Rows& rows, Name name) {
   const auto at = std::find_if(rows.begin(), rows.end(), [&](const auto& row) {
-    const std::string_view own = std::invoke(name, row);
-    return !is_recommended(own.substr(0, own.find('+')));
+    const std::string own(std::invoke(name, row));
+    return !is_recommended(std::string_view(own).substr(0, own.find('+')));
   });
   return at == rows.end() ? 0 : static_cast<std::size_t>(at - rows.begin());
 }
