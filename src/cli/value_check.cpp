@@ -24,10 +24,14 @@ std::string found_instead(std::string_view expected, const std::string& found) {
   return fmt::format("must be {}, found \"{}\"", expected, found);
 }
 
-std::string shown(std::int64_t number) { return text::grouped(number); }
+/// "1024", but "100,000": a port or a count of GPUs is read without separators.
+std::string shown(std::int64_t number) {
+  constexpr std::int64_t kLong = 100'000;
+  return std::abs(number) < kLong ? fmt::format("{}", number) : text::grouped(number);
+}
 std::string shown(double number) {
   const bool is_whole = number == std::floor(number) && std::abs(number) < 1e15;
-  return is_whole ? text::grouped(static_cast<std::int64_t>(number)) : fmt::format("{}", number);
+  return is_whole ? shown(static_cast<std::int64_t>(number)) : fmt::format("{}", number);
 }
 
 /// "from 1 to 520"; "0 or more" without an upper bound.

@@ -94,6 +94,18 @@ bool share_a_gpu(const Run& a, const Run& b) {
   });
 }
 
+/// Of those, the ones that stop jobs one by one. Where all GPUs are dealt out again at a lease, or
+/// parts of the cluster are kept for kinds of jobs, it cannot be seen for whom a job stops: the one
+/// that takes its turn may hold other GPUs.
+std::vector<std::string> compositions_that_stop_one_by_one() {
+  std::vector<std::string> names = compositions();
+  std::erase_if(names, [](const std::string& name) {
+    const policy::TraitSet does = registry().traits(*registry().compose(name));
+    return does.any_of({policy::Trait::leases, policy::Trait::parts_cluster});
+  });
+  return names;
+}
+
 class EveryCompositionWithTiers : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryCompositionWithTiers, StopsNoJobForOneOfALowerTier) {
@@ -126,8 +138,8 @@ TEST_P(EveryCompositionWithTiers, StopsNoJobForOneOfALowerTier) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Registry, EveryCompositionWithTiers, testing::ValuesIn(compositions()),
-                         spelled);
+INSTANTIATE_TEST_SUITE_P(Registry, EveryCompositionWithTiers,
+                         testing::ValuesIn(compositions_that_stop_one_by_one()), spelled);
 
 }  // namespace
 }  // namespace almanac
