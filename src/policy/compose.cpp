@@ -175,7 +175,7 @@ const Registry::Slot* named_slot(const std::array<Registry::Slot, 10>& slots,
   return found;
 }
 
-/// How the parts of a policy are told values, as in "+easy:1 sets depth".
+/// How the parts of a policy get values, as in "+easy:1 sets depth".
 std::string value_hint(const Registry& known, const Composition& composition) {
   std::vector<std::string> ways;
   for (const Registry::Slot& slot : known.slots()) {

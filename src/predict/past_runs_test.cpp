@@ -94,7 +94,7 @@ TEST_F(PastRunsTest, TakesANewUserForOneOfAll) {
 }
 
 TEST_F(PastRunsTest, ExpectsAJobToUseALimitThatWasRaisedForIt) {
-  // Jobs use a tenth of their limits, but whoever asks for more than usual needs nearly all of it.
+  // Jobs use a tenth of their limits, but users who request more than usual need nearly all of it.
   for (int at = 0; at < 100; ++at) {
     const std::string name(1, static_cast<char>('a' + at % 20));
     learn(request("ann", name, 1h), 6min, 4);

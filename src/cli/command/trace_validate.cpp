@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// `almanac trace validate`: reads a job log, strictly unless told otherwise, and lists oddities.
+/// `almanac trace validate`: reads a job log, strictly by default, and lists oddities.
 #include <memory>
 
 #include <fmt/format.h>

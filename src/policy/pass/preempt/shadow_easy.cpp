@@ -7,7 +7,7 @@
 
 namespace almanac::policy {
 
-/// Believes what the shadow is told.
+/// Believes the bounds of run times that the shadow gets.
 class ShadowEasy::Bounds final : public predict::Estimator {
  public:
   explicit Bounds(const std::unordered_map<JobId, Duration>& most) : most_(most) {}
@@ -48,15 +48,15 @@ void ShadowEasy::arrive(JobId job, Duration most, Time came, const View& view) {
 void ShadowEasy::adopt(JobId job, Duration most, const View& view) {
   advance(view);
   make_room(view);
+  for (const cluster::Grant& grant : view.grants(job)) {
+    // Its node may be out of service, or under `easy` another job may hold its GPUs here.
+    if (!ledger_.can_take(grant)) return arrive(job, most, view.now, view);
+  }
   most_[job] = std::max(Duration{1}, most);
   progress_[index(job)] = {.since = view.now,
                            .vc = view.progress(job).vc,
                            .demand = view.progress(job).demand,
                            .phase = Phase::waiting};
-  for (const cluster::Grant& grant : view.grants(job)) {
-    // Under `easy` another job may hold its GPUs here.
-    if (!ledger_.can_take(grant)) return arrive(job, most, view.now, view);
-  }
   for (const cluster::Grant& grant : view.grants(job)) ledger_.take(grant);
   ledger_.commit();
   start(job, view.grants(job), view.now);
