@@ -101,6 +101,13 @@ TEST_F(NewcomerCommand, DescribesPartsOfPolicies) {
   EXPECT_EQ(as_json.at(0).at("slot"), "estimate");
 }
 
+TEST_F(NewcomerCommand, MarksNoFractionThatIsNoNumber) {
+  const ProgramRun refused =
+      run_program({"trace", "generate", "--preset", "venus", "--requeue", "nan"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("nan"));
+}
+
 TEST_F(NewcomerCommand, SaysWhomAlmanacStopsAndHowLongJobsWaitAtMost) {
   const std::string usual = run_program({"policy", "describe", "almanac"}).out;
   EXPECT_THAT(usual, HasSubstr("Preempts only jobs submitted with --requeue"));

@@ -45,7 +45,7 @@ void register_trace_convert(Program& program) {
           .add_option("--requeue", arguments->requeue,
                       "Fraction of the jobs to mark as submitted with --requeue; the others are "
                       "marked as having said nothing")
-          ->check(CLI::Range(0.0, 1.0))
+          ->check(number(0, 1))
           ->type_name("PART");
   command.add_option("--seed", arguments->seed, "Random seed of these marks")
       ->check(seed_number())

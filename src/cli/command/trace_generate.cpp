@@ -224,7 +224,7 @@ void register_trace_generate(Program& program) {
   command
       .add_option("--requeue", arguments->requeue,
                   "Fraction of the jobs to mark as submitted with --requeue")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(number(0, 1))
       ->type_name("PART");
   command.add_option("--seed", arguments->seed, "Random seed")
       ->check(seed_number())
