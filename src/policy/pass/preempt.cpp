@@ -174,7 +174,7 @@ class PreemptPass final : public Pass {
       if (grants.empty()) {
         grants = book.stoppable.make_room(vc, first, entry);
         if (grants.empty()) break;
-        stop_victims(vc, book);
+        stop_victims(vc, book, entry.job);
       }
       start(vc, book, entry.job, grants);
       book.calendar.clear();
@@ -321,15 +321,15 @@ class PreemptPass final : public Pass {
       if (book.stoppable.make_room(vc, from, entry).empty()) return false;
       book.calendar.occupy(taken, Time::min(), until, +1);
     }
-    stop_victims(vc, book);
+    stop_victims(vc, book, entry.job);
     start(vc, book, entry.job, taken);
     return true;
   }
 
-  void stop_victims(VcState& vc, Book& book) {
+  void stop_victims(VcState& vc, Book& book, JobId first) {
     for (const JobId job : book.stoppable.victims()) {
       book.stoppable.leave(job, desk_.grants(job));
-      desk_.stop(vc, job);
+      desk_.stop_for(vc, job, first);
     }
   }
 
