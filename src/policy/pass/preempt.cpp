@@ -386,7 +386,11 @@ void register_preempt(Registry& registry) {
                    "a job that has waited for this many times its wait under EASY, plus grace_s, "
                    "goes first; 0 = no bound",
                    4, 0, 1e6),
-            number("grace_s", "constant part of that bound, in seconds", 604800, 0, 1e9)}},
+            {.name = "grace_s",
+             .summary = "constant part of that bound, in seconds",
+             .usual = {604800},
+             .most = 1e9,
+             .needs = "bound"}}},
       [](const Parameters& told, Desk& desk) {
         const std::string& word = told.word("stops");
         return std::make_unique<PreemptPass>(desk,
