@@ -10,8 +10,9 @@
 ///   2 later jobs start in GPUs that are free if they end before the reservation begins, take GPUs
 ///     that it does not need, or would give way to it themselves
 ///   3 later jobs take the GPUs of running jobs that give way to them, under the same conditions
-///   4 a job that has waited for `bound` times its wait under EASY, plus `grace`, goes before all
-///     others, and every job that may be stopped gives way to it (preempt/wait_bound.h)
+///   4 a job that has waited for `bound` times its wait under EASY, plus `grace`, or whose user's
+///     jobs have waited longer than under EASY, goes before all others, and every job that may be
+///     stopped gives way to it (preempt/wait_bound.h)
 ///
 /// Where no job may be stopped and no bound is set, this is pass `easy`. Where each job may be
 /// stopped and the margin is 1, no job is held back by a reservation.
@@ -40,6 +41,7 @@ struct PreemptRules {
   double margin = 1;
   double bound = 0;  ///< 0 = none.
   Duration grace{};
+  Duration user_grace{};
 };
 
 class PreemptPass final : public Pass {
@@ -47,7 +49,7 @@ class PreemptPass final : public Pass {
   PreemptPass(Desk& desk, const PreemptRules& rules) : desk_(desk), rules_(rules) {
     desk_.let_stop(rules.stops);
     if (rules.bound > 0) {
-      bound_.emplace(rules.bound, rules.grace);
+      bound_.emplace(rules.bound, rules.grace, rules.user_grace);
       desk_.rank_by([&](auto order) { return overdue_first(std::move(order), *bound_); });
     }
   }
@@ -142,7 +144,9 @@ class PreemptPass final : public Pass {
 
   void look_at_what_changed(VcState& vc, Book& book) {
     unmet_.clear();
-    if (bound_) bound_->advance(desk_, [&](JobId job) { desk_.ask_again(job); });
+    if (bound_) {
+      bound_->advance(desk_, [&](JobId job, Time at) { desk_.rank_again(job, at); });
+    }
     for (const NodeId node : desk_.touched) {
       if (desk_.view().cluster.nodes[index(node)].vc == vc.vc) book.stoppable.node_changed(node);
     }
@@ -334,6 +338,7 @@ class PreemptPass final : public Pass {
   }
 
   void start(VcState& vc, Book& book, JobId job, std::span<const cluster::Grant> grants) {
+    if (bound_) bound_->started(desk_, job);
     desk_.start(vc, job, grants);
     if (!may_stop(job)) return;
     book.stoppable.enter(job, desk_.grants(job));
@@ -343,7 +348,8 @@ class PreemptPass final : public Pass {
   /// Wakes for the next job that becomes overdue or gives way to others, while jobs wait.
   void ask_wake(const Book& book) {
     const Time next = std::min(desk_.next_refile(), book.stoppable.next_review());
-    if (next == kNever || next <= desk_.now() || (asked_ > desk_.now() && asked_ <= next)) return;
+    if (next <= desk_.now()) return desk_.plan().wake(desk_.now());
+    if (next == kNever || (asked_ > desk_.now() && asked_ <= next)) return;
     asked_ = next;
     desk_.plan().wake(next);
   }
@@ -388,18 +394,25 @@ void register_preempt(Registry& registry) {
                    4, 0, 1e6),
             {.name = "grace_s",
              .summary = "constant part of that bound, in seconds",
-             .usual = {604800},
+             .usual = {1209600},
+             .most = 1e9,
+             .needs = "bound"},
+            {.name = "user_grace_s",
+             .summary = "the jobs of a user who has waited longer than under EASY, and on average "
+                        "longer than this many seconds, go first",
+             .usual = {172800},
              .most = 1e9,
              .needs = "bound"}}},
       [](const Parameters& told, Desk& desk) {
         const std::string& word = told.word("stops");
-        return std::make_unique<PreemptPass>(desk,
-                                             PreemptRules{.stops = word == "all"    ? Stops::all
-                                                                   : word == "none" ? Stops::none
-                                                                                    : Stops::marked,
-                                                          .margin = told.number("margin"),
-                                                          .bound = told.number("bound"),
-                                                          .grace = told.duration("grace_s")});
+        return std::make_unique<PreemptPass>(
+            desk, PreemptRules{.stops = word == "all"    ? Stops::all
+                                        : word == "none" ? Stops::none
+                                                         : Stops::marked,
+                               .margin = told.number("margin"),
+                               .bound = told.number("bound"),
+                               .grace = told.duration("grace_s"),
+                               .user_grace = told.duration("user_grace_s")});
       });
 }
 

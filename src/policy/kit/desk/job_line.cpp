@@ -93,11 +93,10 @@ std::span<const JobId> JobLine::refile(std::span<VcState> vcs) {
   return refiled_;
 }
 
-void JobLine::ask_again(JobId job) {
+void JobLine::rank_again(JobId job, Time at) {
   const Progress& state = view_->progress(job);
   if (state.phase != Phase::waiting || slots_[index(job)].sequence == kNotFiled) return;
-  const Time until = order_->stands_until(candidate(job));
-  if (until != Time::max()) stale_.emplace(until, job);
+  stale_.emplace(at, job);
 }
 
 void JobLine::file_again(VcState& vc, JobId job) {
