@@ -111,7 +111,7 @@ TEST_F(NewcomerCommand, MarksNoFractionThatIsNoNumber) {
 TEST_F(NewcomerCommand, SaysWhomAlmanacStopsAndHowLongJobsWaitAtMost) {
   const std::string usual = run_program({"policy", "describe", "almanac"}).out;
   EXPECT_THAT(usual, HasSubstr("Preempts only jobs submitted with --requeue"));
-  EXPECT_THAT(usual, HasSubstr("waited 4 times as long as under easy, plus 7 days"));
+  EXPECT_THAT(usual, HasSubstr("waited 4 times as long as under easy, plus 14 days"));
   const std::string tight =
       run_program({"policy", "describe", "almanac+preempt:none:2:1.5:7200"}).out;
   EXPECT_THAT(tight, HasSubstr("Preempts no job."));
