@@ -178,7 +178,7 @@ class PreemptPass final : public Pass {
       if (grants.empty()) {
         grants = book.stoppable.make_room(vc, first, entry);
         if (grants.empty()) break;
-        stop_victims(vc, book);
+        stop_victims(vc, book, entry.job);
       }
       start(vc, book, entry.job, grants);
       book.calendar.clear();
@@ -325,15 +325,15 @@ class PreemptPass final : public Pass {
       if (book.stoppable.make_room(vc, from, entry).empty()) return false;
       book.calendar.occupy(taken, Time::min(), until, +1);
     }
-    stop_victims(vc, book);
+    stop_victims(vc, book, entry.job);
     start(vc, book, entry.job, taken);
     return true;
   }
 
-  void stop_victims(VcState& vc, Book& book) {
+  void stop_victims(VcState& vc, Book& book, JobId first) {
     for (const JobId job : book.stoppable.victims()) {
       book.stoppable.leave(job, desk_.grants(job));
-      desk_.stop(vc, job);
+      desk_.stop_for(vc, job, first);
     }
   }
 
@@ -392,12 +392,17 @@ void register_preempt(Registry& registry) {
                    "a job that has waited for this many times its wait under EASY, plus grace_s, "
                    "goes first; 0 = no bound",
                    4, 0, 1e6),
-            number("grace_s", "constant part of that bound, in seconds", 1209600, 0, 1e9),
-            number(
-                "user_grace_s",
-                "the jobs of a user who has waited longer than under EASY, and on average longer "
-                "than this many seconds, go first",
-                172800, 0, 1e9)}},
+            {.name = "grace_s",
+             .summary = "constant part of that bound, in seconds",
+             .usual = {1209600},
+             .most = 1e9,
+             .needs = "bound"},
+            {.name = "user_grace_s",
+             .summary = "the jobs of a user who has waited longer than under EASY, and on average "
+                        "longer than this many seconds, go first",
+             .usual = {172800},
+             .most = 1e9,
+             .needs = "bound"}}},
       [](const Parameters& told, Desk& desk) {
         const std::string& word = told.word("stops");
         return std::make_unique<PreemptPass>(

@@ -55,6 +55,9 @@ class JobLine : public JobDemands {
   Candidate candidate(JobId job) const;
   QueueKey key(JobId job) const { return slots_[index(job)].key(); }
 
+  /// Returns what puts `first`, which waits, before `job`. Cost: ranks both.
+  Precedence precedence(JobId first, JobId job) const;
+
   /// Puts a job in the queue at its rank.
   void enqueue(VcState& vc, JobId job);
   /// Puts a job in the queue at a given rank.

@@ -21,6 +21,10 @@ class OverdueFirst final : public Order {
     if (job.now < at) return order_->rank(job);
     return kBeforeAll + static_cast<double>((at - job.attained).time_since_epoch().count());
   }
+  Standing standing(const Candidate& job) const override {
+    if (job.now < bound_.overdue_at(job)) return order_->standing(job);
+    return {Term::overdue, seconds(job.now - job.request.submit - job.attained)};
+  }
   double tie(const Candidate& job) const override { return order_->tie(job); }
   double drift() const override { return order_->drift(); }
   Duration jumps_after(const Candidate& job) const override { return order_->jumps_after(job); }
