@@ -63,6 +63,8 @@ class JobLine : public JobDemands {
   void withdraw(VcState& vc, JobId job);
   /// Files waiting jobs again whose shape or rank may have changed by now, and returns them.
   std::span<const JobId> refile(std::span<VcState> vcs);
+  /// Files a waiting job again at the rank that it has now.
+  void rank_again(VcState& vc, JobId job);
   /// Sees to it that a waiting job is ranked again when Order::stands_until() now says.
   void ask_again(JobId job);
   /// Returns when to call refile() next; kNever if not, as things are.
