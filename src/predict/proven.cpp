@@ -50,7 +50,8 @@ Belief belief_of(const Distribution& said, Duration time_limit) {
   return made;
 }
 
-Proven::Proven(const Names& names, std::shared_ptr<const StoredModel> brought) : past_(names) {
+Proven::Proven(const Names& names, std::shared_ptr<const StoredModel> brought)
+    : kinds_(names), past_(names) {
   if (brought) learned_.emplace(names, std::move(brought), LearnedOptions{.fits = false});
 }
 
@@ -59,6 +60,12 @@ Proven::Opinions Proven::ask(JobId job, const trace::Request& request) {
   Waiting waiting{.seen = past_.submitted(request)};
   place_of(made, Predictor::history) = past_.run_time(waiting.seen);
   const bool is_limited = request.time_limit != kNoDuration;
+  if (request.steps > 0) {
+    waiting.step = StepTimes::seen(request, kinds_.keys(request));
+    const auto said = steps_.run_time(waiting.step);
+    place_of(made, Predictor::steps) =
+        said && is_limited ? cut_at_limit(*said, request.time_limit) : said;
+  }
   if (is_limited) place_of(made, Predictor::limit) = past_.run_time_by_limit(waiting.seen);
   if (learned_) {
     const Distribution learned = learned_->foresee(job, request).believed;
@@ -89,9 +96,11 @@ void Proven::learn(JobId job, const trace::Request& request, const Ended& ended)
   const auto found = underway_.find(static_cast<std::uint32_t>(index(job)));
   if (found == underway_.end()) {
     past_.learn(past_.submitted(request), ended.ran);
+    steps_.learn(StepTimes::seen(request, kinds_.keys(request)), ended);
     return;
   }
   past_.learn(found->second.seen, ended.ran);
+  steps_.learn(found->second.step, ended);
   const auto ran_s = static_cast<float>(std::max(1.0, seconds(ended.ran)));
   Regret::Record record{.took = gpu_s(request, ran_s)};
   for (std::size_t of = 0; of < kPredictors; ++of) {

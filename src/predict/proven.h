@@ -6,6 +6,9 @@
 ///
 ///   limit          the time limit times the ratio of run time to limit of all jobs
 ///   history        what earlier jobs like this one took (predict/past_runs.h)
+///   steps          the job's training steps times the time per step of earlier jobs like it, if
+///   its
+///                  request states steps (predict/step_times.h)
 ///   learned        a model that was trained before. None is trained here: tables of past runs
 ///                  order jobs as well as trees do, at a hundredth of the cost
 ///                  (docs/evidence/predict.md)
@@ -31,6 +34,7 @@
 #include "predict/learned.h"
 #include "predict/past_runs.h"
 #include "predict/regret.h"
+#include "predict/step_times.h"
 
 namespace almanac::predict {
 
@@ -56,10 +60,13 @@ class Proven final : public Estimator {
  private:
   struct Waiting {
     PastRuns::Seen seen{};
+    StepTimes::Seen step{};
     std::array<float, kPredictors> expected_s{};
   };
 
+  Kinds kinds_;
   PastRuns past_;
+  StepTimes steps_;
   std::optional<Learned> learned_;
   Regret regret_;
   std::unordered_map<std::uint32_t, Waiting> underway_;  // by JobId

@@ -14,6 +14,8 @@ std::string_view name_of(Predictor predictor) {
       return "history";
     case Predictor::learned:
       return "learned";
+    case Predictor::steps:
+      return "steps";
   }
   return "";
 }
@@ -60,10 +62,12 @@ Predictor Regret::choose(const std::array<bool, kPredictors>& speak) {
   const auto regret = [&](Predictor predictor) {
     return (predictor == believed_ ? kClearly : 1) * of(predictor);
   };
-  // History always speaks.
-  Predictor best = speak[0] ? Predictor::limit : Predictor::history;
-  for (const Predictor each : {Predictor::history, Predictor::learned}) {
-    if (speak[static_cast<std::size_t>(each)] && regret(each) < regret(best)) best = each;
+  const auto speaks = [&](Predictor each) { return speak[static_cast<std::size_t>(each)]; };
+  Predictor best = speaks(Predictor::limit)   ? Predictor::limit
+                   : speaks(Predictor::steps) ? Predictor::steps
+                                              : Predictor::history;  // it always speaks
+  for (const Predictor each : {Predictor::history, Predictor::learned, Predictor::steps}) {
+    if (speaks(each) && regret(each) < regret(best)) best = each;
   }
   believed_ = best;
   return best;

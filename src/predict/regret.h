@@ -25,9 +25,9 @@
 
 namespace almanac::predict {
 
-/// Predictors, in order of preference while none has a record.
-enum class Predictor : std::uint8_t { limit, history, learned };
-inline constexpr std::size_t kPredictors = 3;
+/// Predictors. While none has a record, `limit` comes before `steps`, and `steps` before `history`.
+enum class Predictor : std::uint8_t { limit, history, learned, steps };
+inline constexpr std::size_t kPredictors = 4;
 std::string_view name_of(Predictor predictor);
 
 class Regret {

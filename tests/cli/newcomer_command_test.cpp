@@ -84,7 +84,7 @@ TEST_F(NewcomerCommand, SaysThatAScriptIsMissing) {
 TEST_F(NewcomerCommand, DescribesPartsOfPolicies) {
   const ProgramRun proven = run_program({"policy", "describe", "proven"});
   ASSERT_EQ(proven.status, 0) << proven.err;
-  EXPECT_THAT(proven.out, HasSubstr("proven: limit, past runs or a trained model"));
+  EXPECT_THAT(proven.out, HasSubstr("proven: limit, past runs, training steps or a trained model"));
   EXPECT_THAT(proven.out, HasSubstr("estimate: which run times the policy expects"));
   EXPECT_THAT(proven.out, HasSubstr("easy+proven replaces the estimate limit of easy"));
   EXPECT_EQ(run_program({"help", "proven"}).out, proven.out);

@@ -11,8 +11,8 @@ namespace almanac::policy::estimate {
 void register_proven(Registry& registry) {
   registry.estimates.add(
       {.name = "proven",
-       .summary = "limit, past runs or a trained model, whichever ordered recent jobs best; orders "
-                  "by the mean, reserves by the limit",
+       .summary = "limit, past runs, training steps or a trained model, whichever ordered recent "
+                  "jobs best; orders by the mean, reserves by the limit",
        .source = "Rothkopf 1966; Smith 1956",
        .traits = {.has = {Trait::reads_model}}},
       [](const Parameters&, const History& history) {

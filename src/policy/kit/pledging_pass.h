@@ -28,7 +28,9 @@ class PledgingPass : public LeasedPass {
                Pledges::Whose whose = Pledges::Whose::first_to_come)
       : LeasedPass(desk, lease, phase),
         stops_(stops),
-        pledges_(desk, lease, phase, whose, [this](JobId job) { return levels(job); }) {}
+        pledges_(
+            desk, lease, phase, whose, [this](JobId job) { return levels(job); },
+            [this](JobId job) { return desk_.work_left(job); }) {}
 
   PassNeeds needs() const final {
     PassNeeds made = LeasedPass::needs();

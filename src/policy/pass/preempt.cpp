@@ -10,7 +10,10 @@
 ///   2 later jobs start in GPUs that are free if they end before the reservation begins, take GPUs
 ///     that it does not need, or would give way to it themselves
 ///   3 later jobs take the GPUs of running jobs that give way to them, under the same conditions
-///   4 a job that has waited for `bound` times its wait under EASY, plus `grace`, or whose user's
+///   4 a job that must run now to meet its deadline goes before all others, if the deadline can be
+///     met. A job that cannot be stopped starts only if its GPUs are not set aside for such a job
+///     before it ends (preempt/deadlines.h)
+///   5 a job that has waited for `bound` times its wait under EASY, plus `grace`, or whose user's
 ///     jobs have waited longer than under EASY, goes before all others, and every job that may be
 ///     stopped gives way to it (preempt/wait_bound.h)
 ///
@@ -29,6 +32,7 @@
 #include "policy/kit/calendar.h"
 #include "policy/kit/desk.h"
 #include "policy/kit/unmet.h"
+#include "policy/pass/preempt/deadlines.h"
 #include "policy/pass/preempt/stoppable.h"
 #include "policy/pass/preempt/wait_bound.h"
 #include "policy/registry.h"
@@ -42,12 +46,17 @@ struct PreemptRules {
   double bound = 0;  ///< 0 = none.
   Duration grace{};
   Duration user_grace{};
+  bool meets_deadlines = false;
 };
 
 class PreemptPass final : public Pass {
  public:
   PreemptPass(Desk& desk, const PreemptRules& rules) : desk_(desk), rules_(rules) {
     desk_.let_stop(rules.stops);
+    if (rules.meets_deadlines) {
+      deadlines_.emplace(desk, rules.stops);
+      desk_.rank_by([&](auto order) { return due_first(std::move(order), *deadlines_); });
+    }
     if (rules.bound > 0) {
       bound_.emplace(rules.bound, rules.grace, rules.user_grace);
       desk_.rank_by([&](auto order) { return overdue_first(std::move(order), *bound_); });
@@ -68,26 +77,34 @@ class PreemptPass final : public Pass {
       start_by_stops(vc, book);
     }
     if (desk_.plan().num_stops() > 0) desk_.plan().wake(desk_.now());  // they may fit elsewhere
-    if (!vc.waiting.empty()) ask_wake(book);
+    if (vc.waiting.empty()) return;
+    ask_wake(book);
+    if (const Time next = next_lease(vc); next != kNever) desk_.plan().wake(next);
   }
 
   void file(Desk& desk, VcState& vc, JobId job) override {
     desk.enqueue(vc, job);
     if (bound_) bound_->arrived(desk, job);
   }
+  void arrived(VcState& vc, JobId job) override {
+    if (deadlines_) deadlines_->came(vc, job);
+  }
   void adopted(VcState& vc, JobId job) override {
     Book& book = book_of(vc);
+    if (deadlines_) deadlines_->came(vc, job);
     if (bound_) bound_->adopted(desk_, job);
     if (may_stop(job)) book.stoppable.enter(job, desk_.view().grants(job));
   }
   void refiled(VcState& vc, JobId) override { book_of(vc).calendar.clear(); }
   void withdrawn(VcState& vc, JobId job) override {
     if (bound_) bound_->withdrawn(desk_, job);
+    if (deadlines_) deadlines_->ended(vc, job);
     book_of(vc).calendar.clear();
   }
   void ended(VcState& vc, JobId job) override {
     Book& book = book_of(vc);
     if (bound_) bound_->ended(desk_, job);
+    if (deadlines_) deadlines_->ended(vc, job);
     if (book.stoppable.holds(job)) book.stoppable.leave(job, desk_.view().grants(job));
     if (desk_.believed_end(job) > desk_.now()) book.calendar.clear();
   }
@@ -104,11 +121,15 @@ class PreemptPass final : public Pass {
       const Book& book = book_of(vc);
       const bool is_due =
           !book.calendar.empty() && book.calendar.at(book.calendar.first()).start <= desk_.now();
-      if (is_due || book.stoppable.next_review() <= desk_.now()) need.push_back(vc.vc);
+      const Time next = std::min(book.stoppable.next_review(), next_lease(vc));
+      if (is_due || next <= desk_.now()) need.push_back(vc.vc);
     }
   }
 
   Reason blocker(const VcState& vc, JobId job) const override {
+    if (desk_.now() + desk_.remaining(job) > free_until(vc, job)) {
+      return {.kind = ReasonKind::passed_over};
+    }
     const Reason behind{.kind = ReasonKind::behind, .other = vc.waiting.first().jobs.front().job};
     if (index(vc.vc) >= books_.size()) return behind;
     const Calendar& calendar = books_[index(vc.vc)]->calendar;
@@ -145,7 +166,7 @@ class PreemptPass final : public Pass {
   void look_at_what_changed(VcState& vc, Book& book) {
     unmet_.clear();
     if (bound_) {
-      bound_->advance(desk_, [&](JobId job, Time at) { desk_.rank_again(job, at); });
+      bound_->advance(desk_, [&](JobId job, Time at) { desk_.ask_again(job, at); });
     }
     for (const NodeId node : desk_.touched) {
       if (desk_.view().cluster.nodes[index(node)].vc == vc.vc) book.stoppable.node_changed(node);
@@ -155,6 +176,34 @@ class PreemptPass final : public Pass {
     }
     extend_overruns(vc, book);
     if (book.stoppable.review()) book.calendar.clear();
+    if (deadlines_) rank_again_what_became_due(vc, book);
+  }
+
+  void rank_again_what_became_due(VcState& vc, Book& book) {
+    for (const JobId job : deadlines_->look(vc)) {
+      if (desk_.view().progress(job).phase == Phase::waiting) {
+        desk_.rank_again(vc, job);
+      } else if (book.stoppable.holds(job)) {
+        book.stoppable.rank_again(job);
+      }
+      book.calendar.clear();
+    }
+  }
+
+  /// Returns when deadlines are chosen again; kNever if no job of `vc` has one.
+  Time next_lease(const VcState& vc) const {
+    return deadlines_ ? deadlines_->next_look(vc.vc) : kNever;
+  }
+
+  /// Returns until when a job may hold GPUs from now on because others have them later. Jobs that
+  /// go before these, and jobs that may be stopped, need not ask.
+  Time free_until(const VcState& vc, JobId job) const {
+    const bool goes_first = desk_.key(job).rank < 0;  // due or overdue
+    if (!deadlines_ || goes_first || may_stop(job)) return kNever;
+    return deadlines_->free_until(vc.vc, job);
+  }
+  bool keeps_deadlines(const VcState& vc, const QueueEntry& entry) const {
+    return desk_.now() + length_of(entry) <= free_until(vc, entry.job);
   }
 
   void extend_overruns(VcState& vc, Book& book) {
@@ -174,6 +223,7 @@ class PreemptPass final : public Pass {
     while (!vc.waiting.empty()) {
       const WaitingQueue::Class& first = vc.waiting.first();
       const QueueEntry entry = first.jobs.front();
+      if (!keeps_deadlines(vc, entry)) break;
       auto grants = desk_.place(vc.vc, first.demand);
       if (grants.empty()) {
         grants = book.stoppable.make_room(vc, first, entry);
@@ -234,9 +284,15 @@ class PreemptPass final : public Pass {
     }
     promise_first(vc, book);
     const QueueEntry* const front = &from.jobs.front();
-    if (book.calendar.empty() || is_harmless(vc, book, *front, from.demand)) return front;
-    const Duration gap = book.calendar.at(book.calendar.first()).start - desk_.now();
-    const QueueEntry* const brief = from.jobs.first_within(gap);
+    const Time until = free_until(vc, front->job);
+    const bool keeps = desk_.now() + length_of(*front) <= until;
+    if (keeps && (book.calendar.empty() || is_harmless(vc, book, *front, from.demand))) {
+      return front;
+    }
+    const Time gap_end = book.calendar.empty()
+                             ? until
+                             : std::min(until, book.calendar.at(book.calendar.first()).start);
+    const QueueEntry* const brief = from.jobs.first_within(gap_end - desk_.now());
     const QueueEntry* const yielding = first_to_yield(vc, book, from);
     if (brief == nullptr || yielding == nullptr) return brief != nullptr ? brief : yielding;
     return yielding->key < brief->key ? yielding : brief;
@@ -263,7 +319,8 @@ class PreemptPass final : public Pass {
     if (rules_.stops == Stops::none) return nullptr;
     for (const QueueEntry* entry = &from.jobs.front(); entry != nullptr;
          entry = from.jobs.next(entry->key)) {
-      if (would_yield(vc, book, *entry)) return entry;
+      const bool delays_none = book.calendar.empty() && may_stop(entry->job);
+      if (delays_none || would_yield(vc, book, *entry)) return entry;
     }
     return nullptr;
   }
@@ -314,6 +371,7 @@ class PreemptPass final : public Pass {
 
   bool start_by_stops(VcState& vc, Book& book, const WaitingQueue::Class& from,
                       const QueueEntry& entry) {
+    if (!keeps_deadlines(vc, entry)) return false;
     const auto grants = book.stoppable.make_room(vc, from, entry);
     if (grants.empty()) return false;
     const std::vector<cluster::Grant> taken(grants.begin(), grants.end());
@@ -361,6 +419,7 @@ class PreemptPass final : public Pass {
   Desk& desk_;
   PreemptRules rules_;
   std::optional<WaitBound> bound_;
+  std::optional<Deadlines> deadlines_;
   std::vector<std::unique_ptr<Book>> books_;
   Unmet unmet_;
   std::vector<bool> exhausted_;  // of each class, during one backfill()
@@ -402,7 +461,11 @@ void register_preempt(Registry& registry) {
                         "longer than this many seconds, go first",
              .usual = {172800},
              .most = 1e9,
-             .needs = "bound"}}},
+             .needs = "bound"},
+            word("deadlines",
+                 "whether jobs that must run now to meet their deadlines go first, or deadlines "
+                 "are ignored",
+                 {"met", "ignored"})}},
       [](const Parameters& told, Desk& desk) {
         const std::string& word = told.word("stops");
         return std::make_unique<PreemptPass>(
@@ -412,7 +475,9 @@ void register_preempt(Registry& registry) {
                                .margin = told.number("margin"),
                                .bound = told.number("bound"),
                                .grace = told.duration("grace_s"),
-                               .user_grace = told.duration("user_grace_s")});
+                               .user_grace = told.duration("user_grace_s"),
+
+                               .meets_deadlines = told.word("deadlines") == "met"});
       });
 }
 

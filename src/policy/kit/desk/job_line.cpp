@@ -82,18 +82,20 @@ std::span<const JobId> JobLine::refile(std::span<VcState> vcs) {
     const JobId job = stale_.begin()->second;
     stale_.erase(stale_.begin());
     const Progress& state = view_->progress(job);
-    const std::uint32_t sequence = slots_[index(job)].sequence;
-    if (state.phase != Phase::waiting || sequence == kNotFiled) continue;
-    VcState& vc = vcs[index(state.vc)];
-    vc.waiting.erase(demand_id(job), key(job));
-    file(vc, job, sequence);
-    vc.blocked = kNoJob;
+    if (state.phase != Phase::waiting || slots_[index(job)].sequence == kNotFiled) continue;
+    rank_again(vcs[index(state.vc)], job);
     refiled_.push_back(job);
   }
   return refiled_;
 }
 
-void JobLine::rank_again(JobId job, Time at) {
+void JobLine::rank_again(VcState& vc, JobId job) {
+  vc.waiting.erase(demand_id(job), key(job));
+  file(vc, job, slots_[index(job)].sequence);
+  vc.blocked = kNoJob;
+}
+
+void JobLine::ask_again(JobId job, Time at) {
   const Progress& state = view_->progress(job);
   if (state.phase != Phase::waiting || slots_[index(job)].sequence == kNotFiled) return;
   stale_.emplace(at, job);

@@ -66,8 +66,10 @@ class JobLine : public JobDemands {
   void withdraw(VcState& vc, JobId job);
   /// Files waiting jobs again whose shape or rank may have changed by now, and returns them.
   std::span<const JobId> refile(std::span<VcState> vcs);
+  /// Files a waiting job again at the rank that it has now.
+  void rank_again(VcState& vc, JobId job);
   /// Sees to it that a waiting job is ranked again at a time, not before the next refile().
-  void rank_again(JobId job, Time at);
+  void ask_again(JobId job, Time at);
   /// Returns when to call refile() next; kNever if not, as things are.
   Time next_refile() const { return stale_.empty() ? kNever : stale_.begin()->first; }
   /// Changes the shape of a job for which chooses_shape() is true. A waiting job is filed again;

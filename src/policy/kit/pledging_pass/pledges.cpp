@@ -40,7 +40,7 @@ bool Pledges::look(const VcState& vc, bool lease_begins, Stops stops) {
   const std::span<const cluster::Pool> pools = desk_.ledger().pools(vc.vc);
   here.book.open(desk_.now(), desk_.view().restart, pools);
   if (lease_begins && whose_ == Whose::cheapest) {
-    choose_anew(here);
+    choose_anew(vc, here);
   } else if (lease_begins) {
     review(here);
   } else if (!here.newcomers.empty()) {
@@ -53,7 +53,7 @@ bool Pledges::look(const VcState& vc, bool lease_begins, Stops stops) {
     for (RankedQueue::Cursor at(vc.running); stops == Stops::at_once && at.get() != nullptr;
          at.advance()) {
       const JobId job = at.get()->job;
-      if (desk_.demand(job).is_cpu_job() || !may_move(desk_, job)) continue;
+      if (desk_.demand(job).is_cpu_job() || !can_stop(job)) continue;
       if (!can_give_way(vc.vc, job)) continue;
       free[type_of(vc.vc, job)] += held(job) - now(vc.vc, job);
     }
@@ -99,7 +99,7 @@ bool Pledges::may_restart(VcId vc, JobId job) const {
 }
 
 PledgeBook::Need Pledges::need(JobId job, Time due) const {
-  return {.work_ms = static_cast<double>(desk_.work_left(job).count()),
+  return {.work_ms = static_cast<double>(work_of_(job).count()),
           .deadline = due,
           .levels = levels_of_(job),
           .held = held(job)};
@@ -168,10 +168,27 @@ void Pledges::review(Vc& vc) {
   }
 }
 
-void Pledges::choose_anew(Vc& vc) {
+bool Pledges::can_stop(JobId job) const {
+  return may_stop(desk_.view().request(job), stoppable_) && may_move(desk_, job);
+}
+
+void Pledges::count_out_fixed_jobs(const VcState& vc, Vc& here) {
+  for (RankedQueue::Cursor at(vc.running); at.get() != nullptr; at.advance()) {
+    const JobId job = at.get()->job;
+    if (held(job) == 0 || can_stop(job)) continue;
+    const Time end = desk_.now() + std::max<Duration>(desk_.remaining(job), Duration{1});
+    here.book.add({.gpu_type = type_of(vc.vc, job),
+                   .stretches = {{.first = here.book.lease_at(desk_.now()),
+                                  .last = here.book.lease_at(end - Duration{1}),
+                                  .gpus = held(job)}}});
+  }
+}
+
+void Pledges::choose_anew(const VcState& state, Vc& vc) {
   vc.book.clear();
   vc.promises.clear();
   vc.newcomers.clear();
+  count_out_fixed_jobs(state, vc);
   std::vector<std::pair<double, JobId>> by_cost;
   std::erase_if(vc.hopeful, [&](JobId job) {
     const trace::Request& request = desk_.view().request(job);
@@ -179,9 +196,9 @@ void Pledges::choose_anew(Vc& vc) {
     return last <= desk_.now();
   });
   for (const JobId job : vc.hopeful) {
+    if (held(job) > 0 && !can_stop(job)) continue;  // counted out
     const Level least = levels_of_(job).front();
-    const double gpu_ms =
-        static_cast<double>(desk_.work_left(job).count()) * least.gpus / least.rate;
+    const double gpu_ms = static_cast<double>(work_of_(job).count()) * least.gpus / least.rate;
     by_cost.emplace_back(gpu_ms, job);
   }
   std::sort(by_cost.begin(), by_cost.end());
@@ -206,6 +223,28 @@ cluster::Demand Pledges::demand(VcId vc, JobId job) const {
   const auto found = of(vc).promises.find(job);
   if (found != of(vc).promises.end()) made.gpu_types = found->second.pledge.gpu_type;
   return made;
+}
+
+Time Pledges::in_the_way_at(VcId vc, const cluster::Demand& demand, JobId own) const {
+  const Vc& here = of(vc);
+  const auto found = here.promises.find(own);
+  const std::int64_t present = here.book.lease_at(desk_.now());
+  Time latest = Time::min();
+  std::uint64_t tried = 0;
+  for (const cluster::Pool& pool : desk_.ledger().pools(vc)) {
+    if (!pool.suits(demand) || (tried & pool.gpu_type) != 0) continue;
+    tried |= pool.gpu_type;
+    const std::int64_t end = present + here.book.known_leases(pool.gpu_type);
+    std::int64_t lease = present + 1;
+    for (; lease < end; ++lease) {
+      const bool is_own =
+          found != here.promises.end() && found->second.pledge.gpu_type == pool.gpu_type;
+      const int own_gpus = is_own ? found->second.pledge.in(lease) : 0;
+      if (here.book.free(pool.gpu_type, lease) + own_gpus < demand.gpus) break;
+    }
+    latest = std::max(latest, lease < end ? here.book.begin(lease) : kNever);
+  }
+  return latest;
 }
 
 double Pledges::gpus_per_rate(VcId vc, JobId job) const {
@@ -236,7 +275,7 @@ double Pledges::gain(VcId vc, JobId job, const Level& from, const Level& to) con
   const Time end = here.book.begin(lease + 1);
   double part = seconds(end - desk_.now()) * 1e3;
   // Nothing can be gained any more when it has ended.
-  const auto left = static_cast<double>(desk_.work_left(job).count());
+  const auto left = static_cast<double>(work_of_(job).count());
   if (from.rate > 0) part = std::min(part, left / from.rate);
   return part * (to.rate - from.rate) - change(to.gpus) + change(from.gpus);
 }

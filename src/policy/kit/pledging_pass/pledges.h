@@ -32,15 +32,22 @@ class Pledges {
   /// Returns what a job may get, fewest GPUs first; valid until the next call.
   using LevelsOf = std::function<std::span<const Level>(JobId)>;
 
+  /// Returns the work that a job is assumed to have left, as time at its reference speed.
+  using WorkOf = std::function<Duration(JobId)>;
+
   /// Which jobs' deadlines are met.
   enum class Whose { first_to_come, cheapest };
 
-  Pledges(Desk& desk, Duration lease, Duration phase, Whose whose, LevelsOf levels_of)
+  /// `stoppable` says which running jobs can make room; the others hold their GPUs to their ends.
+  Pledges(Desk& desk, Duration lease, Duration phase, Whose whose, LevelsOf levels_of,
+          WorkOf work_of, policy::Stops stoppable = policy::Stops::all)
       : desk_(desk),
         lease_(lease),
         phase_(phase),
         whose_(whose),
-        levels_of_(std::move(levels_of)) {}
+        levels_of_(std::move(levels_of)),
+        work_of_(std::move(work_of)),
+        stoppable_(stoppable) {}
 
   /// Records a job that joins the queue, or already runs when the policy begins.
   void came(const VcState& vc, JobId job);
@@ -63,6 +70,9 @@ class Pledges {
   int now(VcId vc, JobId job) const;
   /// Returns what a job needs to start, on the GPU type that was pledged to it.
   cluster::Demand demand(VcId vc, JobId job) const;
+  /// Returns when a job of `demand` that starts now, and cannot be stopped, would take GPUs that
+  /// are pledged to others than `own`; kNever = never.
+  Time in_the_way_at(VcId vc, const cluster::Demand& demand, JobId own) const;
   /// Whether a running job could continue with only what is pledged to it from now on, which may be
   /// nothing for a while.
   bool can_give_way(VcId vc, JobId job) const;
@@ -92,7 +102,10 @@ class Pledges {
   PledgeBook::Need need(JobId job, Time due) const;
   std::optional<Pledge> find(const Vc& vc, JobId job, const PledgeBook::Need& need) const;
   void review(Vc& vc);
-  void choose_anew(Vc& vc);
+  void choose_anew(const VcState& vc, Vc& here);
+  /// Takes the GPUs of running jobs that cannot be stopped out of the book, up to their ends.
+  void count_out_fixed_jobs(const VcState& vc, Vc& here);
+  bool can_stop(JobId job) const;
   void admit(Vc& vc, JobId job);
 
   Desk& desk_;
@@ -100,6 +113,8 @@ class Pledges {
   Duration phase_;
   Whose whose_;
   LevelsOf levels_of_;
+  WorkOf work_of_;
+  policy::Stops stoppable_;
   std::vector<Vc> vcs_;
   std::vector<bool> asked_;  // by job
 };

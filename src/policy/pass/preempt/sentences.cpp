@@ -34,6 +34,12 @@ std::string longest_wait(double bound, double grace_s, double user_grace_s) {
       bound, hours_or_days(grace_s), hours_or_days(user_grace_s));
 }
 
+std::string what_deadlines_do(const std::string& deadlines) {
+  if (deadlines == "ignored") return "Ignores deadlines.";
+  return "A job with a deadline goes before all jobs that are not overdue, once it must run to "
+         "meet the deadline. If it cannot meet it, it waits like a job without one.";
+}
+
 }  // namespace
 
 std::vector<std::string> preempt_sentences(const Composition& composition) {
@@ -42,8 +48,10 @@ std::vector<std::string> preempt_sentences(const Composition& composition) {
   const std::string base = composition.name.substr(0, composition.name.find('+'));
   return {which_are_stopped(told.word("stops"), told.number("margin")),
           longest_wait(told.number("bound"), told.number("grace_s"), told.number("user_grace_s")),
+          what_deadlines_do(told.word("deadlines")),
           fmt::format("Other stops: {0}+preempt:none, {0}+preempt:all. No bound: "
-                      "{0}+preempt:marked:2:0. Time limits instead of predictions: {0}+limit.",
+                      "{0}+preempt:marked:2:0. No deadlines: {0}+deadlines:ignored. Time limits "
+                      "instead of predictions: {0}+limit.",
                       base)};
 }
 

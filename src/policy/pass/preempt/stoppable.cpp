@@ -26,12 +26,16 @@ bool Stoppable::review() {
     jumps_.pop();
     const JobId job = jump.job;
     if (!holds(job) || keys_[index(job)].sequence != jump.sequence) continue;
-    by_worth_.erase(keys_[index(job)]);
-    file(job);
-    for (const cluster::Grant& grant : desk_.grants(job)) room_.changed(grant.node);
+    rank_again(job);
     any = true;
   }
   return any;
+}
+
+void Stoppable::rank_again(JobId job) {
+  by_worth_.erase(keys_[index(job)]);
+  file(job);
+  for (const cluster::Grant& grant : desk_.grants(job)) room_.changed(grant.node);
 }
 
 void Stoppable::file(JobId job) {

@@ -39,6 +39,8 @@ class Stoppable {
   void capacity_changed() { room_.all_changed(); }
   /// Brings up to date the ranks that have jumped. Returns whether any has.
   bool review();
+  /// Brings the rank of a job up to date.
+  void rank_again(JobId job);
   /// Returns when review() is to be called next; kNever = not without another event.
   Time next_review() const { return jumps_.empty() ? kNever : jumps_.top().at; }
 
