@@ -15,6 +15,9 @@
 
 namespace almanac::slurmctld {
 
+/// Returns 2^(-(usage / share) / dampening); 0 without shares. `share` is of the cluster.
+double classic_factor(long double effective_usage, double share, std::uint32_t dampening);
+
 /// Judges accounts at the start of each decay pass, and a user when first asked after it.
 class ClassicFairShare {
  public:
@@ -39,7 +42,7 @@ class ClassicFairShare {
   const AssociationTree& tree_;
   std::vector<double> shares_;  // of the cluster
   std::vector<bool> is_known_;
-  long double dampening_;
+  std::uint32_t dampening_;
   bool depth_oblivious_;
 };
 

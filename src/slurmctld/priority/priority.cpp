@@ -49,9 +49,9 @@ AccrualJob Priorities::accrual_job(const Record& record) const {
 
 std::uint32_t Priorities::submit(PriorityJob job, Time now) {
   const std::uint32_t number = job.number;
-  const auto [at, is_new] = jobs_.try_emplace(number);
-  ALMANAC_CHECK(is_new, "job {} is there already", number);
-  Record& record = at->second;
+  Record& record = jobs_[number];
+  ALMANAC_CHECK(record.job.number == 0 || record.ended, "job {} is there already", number);
+  record = {};
   if (!job.partitions.empty()) record.partition = job.partitions.front();
   record.job = std::move(job);
   record.submitted = to_second(now);
@@ -150,13 +150,12 @@ void Priorities::start(std::uint32_t number, Time now, std::uint32_t partition,
 
 void Priorities::end(std::uint32_t number, Time at) {
   Record& record = jobs_.at(number);
-  if (record.started != kNoTime) {
-    charge(record, to_second(at));
-  } else {
-    stop_ageing(record);
-  }
+  if (record.started != kNoTime) charge(record, to_second(at));
+  if (record.counted) accrual_.count(accrual_job(record), -1);
+  record.counted = false;
   ageless_.erase(number);
-  jobs_.erase(number);
+  record.ended = true;
+  if (!keeps_ended_jobs_) jobs_.erase(number);
 }
 
 std::uint32_t Priorities::update(std::uint32_t number, Time now) {
@@ -194,11 +193,12 @@ void Priorities::pass(Time now) {
   if (decays) usage_.decay(seconds_between(last_pass_, now));
   const bool counts_running = scales_.settings().calculate_running;
   const auto wants_priority = [&](const Record& record) {
-    return !record.held && (record.started == kNoTime || counts_running);
+    const bool waits = record.started == kNoTime && !record.ended;
+    return !record.held && (waits || counts_running);
   };
   if (is_fair_tree) {
     for (auto& [number, record] : jobs_) {
-      if (record.started != kNoTime) charge(record, now);
+      if (record.started != kNoTime && !record.ended) charge(record, now);
     }
     walk_ = rank_fair_tree(tree_, usage_, standings_);
     for (auto& [number, record] : jobs_) {
@@ -207,6 +207,7 @@ void Priorities::pass(Time now) {
   } else if (decays) {
     // Job by job: a job's factor sees what those before it in the list have just been charged.
     for (auto& [number, record] : jobs_) {
+      if (record.ended) continue;
       if (record.started != kNoTime) charge(record, now);
       if (wants_priority(record)) compute(record, now);
     }
@@ -235,11 +236,8 @@ std::optional<Time> Priorities::ages_since(std::uint32_t number) const {
   return since == kNoTime ? std::nullopt : std::optional(since);
 }
 
-void Priorities::judge_users() {
-  if (scales_.settings().is_fair_tree()) return;
-  for (AssociationAt at = 0; at < tree_.size(); ++at) {
-    if (tree_.is_user(at)) classic_.judge(at, usage_, standings_);
-  }
+void Priorities::judge_user(AssociationAt at) {
+  if (!scales_.settings().is_fair_tree()) classic_.judge(at, usage_, standings_);
 }
 
 double Priorities::fair_share(AssociationAt association) {

@@ -74,8 +74,12 @@ class Priorities {
   void set_partition(std::uint32_t number, std::uint32_t partition);
   /// The job started in `partition`.
   void start(std::uint32_t number, Time now, std::uint32_t partition, site::TresCounts held);
-  /// The job ended, or left the queue: charges its usage since the last pass and forgets it.
+  /// The job ended, or left the queue: charges its usage since the last pass and forgets it, unless
+  /// keep_ended_jobs().
   void end(std::uint32_t number, Time at);
+  /// From now on, keeps ended jobs until their number is submitted again: for MinJobAge, Slurm
+  /// shows them (CALCULATE_RUNNING) and computes their priority.
+  void keep_ended_jobs() { keeps_ended_jobs_ = true; }
   /// Computes the priority of a pending job again, as an update of the job does.
   std::uint32_t update(std::uint32_t number, Time now);
 
@@ -102,8 +106,8 @@ class Priorities {
   const UsageLedger& usage() const { return usage_; }
   /// Of each association, from the last pass. With the classic formula, of users only if asked for.
   const std::vector<Standing>& standings() const { return standings_; }
-  /// Classic: evaluates the users not asked for since the last pass, as sshare makes Slurm do.
-  void judge_users();
+  /// Classic: evaluates a user that nobody asked for since the last pass, as sshare makes Slurm do.
+  void judge_user(AssociationAt at);
   /// The walk of fair tree in the last pass; empty with the classic formula.
   const std::vector<FairTreeStep>& walk() const { return walk_; }
 
@@ -116,6 +120,7 @@ class Priorities {
     Time submitted{};
     Time started = kNoTime;
     bool held = false;
+    bool ended = false;
     bool counted = false;  // in accrual_
     double billable = 0;
     Score score{};
@@ -142,6 +147,7 @@ class Priorities {
   std::vector<std::uint32_t> partition_qos_;  // of each partition
   std::map<std::uint32_t, Record> jobs_;
   std::set<std::uint32_t> ageless_;  // pending jobs that do not age yet
+  bool keeps_ended_jobs_ = false;
   Time last_pass_ = kNoTime;
   Time next_reset_ = kNoTime;
 };
