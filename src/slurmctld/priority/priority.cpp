@@ -158,6 +158,16 @@ void Priorities::end(std::uint32_t number, Time at) {
   if (!keeps_ended_jobs_) jobs_.erase(number);
 }
 
+void Priorities::requeue(std::uint32_t number, Time at) {
+  Record& record = jobs_.at(number);
+  if (record.started != kNoTime && !record.ended) charge(record, to_second(at));
+  record.started = kNoTime;
+  record.ended = false;
+  record.submitted = to_second(at);
+  record.job.size.held.clear();
+  set_ineligible(number);
+}
+
 std::uint32_t Priorities::update(std::uint32_t number, Time now) {
   return compute(jobs_.at(number), to_second(now));
 }

@@ -77,6 +77,9 @@ class Priorities {
   /// The job ended, or left the queue: charges its usage since the last pass and forgets it, unless
   /// keep_ended_jobs().
   void end(std::uint32_t number, Time at);
+  /// The job stopped running, or has just ended, and waits again: charges its usage. It loses its
+  /// age and is not eligible; its priority stays until the next pass.
+  void requeue(std::uint32_t number, Time at);
   /// From now on, keeps ended jobs until their number is submitted again: for MinJobAge, Slurm
   /// shows them (CALCULATE_RUNNING) and computes their priority.
   void keep_ended_jobs() { keeps_ended_jobs_ = true; }
