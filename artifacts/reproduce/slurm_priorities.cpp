@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "reproduce/read.h"
+#include "reproduce/slurm_changes.h"
 #include "site/read.h"
 #include "site/read_config.h"
 #include "text/host_list.h"
@@ -28,20 +29,6 @@ std::int64_t count_of(const site::TresCounts& counts, site::TresIndex tres) {
     if (each.tres == tres) return each.count;
   }
   return 0;
-}
-
-/// Returns KEY and VALUE of "sed -i 's/^KEY=.*/KEY=VALUE/' $SLURM_CONF; scontrol reconfigure".
-std::optional<std::pair<std::string, std::string>> changed_setting(string_view command) {
-  if (command.find("scontrol reconfigure") == string_view::npos) return std::nullopt;
-  constexpr string_view kBegin = "s/^", kMiddle = "=.*/";
-  const auto begin = command.find(kBegin);
-  const auto middle = command.find(kMiddle);
-  if (begin == string_view::npos || middle == string_view::npos) return std::nullopt;
-  const string_view key = command.substr(begin + kBegin.size(), middle - begin - kBegin.size());
-  string_view value = command.substr(middle + kMiddle.size());
-  value = value.substr(0, value.find("/'"));
-  if (!value.starts_with(key) || !value.substr(key.size()).starts_with('=')) return std::nullopt;
-  return std::pair(std::string(key), std::string(value.substr(key.size() + 1)));
 }
 
 }  // namespace
@@ -94,6 +81,9 @@ void PriorityReplay::read_instants(const Bench& bench) {
       }
       passes_.push_back(at);
     }
+  }
+  if (passes_.empty() && !scenario_.runs.empty()) {
+    passes_.push_back(scenario_.runs.front().submit - 1s);
   }
   if (const auto file = find_table(bench, scenario_, "priority_log.csv")) {
     Rows rows(file->path, {"epoch", "job_id"});
@@ -172,13 +162,19 @@ void PriorityReplay::schedule_run(std::size_t index) {
 
 void PriorityReplay::schedule_changes() {
   std::map<std::string, std::string> changed;
+  site::Site now = scenario_.site;
   for (const SlurmCommand& each : scenario_.commands) {
-    const auto setting = changed_setting(each.text);
-    if (!setting || each.is_refused) continue;
-    changed[setting->first] = setting->second;
-    const site::Config config = value_or_throw(site::with_settings(scenario_.site, changed));
-    events_.push_back({each.at, Kind::configure, changes_.size()});
-    changes_.push_back(config.priority);
+    if (each.is_refused) continue;
+    if (const auto setting = changed_setting(each.text)) {
+      changed[setting->first] = setting->second;
+      const site::Config config = value_or_throw(site::with_settings(scenario_.site, changed));
+      events_.push_back({each.at, Kind::configure, settings_.size()});
+      settings_.push_back(config.priority);
+    }
+    if (apply_sacctmgr(each.text, now)) {
+      events_.push_back({each.at, Kind::accounts, sites_.size()});
+      sites_.push_back(now);
+    }
   }
 }
 
@@ -259,7 +255,10 @@ void PriorityReplay::play(const Event& event) {
       break;
     }
     case Kind::configure:
-      priorities_->reconfigure(changes_[event.index]);
+      priorities_->reconfigure(settings_[event.index]);
+      break;
+    case Kind::accounts:
+      priorities_->change_accounts(sites_[event.index]);
       break;
   }
 }

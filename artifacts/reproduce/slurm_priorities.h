@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -42,6 +43,7 @@ class PriorityReplay {
   enum class Kind : std::uint8_t {
     end,
     configure,
+    accounts,
     submit,
     release,
     update,
@@ -77,7 +79,8 @@ class PriorityReplay {
     std::uint32_t cpus = 0;
   };
   std::vector<Plan> plans_;
-  std::vector<site::PrioritySettings> changes_;
+  std::vector<site::PrioritySettings> settings_;  // after each reconfiguration
+  std::deque<site::Site> sites_;                  // after each change of accounts
   std::map<std::string, Time, std::less<>> array_eligible_;
   std::map<std::uint32_t, Time> left_;  // when the run of a number that is known so far ended
   std::vector<Event> events_;

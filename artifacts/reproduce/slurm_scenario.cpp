@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "reproduce/read.h"
+#include "reproduce/slurm_changes.h"
 #include "site/read.h"
 #include "table/csv_reader.h"
 #include "table/stream.h"
@@ -18,20 +19,9 @@ namespace {
 
 using std::string_view;
 
-std::vector<string_view> split(string_view text, char separator) {
-  std::vector<string_view> parts;
-  while (!text.empty()) {
-    const auto end = text.find(separator);
-    if (const string_view part = text.substr(0, end); !part.empty()) parts.push_back(part);
-    if (end == string_view::npos) break;
-    text.remove_prefix(end + 1);
-  }
-  return parts;
-}
-
 /// Returns the value of an option in a command line: "-p main", "-pmain", "--partition=main".
 std::optional<std::string> option(string_view line, string_view brief, string_view full) {
-  const std::vector<string_view> words = split(line, ' ');
+  const std::vector<string_view> words = parts_of(line, ' ');
   for (std::size_t at = 0; at < words.size(); ++at) {
     const string_view word = words[at];
     if (word == "--wrap") break;
@@ -47,7 +37,7 @@ std::optional<std::string> option(string_view line, string_view brief, string_vi
 }
 
 bool has_word(string_view line, string_view wanted) {
-  for (const string_view word : split(line, ' ')) {
+  for (const string_view word : parts_of(line, ' ')) {
     if (word == "--wrap") return false;
     if (word == wanted) return true;
   }
@@ -105,7 +95,7 @@ std::vector<SlurmRun> read_runs(const File& file, const site::Site& site) {
                  .submit_line = std::string(cell("SubmitLine"))};
     run.nice = nice_of(run.submit_line);
     const auto asked = option(run.submit_line, "-p", "--partition");
-    for (const string_view each : split(asked ? *asked : run.partition, ',')) {
+    for (const string_view each : parts_of(asked ? *asked : run.partition, ',')) {
       run.partitions.emplace_back(each);
     }
     runs.push_back(std::move(run));
@@ -144,7 +134,7 @@ std::optional<std::pair<std::string, std::string>> judged_user(string_view line)
   constexpr string_view kKey = "Normalized usage for user ";
   const auto at = line.find(kKey);
   if (at == string_view::npos) return std::nullopt;
-  const std::vector<string_view> words = split(line.substr(at + kKey.size()), ' ');
+  const std::vector<string_view> words = parts_of(line.substr(at + kKey.size()), ' ');
   if (words.size() < 3) return std::nullopt;
   return std::pair(std::string(words[2].substr(0, words[2].find('('))), std::string(words[0]));
 }
@@ -152,7 +142,7 @@ std::optional<std::pair<std::string, std::string>> judged_user(string_view line)
 SlurmLog read_log(const File& file) {
   SlurmLog log;
   const std::string text = value_or_throw(table::read_text_file(file.path));
-  for (const string_view line : split(text, '\n')) {
+  for (const string_view line : parts_of(text, '\n')) {
     if (!line.starts_with('[')) continue;
     const auto at = text::parse_datetime(line.substr(1, line.find(']') - 1));
     if (!at) continue;
@@ -171,35 +161,6 @@ SlurmLog read_log(const File& file) {
     }
   }
   return log;
-}
-
-/// Sets what the default columns of sacctmgr do not show: limits on the number of jobs that age.
-void read_accrual_limits(const Json& scenario, site::Site& site) {
-  for (const Json& each : scenario.value("sacctmgr", Json::array())) {
-    const std::string command = each.get<std::string>();
-    const std::vector<string_view> words = split(command, ' ');
-    const auto at = std::find(words.begin(), words.end(), "qos");
-    if (at == words.end() || at + 1 == words.end()) continue;
-    const auto qos = std::find_if(site.qos.begin(), site.qos.end(),
-                                  [&](const site::Qos& known) { return known.name == at[1]; });
-    if (qos == site.qos.end()) continue;
-    for (const string_view word : words) {
-      const auto equals = word.find('=');
-      if (equals == string_view::npos) continue;
-      std::string key(word.substr(0, equals));
-      std::transform(key.begin(), key.end(), key.begin(),
-                     [](char letter) { return static_cast<char>(std::tolower(letter)); });
-      const auto count = text::parse_whole(word.substr(equals + 1));
-      if (!count) continue;
-      if (key == "maxjobsaccrueperuser" || key == "maxjobsaccruepu") {
-        qos->per_user.jobs_accrue = *count;
-      } else if (key == "maxjobsaccrueperaccount" || key == "maxjobsaccruepa") {
-        qos->per_account.jobs_accrue = *count;
-      } else if (key == "grpjobsaccrue") {
-        qos->group.jobs_accrue = *count;
-      }
-    }
-  }
 }
 
 }  // namespace
@@ -226,7 +187,7 @@ Time parse_epoch(string_view text) {
 
 site::TresCounts parse_tres(string_view text, const site::Site& site) {
   site::TresCounts counts;
-  for (const string_view each : split(text, ',')) {
+  for (const string_view each : parts_of(text, ',')) {
     const auto equals = each.find('=');
     if (equals == string_view::npos) continue;
     const auto tres = site.find_tres(each.substr(0, equals));
@@ -257,7 +218,9 @@ SlurmScenario read_slurm_scenario(const Bench& bench, const File& file) {
   const std::filesystem::path folder = std::filesystem::path(file.path).parent_path();
   scenario.name = folder.filename().string();
   scenario.site = value_or_throw(site::read_site(folder.string()));
-  read_accrual_limits(read_json(file), scenario.site);
+  for (const Json& each : read_json(file).value("sacctmgr", Json::array())) {
+    apply_sacctmgr(each.get<std::string>(), scenario.site);
+  }
   scenario.runs = read_runs(bench.beside(file, "sacct.txt"), scenario.site);
   scenario.commands = read_commands(bench.beside(file, "commands.csv"));
   const std::filesystem::path name(file.name);

@@ -2,6 +2,7 @@
 
 /// \file
 /// sprio.csv: what sprio showed of each job, every few seconds.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <optional>
@@ -64,8 +65,10 @@ class Sprio {
     std::optional<Time> at;
     while (rows.next()) {
       const Time epoch = parse_epoch(rows.text("epoch"));
-      if (at && *at != epoch) compare(*at, sample);
-      if (!at || *at != epoch) sample.clear();
+      if (at && *at != epoch) {
+        compare(*at, std::min(epoch, *at + kSampleTakes), sample);
+        sample.clear();
+      }
       at = epoch;
       Shown shown{.number = static_cast<std::uint32_t>(rows.whole("job_id")),
                   .partition = std::string(rows.text("partition")),
@@ -78,7 +81,7 @@ class Sprio {
       if (rows.has("tres_w")) shown.tres = std::string(rows.text("tres_w"));
       sample.push_back(std::move(shown));
     }
-    if (at) compare(*at, sample);
+    if (at) compare(*at, *at + kSampleTakes, sample);
   }
 
   void add_rows(Bench& bench) const {
@@ -116,11 +119,12 @@ class Sprio {
     return verdict;
   }
 
-  void compare(Time at, const std::vector<Shown>& sample) {
+  /// The controller answered at some time from `at` to `until`.
+  void compare(Time at, Time until, const std::vector<Shown>& sample) {
     replay_.advance(at);
     std::vector<std::optional<Verdict>> before;
     for (const Shown& each : sample) before.push_back(judge(each));
-    replay_.advance(at + kSampleTakes);
+    replay_.advance(until);
     for (std::size_t row = 0; row < sample.size(); ++row) {
       const std::optional<Verdict> after = judge(sample[row]);
       if (!after) continue;  // sacct does not have the job

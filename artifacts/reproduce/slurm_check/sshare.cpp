@@ -2,6 +2,7 @@
 
 /// \file
 /// sshare.csv: what sshare showed of each association, every few seconds.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <optional>
@@ -48,7 +49,7 @@ class Sshare {
     while (rows.next()) {
       const Time epoch = parse_epoch(rows.text("epoch"));
       if (at && *at != epoch) {
-        compare(*at, sample);
+        compare(*at, std::min(epoch, *at + kSampleTakes), sample);
         sample.clear();
       }
       at = epoch;
@@ -63,7 +64,7 @@ class Sshare {
       }
       sample.push_back(shown);
     }
-    if (at) compare(*at, sample);
+    if (at) compare(*at, *at + kSampleTakes, sample);
   }
 
   void add_rows(Bench& bench) const {
@@ -103,12 +104,13 @@ class Sshare {
     return std::abs(ours - shown) <= 0.51e-6;
   }
 
-  void compare(Time at, const std::vector<Shown>& sample) {
+  /// The controller answered at some time from `at` to `until`.
+  void compare(Time at, Time until, const std::vector<Shown>& sample) {
     // Classic: sshare itself makes the controller evaluate users, at an instant that the log has.
-    replay_.advance(replay_.last_judged(at, at + kSampleTakes).value_or(at));
+    replay_.advance(replay_.last_judged(at, until).value_or(at));
     std::vector<Values> before;
     for (const Shown& each : sample) before.push_back(values_of(each.association));
-    replay_.advance(at + kSampleTakes);
+    replay_.advance(until);
     for (std::size_t row = 0; row < sample.size(); ++row) {
       const Values after = values_of(sample[row].association);
       for (std::size_t column = 0; column < kColumns; ++column) {

@@ -18,7 +18,12 @@ ClassicFairShare::ClassicFairShare(const AssociationTree& tree, std::uint32_t da
       is_known_(tree.size(), false),
       dampening_(dampening),
       depth_oblivious_(depth_oblivious) {
-  for (AssociationAt at = 0; at < tree.size(); ++at) shares_.push_back(tree.cluster_share(at));
+  read_shares();
+}
+
+void ClassicFairShare::read_shares() {
+  shares_.clear();
+  for (AssociationAt at = 0; at < tree_.size(); ++at) shares_.push_back(tree_.cluster_share(at));
 }
 
 void ClassicFairShare::configure(std::uint32_t dampening, bool depth_oblivious) {

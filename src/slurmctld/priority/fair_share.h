@@ -26,6 +26,8 @@ class ClassicFairShare {
   ClassicFairShare(const AssociationTree& tree, std::uint32_t dampening, bool depth_oblivious);
 
   void configure(std::uint32_t dampening, bool depth_oblivious);
+  /// The shares of the tree have changed. What is known of users stays until the next pass.
+  void read_shares();
   /// Sets the standing of all accounts from the usage now, and forgets that of users.
   void begin_pass(const UsageLedger& usage, std::vector<Standing>& standings);
   /// Sets the standing of a user from the usage now, unless it is known since the last pass.

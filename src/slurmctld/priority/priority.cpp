@@ -23,7 +23,7 @@ std::int64_t seconds_between(Time from, Time to) {
 }  // namespace
 
 Priorities::Priorities(const site::Site& site, text::TimeZone zone)
-    : site_(site),
+    : site_(&site),
       zone_(std::move(zone)),
       scales_(site),
       tree_(site.associations),
@@ -103,7 +103,7 @@ void Priorities::build_queue(Time now) {
     Record& record = jobs_.at(*at);
     if (scales_.settings().accrue_always) {
       begin_to_age(record, record.submitted, false);
-    } else if (!site_.config.enforced.limits) {
+    } else if (!site_->config.enforced.limits) {
       if (record.eligible != kNoTime) begin_to_age(record, record.eligible, false);
     } else if (!record.held && record.eligible != kNoTime && record.eligible <= now) {
       const Accrual::Verdict verdict = accrual_.judge(accrual_job(record));
@@ -144,8 +144,8 @@ void Priorities::start(std::uint32_t number, Time now, std::uint32_t partition,
       record.job.size.total_cpus = static_cast<std::uint32_t>(each.count);
     }
   }
-  record.billable = billable(record.job.size.held, site_.partitions[partition].billing_weights,
-                             scales_.settings(), site_.tres);
+  record.billable = billable(record.job.size.held, site_->partitions[partition].billing_weights,
+                             scales_.settings(), site_->tres);
 }
 
 void Priorities::end(std::uint32_t number, Time at) {
@@ -232,12 +232,25 @@ void Priorities::reconfigure(const site::PrioritySettings& settings) {
   next_reset_ = kNoTime;
 }
 
+void Priorities::change_accounts(const site::Site& site) {
+  ALMANAC_CHECK(site.associations.size() == tree_.size(), "{} associations, not {}",
+                site.associations.size(), tree_.size());
+  site_ = &site;
+  const site::PrioritySettings settings = scales_.settings();
+  scales_ = Scales(site);
+  scales_.configure(settings);
+  tree_ = AssociationTree(site.associations);
+  usage_.change_qos(site.qos);
+  classic_.read_shares();
+  accrual_.change_limits(site);
+}
+
 std::uint32_t Priorities::priority(std::uint32_t number, std::uint32_t partition) const {
   const Record& record = jobs_.at(number);
   const std::vector<std::uint32_t>& partitions = record.job.partitions;
   if (record.score.in_partition.empty()) return record.score.priority;
   const auto found = std::find(partitions.begin(), partitions.end(), partition);
-  ALMANAC_CHECK(found != partitions.end(), "job {} is not in partition {}", number, partition);
+  if (found == partitions.end()) return 0;
   return record.score.in_partition[static_cast<std::size_t>(found - partitions.begin())];
 }
 
@@ -263,9 +276,9 @@ std::uint32_t Priorities::compute(Record& record, Time now) {
   factors.age = record.ages == kNoTime ? 0 : scales_.age(now - record.ages);
   factors.association = job.association == kNowhere
                             ? 0
-                            : scales_.association(site_.associations[job.association].priority);
+                            : scales_.association(site_->associations[job.association].priority);
   factors.fair_share = fair_share(job.association);
-  factors.qos = job.qos == kNowhere ? 0 : scales_.qos(site_.qos[job.qos].priority);
+  factors.qos = job.qos == kNowhere ? 0 : scales_.qos(site_->qos[job.qos].priority);
   factors.site = job.site_factor;
   factors.nice = job.nice;
   const auto set_partition_factors = [&](std::uint32_t partition) {

@@ -94,11 +94,14 @@ class Priorities {
   /// Replaces weights, flags and periods, as `scontrol reconfigure` does. Priorities change with
   /// the next pass.
   void reconfigure(const site::PrioritySettings& settings);
+  /// Takes shares, priorities and limits of associations and QOS from `site`, as `sacctmgr modify`
+  /// makes the controller do. `site` has the same associations and QOS, and must outlive this.
+  void change_accounts(const site::Site& site);
 
   bool knows(std::uint32_t number) const { return jobs_.contains(number); }
   /// 0 = held. Cost of each: O(log jobs).
   std::uint32_t priority(std::uint32_t number) const { return score(number).priority; }
-  /// In one of the job's partitions.
+  /// In one of the job's partitions; 0 if it is not in that one.
   std::uint32_t priority(std::uint32_t number, std::uint32_t partition) const;
   const Score& score(std::uint32_t number) const { return jobs_.at(number).score; }
   /// From when the job ages; nothing: it does not.
@@ -138,7 +141,7 @@ class Priorities {
   void charge(const Record& record, Time until);
   void reset_usage_if_due(Time now);
 
-  const site::Site& site_;
+  const site::Site* site_;
   text::TimeZone zone_;
   Scales scales_;
   AssociationTree tree_;

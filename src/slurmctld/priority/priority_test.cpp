@@ -113,6 +113,26 @@ TEST(Priorities, ChargesRunningJobsAtEachPassAndAtTheirEnd) {
   EXPECT_FALSE(made.knows(1));
 }
 
+TEST(Priorities, RequeuedJobsKeepTheirPriorityUntilTheNextPass) {
+  const site::Site site = aging_site();
+  Priorities made(site);
+  made.submit(job(1), at(0));
+  made.set_eligible(1, at(0));
+  made.build_queue(at(1));
+  made.pass(at(60));
+  made.start(1, at(61), 0, {{site::kCpu, 4}});
+  made.requeue(1, at(100));
+  EXPECT_GT(made.usage().of(kU1).raw, 0);
+  EXPECT_EQ(made.priority(1), 60U);
+  EXPECT_FALSE(made.ages_since(1));
+  made.pass(at(120));
+  EXPECT_EQ(made.priority(1), 1U);
+  made.set_eligible(1, at(111));
+  made.build_queue(at(121));
+  made.pass(at(180));
+  EXPECT_EQ(made.priority(1), 69U);
+}
+
 TEST(Priorities, FairTreeFollowsUsage) {
   site::Site site = example_site();
   site.config.priority.weight_fair_share = 1000;
@@ -149,6 +169,26 @@ TEST(Priorities, ClassicSeesUseOfJobsBeforeItInTheSamePass) {
   EXPECT_EQ(made.priority(4), 1'000'000U);
   made.pass(at(120));
   EXPECT_LT(made.priority(4), 1'000'000U);
+}
+
+TEST(Priorities, FollowSharesThatAreChanged) {
+  site::Site site = example_site();
+  site.config.priority.weight_fair_share = 1000;
+  Priorities made(site);
+  made.pass(at(0));
+  made.submit(job(1), at(1));
+  made.submit(job(2, kU3), at(1));
+  for (const std::uint32_t number : {3, 4}) {
+    made.submit(job(number, number == 3 ? kU1 : kU3), at(1));
+    made.start(number, at(2), 0, {{site::kCpu, 4}});
+  }
+  made.pass(at(60));
+  EXPECT_LT(made.priority(2), made.priority(1));  // equal usage, shares of 5 and 3
+  site::Site changed = site;
+  changed.associations[1].shares = 1;
+  made.change_accounts(changed);
+  made.pass(at(120));
+  EXPECT_GT(made.priority(2), made.priority(1));
 }
 
 TEST(Priorities, EachPartitionHasItsOwn) {
