@@ -215,6 +215,8 @@ void PriorityReplay::play(const Event& event) {
       submit(scenario_.runs[event.index], event.at);
       break;
     case Kind::start: {
+      // A scheduler built its queue just before.
+      if (scenario_.log.queues.empty()) priorities_->build_queue(event.at);
       const SlurmRun& run = scenario_.runs[event.index];
       const site::Partition* const partition = scenario_.site.find_partition(run.partition);
       require(partition != nullptr, fmt::format("no partition is called {}", run.partition));
@@ -265,6 +267,13 @@ void PriorityReplay::play(const Event& event) {
 
 void PriorityReplay::advance(Time until) {
   while (next_ < events_.size() && events_[next_].at <= until) play(events_[next_++]);
+}
+
+void PriorityReplay::judge_users() {
+  if (!scenario_.log.judged.empty()) return;
+  for (slurmctld::AssociationAt at = 0; at < scenario_.site.associations.size(); ++at) {
+    if (!scenario_.site.associations[at].is_account()) priorities_->judge_user(at);
+  }
 }
 
 std::optional<Time> PriorityReplay::last_judged(Time from, Time until) const {

@@ -34,6 +34,8 @@ class PriorityReplay {
   const slurmctld::Score* score(std::uint32_t number) const;
   /// When decay passes ran, the first included.
   const std::vector<Time>& passes() const { return passes_; }
+  /// Classic: sshare makes the controller evaluate all users. Does nothing if the log has when.
+  void judge_users();
   /// Classic: the last time after `from`, up to `until`, at which a user was evaluated.
   std::optional<Time> last_judged(Time from, Time until) const;
   const SlurmScenario& scenario() const { return scenario_; }

@@ -22,9 +22,12 @@ void make(Bench& bench) {
       "A row counts the rows of a recorded table, and those that are equal: integers and texts "
       "exactly, numbers to the digits printed.");
   bench.note(
-      "Facts come from the configuration, scenario.json, commands.csv and sacct.txt. From the log "
-      "come only instants that seconds do not tell: when a decay pass ran, when a scheduler built "
-      "its queue, and which of two events of the same second was first.");
+      "Facts come from the configuration, scenario.json, commands.csv and sacct.txt. Other tables "
+      "tell only what seconds cannot: when a decay pass ran (decay_passes.csv), when a priority "
+      "was "
+      "computed (priority_log.csv, times only), the nodes that backfill found for an exclusive job "
+      "(plans.csv), and when a scheduler built its queue and which of two events of a second came "
+      "first (slurmctld.log).");
 }
 
 }  // namespace

@@ -108,6 +108,7 @@ class Sshare {
   void compare(Time at, Time until, const std::vector<Shown>& sample) {
     // Classic: sshare itself makes the controller evaluate users, at an instant that the log has.
     replay_.advance(replay_.last_judged(at, until).value_or(at));
+    replay_.judge_users();
     std::vector<Values> before;
     for (const Shown& each : sample) before.push_back(values_of(each.association));
     replay_.advance(until);
