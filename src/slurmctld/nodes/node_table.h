@@ -5,9 +5,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "site/site.h"
 #include "slurmctld/nodes/node_bits.h"
 
 namespace almanac::slurmctld {
@@ -48,8 +51,15 @@ struct Switch {
 struct NodeTable {
   std::vector<Node> nodes{};
   std::vector<Switch> switches{};  ///< In the order of topology.conf; empty without topology/tree.
+  std::vector<std::string> gpu_types{};  ///< By TypeId, in order of first mention; "" if untyped.
+  std::vector<std::string> features{};   ///< By TypeId.
 
   std::size_t size() const { return nodes.size(); }
+  /// Returns the number of a GPU type or feature, or nothing if no node has it. Ignores case.
+  std::optional<TypeId> find_gpu_type(std::string_view name) const;
+  std::optional<TypeId> find_feature(std::string_view name) const;
+  /// Returns the position of a node, or nothing.
+  std::optional<NodeAt> find_node(std::string_view name) const;
 };
 
 /// A line of topology.conf: the nodes, or the positions of the switches, below a switch.
@@ -58,6 +68,9 @@ struct SwitchLine {
   std::vector<NodeAt> nodes{};
   std::vector<std::size_t> children{};
 };
+
+/// Returns the nodes of a site, and its switches if it uses topology/tree.
+NodeTable make_node_table(const site::Site& site);
 
 /// Computes levels, parents and distances of the switches. Cost: O(switches cubed).
 void set_switches(NodeTable& table, const std::vector<SwitchLine>& lines);

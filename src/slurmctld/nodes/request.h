@@ -105,4 +105,6 @@ struct PartitionRules {
   int max_nodes = 0;               ///< 0 = no limit.
 };
 
+PartitionRules rules_of(const site::Partition& partition, std::uint32_t id);
+
 }  // namespace almanac::slurmctld
