@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Classic fair share (NO_FAIR_TREE): the factor falls with an association's effective usage, which
+/// the usage of its siblings raises.
+///
+/// Source   Slurm 22.05 to 25.05, priority_multifactor.c.
+#pragma once
+
+#include <vector>
+
+#include "slurmctld/priority/association_tree.h"
+#include "slurmctld/priority/fair_tree.h"
+#include "slurmctld/priority/usage.h"
+
+namespace almanac::slurmctld {
+
+/// Judges accounts at the start of each decay pass, and a user when first asked after it.
+class ClassicFairShare {
+ public:
+  /// `dampening` is FairShareDampeningFactor.
+  /// `tree` must outlive it.
+  ClassicFairShare(const AssociationTree& tree, std::uint32_t dampening, bool depth_oblivious);
+
+  void configure(std::uint32_t dampening, bool depth_oblivious);
+  /// Sets the standing of all accounts from the usage now, and forgets that of users.
+  void begin_pass(const UsageLedger& usage, std::vector<Standing>& standings);
+  /// Sets the standing of a user from the usage now, unless it is known since the last pass.
+  void judge(AssociationAt at, const UsageLedger& usage, std::vector<Standing>& standings);
+  /// Returns the factor of jobs of `at`: with fairshare=parent, that of its fair_parent().
+  double factor(AssociationAt at, const UsageLedger& usage, std::vector<Standing>& standings);
+
+ private:
+  void judge_accounts(AssociationAt account, const UsageLedger& usage,
+                      std::vector<Standing>& standings);
+  void set_standing(AssociationAt at, const UsageLedger& usage, std::vector<Standing>& standings);
+  long double oblivious_usage(AssociationAt at, const std::vector<Standing>& standings) const;
+
+  const AssociationTree& tree_;
+  std::vector<double> shares_;  // of the cluster
+  std::vector<bool> is_known_;
+  long double dampening_;
+  bool depth_oblivious_;
+};
+
+}  // namespace almanac::slurmctld
