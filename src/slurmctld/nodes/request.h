@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <vector>
 
@@ -20,7 +21,7 @@ enum class GpuScope : std::uint8_t { none, node, job, task, socket };
 struct FeatureTerm {
   std::vector<TypeId> any_of{};
 
-  bool operator==(const FeatureTerm&) const = default;
+  auto operator<=>(const FeatureTerm&) const = default;
 };
 
 /// The request of a job, as slurmctld keeps it after sbatch has filled in what follows from other
@@ -58,7 +59,7 @@ struct NodeRequest {
     const int cpus = tasks * cpus_per_task;
     return cpus > min_nodes ? cpus : min_nodes;
   }
-  bool operator==(const NodeRequest&) const = default;
+  auto operator<=>(const NodeRequest&) const = default;
 };
 
 /// Sockets of a node that are told apart; those beyond count as the last one.
