@@ -73,7 +73,7 @@ std::size_t BackfillCycle::last_startable(const std::vector<Queue::Record>& orde
       const NodeBits nodes = state_.usable(partition);
       fits->second = can_start(state_.room, state_.question(job, partition, nodes));
     }
-    if (fits->second) last = at + 1;
+    if (fits->second && (!state_.admits || state_.admits(job))) last = at + 1;
   }
   return last;
 }
@@ -106,6 +106,7 @@ bool BackfillCycle::may_reserve(const Job& job, PartitionAt partition, Seconds n
 bool BackfillCycle::try_record(Job& job, PartitionAt partition, Seconds now) {
   if (job.ask.most_tasks > 0 && job.running_tasks >= job.ask.most_tasks) return false;
   if (state_.check_partition(job, partition) != kNone) return false;
+  if (state_.admits && !state_.admits(job)) return false;
   const site::SchedulerSettings& settings = state_.site.config.scheduler;
   const Seconds limit = state_.limit_in(job, partition);
   if (!settings.assoc_limit_stop) {
@@ -238,8 +239,8 @@ BackfillCycle::Outcome BackfillCycle::start(Job& job, PartitionAt partition, con
     limit = longest_limit(job, partition, chosen, now);
   }
   state_.forget_stale();
-  state_.start(job, partition, *std::move(allocation), now, limit, true);
-  return Outcome::started;
+  return state_.start(job, partition, *std::move(allocation), now, limit, true) ? Outcome::started
+                                                                                : Outcome::busy;
 }
 
 /// Returns the longest limit of a job with --time-min that delays no promise.

@@ -37,12 +37,15 @@ inline constexpr ReasonName kPartitionInactive = "PartitionInactive";
 inline constexpr ReasonName kPartitionNodeLimit = "PartitionNodeLimit";
 inline constexpr ReasonName kPartitionTimeLimit = "PartitionTimeLimit";
 inline constexpr ReasonName kBadConstraints = "BadConstraints";
+/// A limit that the host keeps instead of the controller.
+inline constexpr ReasonName kHostLimit = "AssocGrpGRES";
 
 struct Job {
   JobNumber number = 0;
   JobNumber array = 0;  ///< The array that it is a task of; its own number otherwise.
   int task = -1;        ///< Of an array, once it has started.
   Submission ask{};
+  int extra_tier = 0;       ///< Added to the PriorityTier of its partitions.
   std::uint32_t shape = 0;  ///< Equal for equal requests.
   std::vector<PartitionAt> partitions{};  ///< By tier, highest first.
   std::uint32_t association = ~std::uint32_t{0};  ///< Position in Site::associations.

@@ -73,6 +73,10 @@ MainPass::Outcome MainPass::try_record(Job& job, PartitionAt partition, Seconds 
     job.reason = reason;
     return Outcome::skipped;
   }
+  if (state_.admits && !state_.admits(job)) {
+    job.reason = kHostLimit;
+    return Outcome::skipped;
+  }
   const Seconds limit = state_.limit_in(job, partition);
   const bool stops = state_.site.config.scheduler.assoc_limit_stop;
   if (const ReasonName reason = state_.limits.before_nodes(job, partition, limit);
@@ -106,8 +110,9 @@ MainPass::Outcome MainPass::try_record(Job& job, PartitionAt partition, Seconds 
     return stops ? Outcome::blocks : Outcome::skipped;
   }
   state_.forget_stale();
-  state_.start(job, partition, *std::move(allocation), now, limit, false);
-  return Outcome::started;
+  return state_.start(job, partition, *std::move(allocation), now, limit, false)
+             ? Outcome::started
+             : Outcome::blocks;
 }
 
 bool MainPass::is_exempt(const Job& job, PartitionAt partition, Seconds now) const {

@@ -165,7 +165,7 @@ std::uint32_t State::priority(const Job& job, PartitionAt partition) const {
 
 Queue::Record State::record(Job& job, PartitionAt partition) const {
   return {.has_reservation = !job.ask.reservation.empty(),
-          .tier = site.partitions[partition].priority_tier,
+          .tier = site.partitions[partition].priority_tier + job.extra_tier,
           .priority = priority(job, partition),
           .submit = job.submit,
           .array = job.array,
@@ -223,6 +223,7 @@ void State::run(Job& job, PartitionAt partition, Allocation allocation, Seconds 
 
 bool State::start(Job& job, PartitionAt partition, Allocation allocation, Seconds now,
                   Seconds limit, bool by_backfill) {
+  if (takes && !takes(job, allocation)) return false;
   starts.push_back({.number = job.number,
                     .array = job.array,
                     .partition = partition,
@@ -233,7 +234,7 @@ bool State::start(Job& job, PartitionAt partition, Allocation allocation, Second
   if (!job.is_array()) {
     dequeue(job);
     run(job, partition, std::move(allocation), now, limit);
-    return false;
+    return true;
   }
   Job task = job;
   task.task = job.ask.tasks.front();
@@ -247,7 +248,7 @@ bool State::start(Job& job, PartitionAt partition, Allocation allocation, Second
     job.task = task.task;
     starts.back().task = job.task;
     run(job, partition, std::move(allocation), now, limit);
-    return false;
+    return true;
   }
   task.number = next_task_number_++;
   starts.back().number = task.number;

@@ -4,6 +4,7 @@
 /// What both schedulers of the controller share: jobs, nodes, the queue.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -77,7 +78,7 @@ class State {
   void refile();
   std::uint32_t priority(const Job& job, PartitionAt partition) const;
 
-  /// Starts a pending job, or the next task of an array. Returns whether an array has tasks left.
+  /// Starts a pending job, or the next task of an array, unless the host refuses.
   bool start(Job& job, PartitionAt partition, Allocation allocation, Seconds now, Seconds limit,
              bool by_backfill);
   /// Counts a job that runs already.
@@ -117,6 +118,10 @@ class State {
   std::vector<Start> starts;             // since they were last taken
   std::vector<Preemption> preemptions;   // likewise
   std::map<std::string, int> free_licenses;
+  /// What the host has a say in: whether a job may start at all, and on these nodes. The second
+  /// call takes the nodes if it returns true. Empty = always.
+  std::function<bool(const Job&)> admits;
+  std::function<bool(const Job&, const Allocation&)> takes;
 
  private:
   Queue::Record record(Job& job, PartitionAt partition) const;

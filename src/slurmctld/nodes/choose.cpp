@@ -142,6 +142,8 @@ Share share_of(const Room& room, const Question& question, const Pick::Taken& no
     share.memory_mb = of.memory_mb;
   } else if (request.memory_per_node_mb > 0) {
     share.memory_mb = request.memory_per_node_mb;
+  } else if (request.memory_per_task_mb > 0) {
+    share.memory_mb = request.memory_per_task_mb * std::max(1, asked / request.cpus_per_task);
   } else {
     const bool counts_used = request.one_thread_per_core && !request.charges_idle_threads &&
                              !question.is_exclusive();
@@ -151,12 +153,22 @@ Share share_of(const Room& room, const Question& question, const Pick::Taken& no
   return share;
 }
 
+std::optional<Nodes> pick_with_feature(const Room& room, Question& question, const Bounds& bounds,
+                                       std::vector<Offer>& offers) {
+  if (question.request.one_of.empty()) return pick_nodes(room, question, bounds, offers);
+  for (const TypeId feature : question.request.one_of) {
+    question.feature = feature;
+    if (auto nodes = pick_nodes(room, question, bounds, offers)) return nodes;
+  }
+  return std::nullopt;
+}
+
 std::optional<Nodes> pick_in_row(const Room& room, Question& question, const Bounds& bounds,
                                  std::vector<Offer>& offers) {
-  std::optional<Nodes> nodes = pick_nodes(room, question, bounds, offers);
+  std::optional<Nodes> nodes = pick_with_feature(room, question, bounds, offers);
   for (int row = 0; !nodes && row < question.partition.rows && question.partition.rows > 1; ++row) {
     question.row = row;
-    nodes = pick_nodes(room, question, bounds, offers);
+    nodes = pick_with_feature(room, question, bounds, offers);
   }
   return nodes;
 }

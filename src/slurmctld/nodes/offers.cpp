@@ -96,6 +96,8 @@ int cpus_on(const Room& room, const Question& question, NodeAt node) {
     if (room.used_memory_mb(node) > 0) return 0;
   } else if (request.memory_per_node_mb > 0) {
     if (memory < request.memory_per_node_mb) return 0;
+  } else if (request.memory_per_task_mb > 0) {
+    free = std::min(free, memory / request.memory_per_task_mb * request.cpus_per_task);
   } else if (request.memory_per_cpu_mb > 0) {
     free = std::min(free, memory / request.memory_per_cpu_mb);
   }
@@ -149,6 +151,7 @@ void make_offers(const Room& room, const Question& question, const Bounds& bound
       if (offer.gpus < need.gpus) return;
     }
     if (!request.features.empty() && !has_features(of, request.features)) return;
+    if (question.feature >= 0 && !has_features(of, {{{question.feature}}})) return;
     if (!request.excluded.empty() &&
         std::find(request.excluded.begin(), request.excluded.end(), node) !=
             request.excluded.end()) {

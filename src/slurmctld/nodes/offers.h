@@ -50,7 +50,8 @@ struct Question {
   const PartitionRules& partition;
   const NodeBits& candidates;
   StaleWeights* stale = nullptr;  ///< Read and written by a will-run test; null otherwise.
-  int row = -1;                   ///< Row of shared cores; -1 = only cores that no job uses.
+  int row = -1;        ///< Row of shared cores; -1 = only cores that no job uses.
+  TypeId feature = -1;  ///< The feature of NodeRequest::one_of that is tried; -1 = none.
 
   bool is_exclusive() const { return request.exclusive || partition.exclusive; }
 };

@@ -18,7 +18,7 @@ struct Run {
   std::size_t last = 0;          // one past
   std::size_t required = kNone;  // the first node in it that is taken already
   int nodes = 0;                 // that are not taken, as the sums below
-  int cpus = 0;
+  std::int64_t cpus = 0;
   int gpus = 0;
   std::int64_t weight = 0;
 };

@@ -86,7 +86,7 @@ class TreePick {
     best_ = light_ = NodeBits(pick_.table().size());
     std::set<std::int64_t> weights;
     for (const Offer& offer : pick_.offers()) weights.insert(offer.weight);
-    int cpus = 0;
+    std::int64_t cpus = 0;
     int gpus = 0;
     for (const std::int64_t weight : weights) {
       light_ = best_;

@@ -39,7 +39,8 @@ struct NodeRequest {
   int sockets_per_node = 1;
   int least_cpus_per_node = 1;  ///< --mincpus.
   int memory_per_cpu_mb = 0;
-  int memory_per_node_mb = 0;      ///< 0 = per CPU.
+  int memory_per_node_mb = 0;        ///< 0 = per CPU.
+  int memory_per_task_mb = 0;  ///< For hosts that count so; sbatch has no such option. 0 = per CPU.
   bool whole_memory = false;       ///< --mem=0.
   bool one_thread_per_core = false;  ///< One CPU of the request takes a whole core.
   bool charges_idle_threads = false;  ///< Memory per CPU counts the idle threads of its cores.
@@ -53,6 +54,8 @@ struct NodeRequest {
   std::vector<NodeAt> required{};
   std::vector<NodeAt> excluded{};
   std::vector<FeatureTerm> features{};
+  /// All nodes must have the same one of these, tried in order ("[rack1|rack2]"); empty = any.
+  std::vector<TypeId> one_of{};
 
   /// CPUs of all tasks, at least one on each node.
   int least_cpus() const {
