@@ -12,13 +12,13 @@ namespace {
 
 constexpr std::uint32_t kNobody = ~std::uint32_t{0};
 
-std::int64_t count_of(const site::TresCounts& counts, site::TresIndex tres) {
+std::int64_t amount_of(const site::TresCounts& counts, site::TresIndex tres) {
   const auto found = std::find_if(counts.begin(), counts.end(),
                                   [&](const site::TresCount& each) { return each.tres == tres; });
   return found == counts.end() ? 0 : found->count;
 }
 
-std::int64_t count_of(const std::map<site::TresIndex, std::int64_t>& counts, site::TresIndex tres) {
+std::int64_t amount_of(const std::map<site::TresIndex, std::int64_t>& counts, site::TresIndex tres) {
   const auto found = counts.find(tres);
   return found == counts.end() ? 0 : found->second;
 }
@@ -81,11 +81,11 @@ class Check {
              double factor = 0) {
     for (const site::TresCount& limit : limits) {
       if (!counts(names, limit.tres, is_qos)) continue;
-      std::int64_t asked = count_of(wanted_.tres, limit.tres);
+      std::int64_t asked = amount_of(wanted_.tres, limit.tres);
       const std::int64_t most = scaled(limit.count, factor);
       const std::int64_t held = limit.tres == site::kNode
                                     ? static_cast<std::int64_t>(use.nodes.size())
-                                    : count_of(use.tres, limit.tres);
+                                    : amount_of(use.tres, limit.tres);
       const std::int64_t more = limit.tres == site::kNode ? new_nodes(wanted_, use) : asked;
       if (asked > most || (asked > 0 && more + held > most && more > 0)) fail(names, limit.tres);
     }
@@ -95,12 +95,12 @@ class Check {
     if (used == nullptr) return;
     for (const site::TresCount& limit : limits) {
       if (!counts(names, limit.tres, is_qos)) continue;
-      const std::int64_t asked = count_of(wanted_.tres, limit.tres);
+      const std::int64_t asked = amount_of(wanted_.tres, limit.tres);
       const auto minutes = limit.tres < used->tres.size()
                                ? static_cast<std::int64_t>(used->tres[limit.tres] / 60)
                                : 0;
       const std::int64_t whole = asked * (wanted_.limit / 60);
-      const std::int64_t running = count_of(use.run_seconds, limit.tres) / 60;
+      const std::int64_t running = amount_of(use.run_seconds, limit.tres) / 60;
       const bool over = asked > 0 && minutes >= limit.count;
       const bool unsafe =
           is_safe && (whole > limit.count || (asked > 0 && whole + running > limit.count - minutes));
@@ -111,9 +111,9 @@ class Check {
                    bool is_qos) {
     for (const site::TresCount& limit : limits) {
       if (!counts(names, limit.tres, is_qos)) continue;
-      const std::int64_t asked = count_of(wanted_.tres, limit.tres);
+      const std::int64_t asked = amount_of(wanted_.tres, limit.tres);
       const std::int64_t whole = asked * (wanted_.limit / 60);
-      const std::int64_t running = count_of(use.run_seconds, limit.tres) / 60;
+      const std::int64_t running = amount_of(use.run_seconds, limit.tres) / 60;
       if (whole > limit.count || (asked > 0 && whole + running > limit.count)) {
         fail(names, limit.tres);
       }
@@ -123,13 +123,13 @@ class Check {
            const LimitNames& on_node, bool is_qos, double factor = 0) {
     for (const site::TresCount& limit : limits.tres_minutes) {
       if (!counts(minutes, limit.tres, is_qos)) continue;
-      if (count_of(wanted_.tres, limit.tres) * (wanted_.limit / 60) > limit.count) {
+      if (amount_of(wanted_.tres, limit.tres) * (wanted_.limit / 60) > limit.count) {
         fail(minutes, limit.tres);
       }
     }
     for (const site::TresCount& limit : limits.tres) {
       if (!counts(all, limit.tres, is_qos)) continue;
-      if (count_of(wanted_.tres, limit.tres) > scaled(limit.count, factor)) fail(all, limit.tres);
+      if (amount_of(wanted_.tres, limit.tres) > scaled(limit.count, factor)) fail(all, limit.tres);
     }
     for (const site::TresCount& limit : limits.tres_per_node) {
       if (!counts(on_node, limit.tres, is_qos)) continue;
@@ -139,7 +139,7 @@ class Check {
   void least(const site::TresCounts& limits) {
     for (const site::TresCount& limit : limits) {
       if (!counts(kQosMin, limit.tres, true)) continue;
-      if (count_of(wanted_.tres, limit.tres) < limit.count) fail(kQosMin, limit.tres);
+      if (amount_of(wanted_.tres, limit.tres) < limit.count) fail(kQosMin, limit.tres);
     }
   }
 

@@ -10,13 +10,13 @@
 namespace almanac::slurmctld {
 namespace {
 
-constexpr std::size_t kNone = ~std::size_t{0};
+constexpr std::size_t kNoOffer = ~std::size_t{0};
 
 /// Neighbours in the node table that weigh the same.
 struct Run {
   std::size_t first = 0;         // in offers
   std::size_t last = 0;          // one past
-  std::size_t required = kNone;  // the first node in it that is taken already
+  std::size_t required = kNoOffer;  // the first node in it that is taken already
   int nodes = 0;                 // that are not taken, as the sums below
   std::int64_t cpus = 0;
   int gpus = 0;
@@ -68,8 +68,8 @@ Best best_of(const std::vector<Run>& runs, const Pick& pick) {
                                 : run.cpus > best.run->cpus;
     }
     if (!is_better && contiguous) is_better = is_sufficient && !best.is_sufficient;
-    if (best.run != nullptr && (run.required != kNone) != (best.run->required != kNone)) {
-      is_better = run.required != kNone;
+    if (best.run != nullptr && (run.required != kNoOffer) != (best.run->required != kNoOffer)) {
+      is_better = run.required != kNoOffer;
     }
     if (is_better) best = {&run, is_sufficient};
   }
@@ -96,7 +96,7 @@ bool take_if_needed(Pick& pick, Offer& offer) {
 
 /// Takes nodes in order; from the first required one upwards, then downwards.
 void take_run(Pick& pick, const Run& run) {
-  const std::size_t from = run.required == kNone ? run.first : run.required;
+  const std::size_t from = run.required == kNoOffer ? run.first : run.required;
   for (std::size_t at = from; at < run.last; ++at) {
     if (!take_if_needed(pick, pick.offers()[at])) return;
   }
@@ -115,7 +115,7 @@ bool pick_consecutive(Pick& pick) {
     const Best best = best_of(runs, pick);
     if (best.run == nullptr || (pick.question().request.contiguous && !best.is_sufficient)) break;
     const Run& run = *best.run;
-    const bool is_last = pick.nodes_left() <= 1 && run.required == kNone;
+    const bool is_last = pick.nodes_left() <= 1 && run.required == kNoOffer;
     Offer* const single =
         is_last ? tightest({pick.offers().data() + run.first, run.last - run.first}, pick) : nullptr;
     if (single != nullptr) {
