@@ -169,7 +169,7 @@ struct PreemptSettings {
   bool gang = false;
   bool within = false;
   bool by_priority = false;  ///< PRIORITY, from 25.05 on.
-  Duration exempt_time{0};   ///< kNoDuration: for ever.
+  Duration exempt_time{0};
   bool youngest_first = false;
   bool strict_order = false;
   int reorder_count = 1;
@@ -237,7 +237,7 @@ struct Config {
   Duration suspend_time = kNoDuration;
   Duration suspend_timeout = 30s;
   Duration resume_timeout = 60s;
-  /// All that was read, by the key as `scontrol show config` spells it, or else as the file does.
+  /// All that was read, by the key in lower case.
   std::map<std::string, std::string> all{};
 
   bool operator==(const Config&) const = default;
