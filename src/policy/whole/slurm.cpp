@@ -61,6 +61,7 @@ class Slurm final : public Policy {
     sync_nodes(plan.ledger);
     controller_->run(now_);
     controller_->take_starts();
+    look_at_quotas();
     const Seconds next = controller_->next(now_);
     if (next != Controller::kNothingDue) {
       plan.wake(Time{Duration{std::max(next, now_ + 1) * 1000}});
@@ -71,10 +72,8 @@ class Slurm final : public Policy {
 
   Reason why_waiting(JobId job, const View& view, cluster::Ledger& ledger) const override {
     const cluster::Demand& demand = view.demand(view.progress(job).demand);
+    if (is_aside(job)) return {.kind = ReasonKind::at_quota, .wanted = demand.gpus};
     const slurmctld::ReasonName why = controller_->reason(number_of(job));
-    if (why == slurmctld::kHostLimit) {
-      return {.kind = ReasonKind::at_quota, .wanted = demand.gpus};
-    }
     if (why == slurmctld::kPriority) {
       if (const JobId head = head_of(view.progress(job).vc); head != job && head != kNoJob) {
         return {.kind = ReasonKind::behind, .other = head};
@@ -92,9 +91,15 @@ class Slurm final : public Policy {
   void line_up(std::vector<JobId>& line) const override {
     if (!controller_) return;
     std::vector<std::vector<JobId>> lines(controller_->state().rules.size());
+    const auto add = [&](JobNumber number, std::size_t partition) {
+      if (!is_aside(job_of(number))) lines[partition].push_back(job_of(number));
+    };
     for (const slurmctld::Queue::Record& each : controller_->state().queue) {
-      if (each.job->reason == slurmctld::kHostLimit) continue;
-      lines[each.partition].push_back(job_of(each.number));
+      add(each.number, each.partition);
+    }
+    // Jobs that are not eligible yet come last.
+    for (const JobNumber number : controller_->dormant()) {
+      add(number, controller_->state().find(number)->partitions.front());
     }
     for (const std::vector<JobId>& each : lines) line.insert(line.end(), each.begin(), each.end());
   }
@@ -192,6 +197,17 @@ class Slurm final : public Policy {
                        second_of(progress.since));
   }
 
+  /// Records the jobs for which no quota has room after the plan.
+  void look_at_quotas() {
+    aside_.clear();
+    if (plan_->quotas == nullptr) return;
+    for (const auto& [number, job] : controller_->state().jobs) {
+      if (!job.is_running && !admits(job_of(number))) aside_.push_back(job_of(number));
+    }
+    std::sort(aside_.begin(), aside_.end());
+  }
+  bool is_aside(JobId job) const { return std::binary_search(aside_.begin(), aside_.end(), job); }
+
   /// Takes the GPUs of a start that the controller has decided. Returns false if the ledger has not
   /// got them.
   bool start(JobId job, const slurmctld::Allocation& allocation) {
@@ -280,6 +296,7 @@ class Slurm final : public Policy {
   std::vector<bool> doubts_;  // by node: made heavier
   std::vector<std::optional<slurmctld::Share>> outside_;  // by node: hidden by sync_nodes()
   std::vector<std::uint32_t> seen_;  // by node: changes of the ledger when it was last read
+  std::vector<JobId> aside_;  // jobs for which no quota last had room, by number
   Seconds now_ = 0;
   // While decide() runs.
   const View* view_ = nullptr;

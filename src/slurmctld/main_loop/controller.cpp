@@ -220,7 +220,7 @@ void Controller::pass(Seconds now, bool full) {
   pass_.run(now, full);
 }
 
-void Controller::run_decay(Seconds now) {
+void Controller::decay(Seconds now) {
   const Time last = state_.priorities->last_pass();
   const Seconds since = last == kNoTime ? 0 : last.time_since_epoch().count() / 1000;
   for (const RunningJob& each : state_.running()) {
@@ -232,7 +232,7 @@ void Controller::run_decay(Seconds now) {
   touch();
 }
 
-void Controller::run_cycle(Seconds now) {
+void Controller::cycle(Seconds now) {
   build_queue(now);
   cycle_.run(now, plan_all_);
 }
@@ -252,14 +252,14 @@ void Controller::run(Seconds now) {
     last_loop_ = now;
   }
   if (decays() && now >= next_decay_) {
-    run_decay(now);
+    decay(now);
     const Seconds period = in_seconds(state_.site.config.priority.calc_period);
     next_decay_ += ((now - next_decay_) / period + 1) * period;
   }
   if (cycle_due_ && now >= next_cycle_ && settings.type == site::SchedulerType::backfill &&
       settings.bf_interval != kNoDuration) {
     cycle_due_ = false;
-    run_cycle(now);
+    cycle(now);
     next_cycle_ = now + in_seconds(settings.bf_interval);
   }
 }

@@ -51,6 +51,11 @@ class Controller {
   /// Asks for a pass of the main scheduler, as updates of jobs, nodes and partitions do.
   void changed(Seconds now);
 
+  // The work that run() does when it is due, for hosts that know when a real controller did it.
+  void pass(Seconds now, bool full);
+  void cycle(Seconds now);
+  void decay(Seconds now);
+
   /// Does all that is due at `now`: passes, the decay of usage, a backfill cycle.
   void run(Seconds now);
   /// Returns when run() must be called next, at least `now`; kNothingDue if only an event can
@@ -63,6 +68,8 @@ class Controller {
   const std::vector<Plan>& plans() const { return cycle_.plans(); }
   /// Returns why a pending job waits, as squeue prints it.
   ReasonName reason(JobNumber job) const;
+  /// Pending jobs that are not in the queue, as they are not eligible yet.
+  const std::set<JobNumber>& dormant() const { return dormant_; }
   const State& state() const { return state_; }
   State& state() { return state_; }
 
@@ -74,9 +81,6 @@ class Controller {
   };
   enum class Verdict : std::uint8_t { fulfilled, waits, never };
 
-  void pass(Seconds now, bool full);
-  void run_cycle(Seconds now);
-  void run_decay(Seconds now);
   /// Queues the jobs that have become eligible.
   void build_queue(Seconds now);
   ReasonName why_dormant(const Job& job, Seconds now) const;
