@@ -65,7 +65,10 @@ class Replay {
   }
 
   void read(std::string_view line) {
-    if (line.find("Running job scheduler") != std::string_view::npos) return forget_stale();
+    if (line.find("Running job scheduler") != std::string_view::npos) return begin_pass();
+    if (const auto job = after(line, "_slurm_rpc_submit_batch_job: JobId=")) {
+      pending_.insert(number_of(*job));
+    }
     if (const auto part = after(line, "BACKFILL: test for JobId=")) {
       tested_partition_ = after(line, "Partition=").value_or("");
     } else if (const auto test = after(line, "_dump_job_test: Test JobId=")) {
@@ -73,10 +76,8 @@ class Replay {
     } else if (const auto plan = after(line, "_dump_job_sched: JobId=")) {
       compare_plan(*plan, line);
     } else if (const auto start = after(line, "sched: Allocate JobId=")) {
-      forget_stale();
       compare_start(*start, *after(line, "NodeList="), *after(line, "Partition="), false);
     } else if (const auto filled = after(line, "_start_job: Started JobId=")) {
-      forget_stale();
       compare_start(*filled, *after(line, " on "), *after(line, " in "), true);
     } else if (const auto ended = after(line, "TRACE_JOBS: deallocate_nodes: JobId=")) {
       end(number_of(*ended));
@@ -107,7 +108,21 @@ class Replay {
     bool flex = false;
   };
 
-  void forget_stale() { std::fill(stale_.begin(), stale_.end(), 0); }
+  /// The main scheduler sets the weights of the nodes that it looks at anew.
+  void begin_pass() {
+    for (const std::uint32_t job : pending_) {
+      const auto row = jobs_.find(job);
+      if (row == jobs_.end()) continue;
+      for (std::size_t at = 0; at < site_.partitions.size(); ++at) {
+        const std::string& name = site_.partitions[at].name;
+        const std::string_view asked = row->second.partition;
+        if (asked.find(name) != std::string_view::npos) reset_weights(at);
+      }
+    }
+  }
+  void reset_weights(std::size_t partition) {
+    nodes_of(partition).each([&](NodeAt node) { stale_[node] = 0; });
+  }
 
   NodeBits bits_of(std::string_view list) const {
     NodeBits bits(table_.size());
@@ -214,10 +229,12 @@ class Replay {
   void compare_start(std::string_view word, std::string_view list, std::string_view name,
                      bool is_backfill) {
     const std::uint32_t id = number_of(word);
+    pending_.erase(id);
     const auto partition = partition_called(name);
     if (!partition || !jobs_.contains(id)) return;
     const slurmctld::Submission* const job = submission(id, *partition);
     if (job == nullptr) return;
+    reset_weights(*partition);
     NodeBits candidates = nodes_of(*partition);
     for (NodeAt node = 0; node < table_.size(); ++node) {
       if (completing_[node] > 0) candidates.erase(node);
@@ -227,7 +244,10 @@ class Replay {
     if (!is_backfill) apply_reservations(*job, jobs_.at(id), candidates);
     auto ours = slurmctld::choose(
         room_,
-        {.request = job->request, .partition = rules_[*partition], .candidates = candidates});
+        {.request = job->request,
+         .partition = rules_[*partition],
+         .candidates = candidates,
+         .stale = &stale_});
     const NodeBits nodes = bits_of(list);
     const NodeBits mine = ours ? bits_of(*ours, table_.size()) : NodeBits(table_.size());
     count(agreement_.node_lists, mine == nodes, [&] {
@@ -320,6 +340,7 @@ class Replay {
   std::map<std::uint32_t, std::map<NodeAt, int>> cpus_;  // of jobs whose end the records tell
   std::map<std::pair<std::uint32_t, std::size_t>, slurmctld::Submission> submissions_;
   std::map<std::uint32_t, Held> held_;
+  std::set<std::uint32_t> pending_;
   std::map<std::uint32_t, NodeBits> candidates_;  // of the last test of each job
   std::vector<int> completing_;                   // jobs, by node
   slurmctld::StaleWeights stale_;

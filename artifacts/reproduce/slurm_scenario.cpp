@@ -131,6 +131,7 @@ Result<void> read_csv(const std::string& path, std::string_view time_column,
   auto lines = table::Lines::open(path);
   if (!lines) return tl::unexpected(lines.error());
   std::vector<std::string> columns;
+  bool seen_any = false;
   for (;;) {
     const auto next = lines->next();
     if (!next) return tl::unexpected(next.error());
@@ -159,6 +160,11 @@ Result<void> read_csv(const std::string& path, std::string_view time_column,
     const auto epoch = text::parse_decimal(cell(time_column));
     if (!epoch || (what == What::command && cell("rc") != "0")) continue;
     const std::string text = text_column.empty() ? "" : cell(text_column);
+    // The first pass that is recorded followed another one, which had nothing to decay.
+    const auto since = text::parse_decimal(cell("seconds"));
+    if (what == What::decay && since && !std::exchange(seen_any, true)) {
+      record.happenings.push_back({static_cast<Moment>((*epoch - *since) * 1000), what});
+    }
     if (text.starts_with("sbatch")) continue;
     record.happenings.push_back({static_cast<Moment>(*epoch * 1000), what, 0, text});
   }

@@ -127,8 +127,7 @@ bool BackfillCycle::try_record(Job& job, PartitionAt partition, Seconds now) {
 std::optional<PlannedStart> BackfillCycle::predict(const Job& job, PartitionAt partition,
                                                    const NodeBits& nodes, Seconds now) {
   const site::Config& config = state_.site.config;
-  StaleWeights* const weights = state_.keeps_stale_weights ? &state_.stale : nullptr;
-  const Question question = state_.question(job, partition, nodes, weights);
+  const Question question = state_.real_question(job, partition, nodes);
   if (auto allocation = fit_by_preemption(state_, job, partition, nodes, now)) {
     return PlannedStart{now, *std::move(allocation)};
   }
@@ -222,7 +221,8 @@ void BackfillCycle::reserve(Job& job, PartitionAt partition, Seconds start, Seco
 BackfillCycle::Outcome BackfillCycle::start(Job& job, PartitionAt partition, const NodeBits& nodes,
                                             Seconds now) {
   // The nodes are chosen again, with the weights that they really have.
-  auto allocation = choose(state_.room, state_.question(job, partition, nodes));
+  state_.reset_weights(partition);
+  auto allocation = choose(state_.room, state_.real_question(job, partition, nodes));
   if (!allocation) {
     preempt_for(state_, job, partition, nodes, now);
     return Outcome::busy;
@@ -238,7 +238,6 @@ BackfillCycle::Outcome BackfillCycle::start(Job& job, PartitionAt partition, con
     for (const Share& share : allocation->shares) chosen.insert(share.node);
     limit = longest_limit(job, partition, chosen, now);
   }
-  state_.forget_stale();
   return state_.start(job, partition, *std::move(allocation), now, limit, true) ? Outcome::started
                                                                                 : Outcome::busy;
 }

@@ -91,7 +91,8 @@ MainPass::Outcome MainPass::try_record(Job& job, PartitionAt partition, Seconds 
   NodeBits candidates = available_;
   candidates &= state_.partition_nodes[partition];
   const bool is_reserved = state_.reservations.apply(job, candidates, now, now + limit);
-  auto allocation = choose(state_.room, state_.question(job, partition, candidates));
+  state_.reset_weights(partition);
+  auto allocation = choose(state_.room, state_.real_question(job, partition, candidates));
   if (!allocation) {
     job.reason = kResources;
     preempt_for(state_, job, partition, candidates, now);
@@ -109,7 +110,6 @@ MainPass::Outcome MainPass::try_record(Job& job, PartitionAt partition, Seconds 
     job.reason = reason;
     return stops ? Outcome::blocks : Outcome::skipped;
   }
-  state_.forget_stale();
   return state_.start(job, partition, *std::move(allocation), now, limit, false)
              ? Outcome::started
              : Outcome::blocks;

@@ -337,12 +337,14 @@ bool State::has_licenses(const Job& job) const {
   });
 }
 
-Question State::question(const Job& job, PartitionAt partition, const NodeBits& candidates,
-                         StaleWeights* weights) const {
-  return {.request = job.ask.request,
-          .partition = rules[partition],
-          .candidates = candidates,
-          .stale = weights};
+Question State::question(const Job& job, PartitionAt partition, const NodeBits& candidates) const {
+  return {.request = job.ask.request, .partition = rules[partition], .candidates = candidates};
+}
+
+Question State::real_question(const Job& job, PartitionAt partition, const NodeBits& candidates) {
+  Question real = question(job, partition, candidates);
+  if (keeps_stale_weights) real.stale = &stale;
+  return real;
 }
 
 }  // namespace almanac::slurmctld

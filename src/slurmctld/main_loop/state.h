@@ -96,10 +96,14 @@ class State {
   ReasonName check_limits(const Job& job, PartitionAt partition, Seconds limit,
                           const Allocation& allocation) const;
   bool has_licenses(const Job& job) const;
-  Question question(const Job& job, PartitionAt partition, const NodeBits& candidates,
-                    StaleWeights* weights = nullptr) const;
+  /// A question that leaves no traces, and one as slurmctld asks it.
+  Question question(const Job& job, PartitionAt partition, const NodeBits& candidates) const;
+  Question real_question(const Job& job, PartitionAt partition, const NodeBits& candidates);
   const std::vector<RunningJob>& running() const { return running_; }
-  void forget_stale() { std::fill(stale.begin(), stale.end(), std::uint8_t{0}); }
+  /// A start, or a test of the main scheduler, sets the weights of a partition's nodes anew.
+  void reset_weights(PartitionAt partition) {
+    partition_nodes[partition].each([&](NodeAt node) { stale[node] = 0; });
+  }
 
   const site::Site& site;
   NodeTable table;
