@@ -193,6 +193,7 @@ class Play {
   struct Ending {
     Moment at = 0;
     JobNumber number = 0;
+    Seconds began = 0;  // of the run that ends
     bool is_epilog = false;
     RunKey key{};
     std::vector<NodeAt> nodes{};
@@ -356,9 +357,9 @@ class Play {
         continue;
       }
       const slurmctld::Job* const job = state.find(each.number);
-      if (job == nullptr || !job->is_running) continue;
-      Ending epilog{each.at + take(record_.epilogs, each.key).value_or(0), each.number, true,
-                    each.key, {}};
+      if (job == nullptr || !job->is_running || job->start != each.began) continue;
+      Ending epilog{each.at + take(record_.epilogs, each.key).value_or(0), each.number, each.began,
+                    true, each.key, {}};
       for (const auto& share : job->allocation.shares) {
         epilog.nodes.push_back(share.node);
         ++state.completing[share.node];
@@ -391,9 +392,20 @@ class Play {
       for (const auto& share : each.allocation.shares) nodes.insert(share.node);
       const RunKey key{each.array, each.task};
       ours_.push_back({key, at, std::move(nodes), each.by_backfill});
+      // Slurm writes a start some milliseconds after its pass has begun.
+      const Moment began = recorded_near(key, at);
       const auto length = take(record_.lengths, key);
-      if (length) endings_.push({at + *length, each.number, false, key, {}});
+      if (length) endings_.push({began + *length, each.number, each.at, false, key, {}});
     }
+  }
+
+  /// Returns the recorded moment of a start that we make at `at`, if there is one right after.
+  Moment recorded_near(RunKey key, Moment at) const {
+    constexpr Moment kPass = 500;
+    for (const RecordedStart& each : record_.starts) {
+      if (each.job == key && each.at >= at && each.at < at + kPass) return each.at;
+    }
+    return at;
   }
 
   void preempt(const slurmctld::Preemption& each, Moment at) {

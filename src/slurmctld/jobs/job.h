@@ -32,6 +32,9 @@ inline constexpr ReasonName kJobArrayTaskLimit = "JobArrayTaskLimit";
 inline constexpr ReasonName kLicenses = "Licenses";
 inline constexpr ReasonName kReservation = "Reservation";
 inline constexpr ReasonName kReqNodeNotAvail = "ReqNodeNotAvail";
+inline constexpr ReasonName kMayBeReserved = "ReqNodeNotAvail, May be reserved for other job";
+inline constexpr ReasonName kNodesUnavailable =
+    "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions";
 inline constexpr ReasonName kPartitionDown = "PartitionDown";
 inline constexpr ReasonName kPartitionInactive = "PartitionInactive";
 inline constexpr ReasonName kPartitionNodeLimit = "PartitionNodeLimit";

@@ -90,15 +90,22 @@ MainPass::Outcome MainPass::try_record(Job& job, PartitionAt partition, Seconds 
   }
   NodeBits candidates = available_;
   candidates &= state_.partition_nodes[partition];
+  if (candidates.size() < static_cast<std::size_t>(job.ask.request.min_nodes)) {
+    job.reason = kNodesUnavailable;
+    return Outcome::blocks;
+  }
   const bool is_reserved = state_.reservations.apply(job, candidates, now, now + limit);
   state_.reset_weights(partition);
   auto allocation = choose(state_.room, state_.real_question(job, partition, candidates));
   if (!allocation) {
     job.reason = kResources;
     preempt_for(state_, job, partition, candidates, now);
-    if (!job.ask.reservation.empty() || (is_reserved && candidates.empty())) {
+    if (is_reserved) {
+      // Other jobs may need other nodes than those of the reservation.
+      job.reason = kMayBeReserved;
       return Outcome::skipped;
     }
+    if (!job.ask.reservation.empty()) return Outcome::skipped;
     if (!job.ask.request.required.empty()) {
       for (const NodeAt node : job.ask.request.required) available_.erase(node);
       return Outcome::skipped;
