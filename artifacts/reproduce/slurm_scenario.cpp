@@ -78,6 +78,7 @@ struct Record {
   std::vector<RecordedStart> starts{};
   std::map<RunKey, std::vector<Moment>> lengths{};   // of each run of a job
   std::map<RunKey, std::vector<Moment>> epilogs{};   // length of the epilog after it
+  std::map<RunKey, std::vector<Moment>> asked{};     // `sleep` of runs that were cut short, else 0
   std::map<JobNumber, SacctJob> jobs{};
 };
 
@@ -275,7 +276,9 @@ class Play {
       });
     } else if (text.starts_with("scontrol requeue")) {
       each_named(value("-n "), [&](const slurmctld::Job& job) {
-        if (job.is_running) requeue(job.number, job.array, now);
+        if (!job.is_running) return;
+        begin_epilog(job, {job.array, job.task}, now * 1000);
+        requeue(job.number, job.array, now);
       });
     } else if (text.starts_with("scontrol create reservation")) {
       reserve(text, now);
@@ -358,15 +361,18 @@ class Play {
       }
       const slurmctld::Job* const job = state.find(each.number);
       if (job == nullptr || !job->is_running || job->start != each.began) continue;
-      Ending epilog{each.at + take(record_.epilogs, each.key).value_or(0), each.number, each.began,
-                    true, each.key, {}};
-      for (const auto& share : job->allocation.shares) {
-        epilog.nodes.push_back(share.node);
-        ++state.completing[share.node];
-      }
+      begin_epilog(*job, each.key, each.at);
       controller_.end(each.number, now, fails(each.key.first));
-      endings_.push(std::move(epilog));
     }
+  }
+
+  void begin_epilog(const slurmctld::Job& job, RunKey key, Moment at) {
+    Ending epilog{at + take(record_.epilogs, key).value_or(0), job.number, job.start, true, key, {}};
+    for (const auto& share : job.allocation.shares) {
+      epilog.nodes.push_back(share.node);
+      ++controller_.state().completing[share.node];
+    }
+    endings_.push(std::move(epilog));
   }
 
   bool fails(JobNumber number) const {
@@ -394,7 +400,9 @@ class Play {
       ours_.push_back({key, at, std::move(nodes), each.by_backfill});
       // Slurm writes a start some milliseconds after its pass has begun.
       const Moment began = recorded_near(key, at);
-      const auto length = take(record_.lengths, key);
+      auto length = take(record_.lengths, key);
+      const Moment asked = take(record_.asked, key).value_or(0);
+      if (asked > 0) length = asked;
       if (length) endings_.push({began + *length, each.number, each.at, false, key, {}});
     }
   }
@@ -411,6 +419,7 @@ class Play {
   void preempt(const slurmctld::Preemption& each, Moment at) {
     const slurmctld::Job* const victim = controller_.state().find(each.victim);
     if (victim == nullptr || !victim->is_running) return;
+    begin_epilog(*victim, {victim->array, victim->task}, at);
     if (each.mode == site::PreemptMode::requeue) {
       requeue(each.victim, victim->array, second_of(at));
     } else {
@@ -492,6 +501,10 @@ Result<ScenarioAgreement> play_slurm_scenario(const std::string& folder, site::S
   auto jobs = read_sacct(folder + "/sacct.txt");
   if (!jobs) return tl::unexpected(jobs.error());
   for (SacctJob& each : *jobs) {
+    const bool is_cut = each.state == "PREEMPTED" || each.state == "REQUEUED";
+    const auto sleep = word_after(each.submit_line, "sleep ");
+    const Moment asked = is_cut && sleep ? text::parse_whole(*sleep).value_or(0) * 1000 : 0;
+    if (each.start > 0) record.asked[{each.array, each.task}].push_back(asked);
     record.jobs.try_emplace(each.array, each);
     record.jobs.try_emplace(each.id, each);
   }
