@@ -242,12 +242,10 @@ class Replay {
     const auto tested = candidates_.find(array_of(word));
     if (is_backfill && tested != candidates_.end()) candidates &= tested->second;
     if (!is_backfill) apply_reservations(*job, jobs_.at(id), candidates);
-    auto ours = slurmctld::choose(
-        room_,
-        {.request = job->request,
-         .partition = rules_[*partition],
-         .candidates = candidates,
-         .stale = &stale_});
+    auto ours = slurmctld::choose(room_, {.request = job->request,
+                                          .partition = rules_[*partition],
+                                          .candidates = candidates,
+                                          .stale = &stale_});
     const NodeBits nodes = bits_of(list);
     const NodeBits mine = ours ? bits_of(*ours, table_.size()) : NodeBits(table_.size());
     count(agreement_.node_lists, mine == nodes, [&] {
@@ -290,8 +288,8 @@ class Replay {
     if (chosen && bits_of(*chosen, table_.size()) == nodes) return *std::move(chosen);
     Allocation allocation{.partition = static_cast<std::uint32_t>(partition)};
     nodes.each([&](NodeAt node) {
-      const int cpus = cpus_.contains(id) ? cpus_[id][node]
-                                          : jobs_.at(id).cpus / static_cast<int>(nodes.size());
+      const int cpus =
+          cpus_.contains(id) ? cpus_[id][node] : jobs_.at(id).cpus / static_cast<int>(nodes.size());
       allocation.shares.push_back(
           {.node = node, .cpus = cpus, .memory_mb = cpus * job.request.memory_per_cpu_mb});
     });

@@ -4,8 +4,8 @@
 /// Replays the log of a real slurmctld: chooses the nodes of each start again, and predicts each
 /// start that backfill planned.
 ///
-/// The folder is one of `golden/slurm`: slurmctld.log.gz (DebugFlags=Backfill,TraceJobs), sacct.txt,
-/// scontrol_jobs.txt and the files that describe the site.
+/// The folder is one of `golden/slurm`: slurmctld.log.gz (DebugFlags=Backfill,TraceJobs),
+/// sacct.txt, scontrol_jobs.txt and the files that describe the site.
 #pragma once
 
 #include <string>

@@ -46,7 +46,7 @@ Result<std::vector<SacctJob>> read_sacct(const std::string& path) {
     const auto cell = [&](std::string_view name) {
       const auto found = columns.find(name);
       return found == columns.end() || found->second >= cells.size() ? std::string_view{}
-                                                                      : cells[found->second];
+                                                                     : cells[found->second];
     };
     const auto number = [&](std::string_view name) {
       return text::parse_whole(cell(name)).value_or(0);

@@ -41,9 +41,7 @@ std::optional<std::string_view> word_after(std::string_view line, std::string_vi
 using RunKey = std::pair<JobNumber, int>;
 
 RunKey key_of(std::string_view name) {
-  const auto number = [](std::string_view text) {
-    return text::parse_whole(text).value_or(0);
-  };
+  const auto number = [](std::string_view text) { return text::parse_whole(text).value_or(0); };
   const std::size_t under = name.find('_');
   if (under == std::string_view::npos) return {static_cast<JobNumber>(number(name)), -1};
   const std::string_view task = name.substr(under + 1);
@@ -76,9 +74,9 @@ struct RecordedStart {
 struct Record {
   std::vector<Happening> happenings{};
   std::vector<RecordedStart> starts{};
-  std::map<RunKey, std::vector<Moment>> lengths{};   // of each run of a job
-  std::map<RunKey, std::vector<Moment>> epilogs{};   // length of the epilog after it
-  std::map<RunKey, std::vector<Moment>> asked{};     // `sleep` of runs that were cut short, else 0
+  std::map<RunKey, std::vector<Moment>> lengths{};  // of each run of a job
+  std::map<RunKey, std::vector<Moment>> epilogs{};  // length of the epilog after it
+  std::map<RunKey, std::vector<Moment>> asked{};    // `sleep` of runs that were cut short, else 0
   std::map<JobNumber, SacctJob> jobs{};
 };
 
@@ -180,8 +178,9 @@ class Play {
         table_(controller_.state().table) {}
 
   ScenarioAgreement run() {
-    std::stable_sort(record_.happenings.begin(), record_.happenings.end(),
-                     [](const Happening& one, const Happening& other) { return one.at < other.at; });
+    std::stable_sort(
+        record_.happenings.begin(), record_.happenings.end(),
+        [](const Happening& one, const Happening& other) { return one.at < other.at; });
     for (const Happening& each : record_.happenings) {
       finish_until(each.at);
       happen(each);
@@ -246,17 +245,17 @@ class Play {
     for (std::uint32_t at = 0; at < site_.partitions.size(); ++at) {
       const site::Partition& partition = site_.partitions[at];
       const auto& asked = job.ask.partitions;
-      const bool is_asked = asked.empty() ? partition.is_default
-                                          : std::find(asked.begin(), asked.end(),
-                                                      partition.name) != asked.end();
+      const bool is_asked =
+          asked.empty() ? partition.is_default
+                        : std::find(asked.begin(), asked.end(), partition.name) != asked.end();
       if (is_asked) job.partitions.push_back(at);
     }
     if (job.partitions.empty()) return;
     for (std::uint32_t at = 0; at < site_.qos.size(); ++at) {
       if (site_.qos[at].name == job.ask.qos) job.qos = at;
     }
-    const auto association = site_.find_association(
-        job.ask.account, job.ask.user, site_.partitions[job.partitions.front()].name);
+    const auto association = site_.find_association(job.ask.account, job.ask.user,
+                                                    site_.partitions[job.partitions.front()].name);
     if (association >= 0) job.association = static_cast<std::uint32_t>(association);
     slurmctld::apply_defaults(job.ask, site_.partitions[job.partitions.front()], site_.config);
     controller_.submit(std::move(job), now);
@@ -269,7 +268,8 @@ class Play {
     };
     if (text.starts_with("scontrol update nodename=")) {
       const bool up = value("state=") == "resume";
-      if (const auto node = table_.find_node(value("nodename="))) controller_.set_up(*node, up, now);
+      if (const auto node = table_.find_node(value("nodename=")))
+        controller_.set_up(*node, up, now);
     } else if (text.starts_with("scontrol release")) {
       each_named(value("-n "), [&](const slurmctld::Job& job) {
         if (job.is_held) controller_.release(job.number, now);
@@ -367,7 +367,8 @@ class Play {
   }
 
   void begin_epilog(const slurmctld::Job& job, RunKey key, Moment at) {
-    Ending epilog{at + take(record_.epilogs, key).value_or(0), job.number, job.start, true, key, {}};
+    Ending epilog{
+        at + take(record_.epilogs, key).value_or(0), job.number, job.start, true, key, {}};
     for (const auto& share : job.allocation.shares) {
       epilog.nodes.push_back(share.node);
       ++controller_.state().completing[share.node];

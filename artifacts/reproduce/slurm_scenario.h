@@ -16,9 +16,9 @@
 namespace almanac::reproduce {
 
 struct ScenarioAgreement {
-  Agreement order{};   ///< Starts, in order: the same job next.
-  Agreement nodes{};   ///< Of jobs that start in both.
-  Agreement times{};   ///< Within one backfill interval.
+  Agreement order{};     ///< Starts, in order: the same job next.
+  Agreement nodes{};     ///< Of jobs that start in both.
+  Agreement times{};     ///< Within one backfill interval.
   Agreement starters{};  ///< Main scheduler or backfill.
 };
 

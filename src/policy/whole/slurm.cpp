@@ -183,8 +183,8 @@ class Slurm final : public Policy {
   /// Counts what a job holds as what Slurm would have allocated.
   void adopt(JobId job, const View& view) {
     const Progress& progress = view.progress(job);
-    slurmctld::Allocation allocation{
-        .partition = static_cast<slurmctld::PartitionAt>(index(progress.vc))};
+    slurmctld::Allocation allocation{.partition =
+                                         static_cast<slurmctld::PartitionAt>(index(progress.vc))};
     for (const cluster::Grant& grant : view.grants(job)) {
       const auto node = static_cast<NodeAt>(index(grant.node));
       slurmctld::Share share{.node = node,
@@ -226,8 +226,8 @@ class Slurm final : public Policy {
         }
         continue;
       }
-      const int units = demand.is_cpu_job() ? share.cpus / std::max(1, demand.cpu_milli)
-                                            : share.num_gpus();
+      const int units =
+          demand.is_cpu_job() ? share.cpus / std::max(1, demand.cpu_milli) : share.num_gpus();
       const cluster::Amount amount = demand.of(std::max(1, units));
       if (!ledger.ready(node) || !ledger.room(node).covers(amount)) {
         return ledger.undo(before), false;
@@ -293,10 +293,10 @@ class Slurm final : public Policy {
   std::optional<Controller> controller_;
   std::optional<PlainRequests> requests_;
   DoubtedNodes doubted_;
-  std::vector<bool> doubts_;  // by node: made heavier
+  std::vector<bool> doubts_;                              // by node: made heavier
   std::vector<std::optional<slurmctld::Share>> outside_;  // by node: hidden by sync_nodes()
   std::vector<std::uint32_t> seen_;  // by node: changes of the ledger when it was last read
-  std::vector<JobId> aside_;  // jobs for which no quota last had room, by number
+  std::vector<JobId> aside_;         // jobs for which no quota last had room, by number
   Seconds now_ = 0;
   // While decide() runs.
   const View* view_ = nullptr;
@@ -311,9 +311,7 @@ void register_slurm(Registry& registry) {
        .summary = "stock Slurm: main scheduler, backfill and choice of nodes, with its delays",
        .source = "SchedMD Slurm 22.05 to 24.05",
        .traits = {.has = {Trait::reserves}}},
-      [](const Parameters&, const Composition&, const Host&) {
-        return std::make_unique<Slurm>();
-      });
+      [](const Parameters&, const Composition&, const Host&) { return std::make_unique<Slurm>(); });
 }
 
 }  // namespace almanac::policy::whole

@@ -22,27 +22,53 @@ namespace {
 
 /// Options with one letter, and their long names.
 const std::map<char, std::string_view>& letters() {
-  static const std::map<char, std::string_view> kLetters{
-      {'n', "ntasks"},       {'N', "nodes"},       {'c', "cpus-per-task"}, {'w', "nodelist"},
-      {'x', "exclude"},      {'C', "constraint"},  {'p', "partition"},     {'t', "time"},
-      {'J', "job-name"},     {'q', "qos"},         {'A', "account"},       {'d', "dependency"},
-      {'L', "licenses"},     {'a', "array"},       {'H', "hold"},          {'b', "begin"},
-      {'G', "gpus"},         {'o', "output"},      {'e', "error"},         {'i', "input"},
-      {'D', "chdir"},        {'M', "clusters"},    {'B', "extra-node-info"}, {'F', "nodefile"},
-      {'S', "core-spec"},    {'m', "distribution"}, {'s', "oversubscribe"}, {'O', "overcommit"},
-      {'v', "verbose"},      {'Q', "quiet"},       {'W', "wait"},          {'k', "no-kill"},
-      {'Z', "no-allocate"},  {'h', "help"},        {'u', "usage"},         {'V', "version"}};
+  static const std::map<char, std::string_view> kLetters{{'n', "ntasks"},
+                                                         {'N', "nodes"},
+                                                         {'c', "cpus-per-task"},
+                                                         {'w', "nodelist"},
+                                                         {'x', "exclude"},
+                                                         {'C', "constraint"},
+                                                         {'p', "partition"},
+                                                         {'t', "time"},
+                                                         {'J', "job-name"},
+                                                         {'q', "qos"},
+                                                         {'A', "account"},
+                                                         {'d', "dependency"},
+                                                         {'L', "licenses"},
+                                                         {'a', "array"},
+                                                         {'H', "hold"},
+                                                         {'b', "begin"},
+                                                         {'G', "gpus"},
+                                                         {'o', "output"},
+                                                         {'e', "error"},
+                                                         {'i', "input"},
+                                                         {'D', "chdir"},
+                                                         {'M', "clusters"},
+                                                         {'B', "extra-node-info"},
+                                                         {'F', "nodefile"},
+                                                         {'S', "core-spec"},
+                                                         {'m', "distribution"},
+                                                         {'s', "oversubscribe"},
+                                                         {'O', "overcommit"},
+                                                         {'v', "verbose"},
+                                                         {'Q', "quiet"},
+                                                         {'W', "wait"},
+                                                         {'k', "no-kill"},
+                                                         {'Z', "no-allocate"},
+                                                         {'h', "help"},
+                                                         {'u', "usage"},
+                                                         {'V', "version"}};
   return kLetters;
 }
 
 /// Long options whose value, if any, follows "=".
 bool takes_no_word(std::string_view option) {
   static const std::set<std::string_view> kFlags{
-      "hold",      "oversubscribe", "overcommit",     "verbose",     "quiet",   "wait",
-      "no-kill",   "no-allocate",   "help",           "usage",       "version", "exclusive",
-      "contiguous", "requeue",      "no-requeue",     "nice",        "parsable", "test-only",
-      "spread-job", "use-min-nodes", "reboot",        "ignore-pbs",  "get-user-env", "propagate",
-      "share",     "no-shell",      "pty",            "x11"};
+      "hold",       "oversubscribe", "overcommit", "verbose",    "quiet",        "wait",
+      "no-kill",    "no-allocate",   "help",       "usage",      "version",      "exclusive",
+      "contiguous", "requeue",       "no-requeue", "nice",       "parsable",     "test-only",
+      "spread-job", "use-min-nodes", "reboot",     "ignore-pbs", "get-user-env", "propagate",
+      "share",      "no-shell",      "pty",        "x11"};
   return kFlags.contains(option);
 }
 
@@ -131,9 +157,9 @@ class Reader {
       if (option == "wrap") break;
       if (!has_value && !takes_no_word(option) && at + 1 < words.size()) value = words[++at];
       if (!apply(option, value)) {
-        return fail(Code::invalid,
-                    fmt::format("option --{} of a submission: unexpected value \"{}\"", option,
-                                value));
+        return fail(
+            Code::invalid,
+            fmt::format("option --{} of a submission: unexpected value \"{}\"", option, value));
       }
     }
     complete();
@@ -290,8 +316,10 @@ class Reader {
 
   bool read_features(std::string_view value) {
     std::string text(value);
-    std::erase_if(text, [](char each) { return each == '[' || each == ']' || each == '(' ||
-                                               each == ')' || each == '"' || each == '\''; });
+    std::erase_if(text, [](char each) {
+      return each == '[' || each == ']' || each == '(' || each == ')' || each == '"' ||
+             each == '\'';
+    });
     for (const std::string_view term : split(text, "&,")) {
       FeatureTerm any;
       for (std::string_view each : split(term, "|")) {
@@ -330,9 +358,9 @@ class Reader {
 
   bool read_dependency(std::string_view value) {
     static const std::map<std::string_view, DependencyKind> kKinds{
-        {"after", DependencyKind::after},           {"afterany", DependencyKind::after_any},
-        {"afterok", DependencyKind::after_ok},      {"afternotok", DependencyKind::after_not_ok},
-        {"aftercorr", DependencyKind::after_corr},  {"singleton", DependencyKind::singleton}};
+        {"after", DependencyKind::after},          {"afterany", DependencyKind::after_any},
+        {"afterok", DependencyKind::after_ok},     {"afternotok", DependencyKind::after_not_ok},
+        {"aftercorr", DependencyKind::after_corr}, {"singleton", DependencyKind::singleton}};
     job_.any_dependency = value.find('?') != std::string_view::npos;
     for (const std::string_view term : split(value, ",?")) {
       const auto parts = split(term, ":");

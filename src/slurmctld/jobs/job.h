@@ -48,9 +48,9 @@ struct Job {
   JobNumber array = 0;  ///< The array that it is a task of; its own number otherwise.
   int task = -1;        ///< Of an array, once it has started.
   Submission ask{};
-  int extra_tier = 0;       ///< Added to the PriorityTier of its partitions.
-  std::uint32_t shape = 0;  ///< Equal for equal requests.
-  std::vector<PartitionAt> partitions{};  ///< By tier, highest first.
+  int extra_tier = 0;                             ///< Added to the PriorityTier of its partitions.
+  std::uint32_t shape = 0;                        ///< Equal for equal requests.
+  std::vector<PartitionAt> partitions{};          ///< By tier, highest first.
   std::uint32_t association = ~std::uint32_t{0};  ///< Position in Site::associations.
   std::uint32_t qos = ~std::uint32_t{0};          ///< Position in Site::qos.
   Seconds submit = 0;

@@ -21,8 +21,14 @@ using Seconds = std::int64_t;
 inline constexpr Seconds kNoSeconds = -1;
 
 /// What must have happened to another job (--dependency).
-enum class DependencyKind : std::uint8_t { after, after_any, after_ok, after_not_ok, after_corr,
-                                           singleton };
+enum class DependencyKind : std::uint8_t {
+  after,
+  after_any,
+  after_ok,
+  after_not_ok,
+  after_corr,
+  singleton
+};
 
 struct Dependency {
   DependencyKind kind{};
@@ -40,8 +46,8 @@ struct Submission {
   std::vector<std::string> partitions{};  ///< Empty: the default partition.
   Seconds time_limit = kNoSeconds;
   Seconds time_min = kNoSeconds;
-  Seconds begin_delay = 0;          ///< Of --begin=now+...
-  Seconds begin = kNoSeconds;       ///< Of --begin with a date.
+  Seconds begin_delay = 0;           ///< Of --begin=now+...
+  Seconds begin = kNoSeconds;        ///< Of --begin with a date.
   Seconds switch_wait = kNoSeconds;  ///< Of --switches=n@t.
   std::int64_t nice = 0;
   std::optional<std::int64_t> priority{};

@@ -18,7 +18,8 @@ std::int64_t amount_of(const site::TresCounts& counts, site::TresIndex tres) {
   return found == counts.end() ? 0 : found->count;
 }
 
-std::int64_t amount_of(const std::map<site::TresIndex, std::int64_t>& counts, site::TresIndex tres) {
+std::int64_t amount_of(const std::map<site::TresIndex, std::int64_t>& counts,
+                       site::TresIndex tres) {
   const auto found = counts.find(tres);
   return found == counts.end() ? 0 : found->second;
 }
@@ -102,8 +103,8 @@ class Check {
       const std::int64_t whole = asked * (wanted_.limit / 60);
       const std::int64_t running = amount_of(use.run_seconds, limit.tres) / 60;
       const bool over = asked > 0 && minutes >= limit.count;
-      const bool unsafe =
-          is_safe && (whole > limit.count || (asked > 0 && whole + running > limit.count - minutes));
+      const bool unsafe = is_safe && (whole > limit.count ||
+                                      (asked > 0 && whole + running > limit.count - minutes));
       if (over || unsafe) fail(names, limit.tres);
     }
   }
@@ -260,7 +261,8 @@ ReasonName Limits::before_nodes(const Job& job, PartitionAt partition, Seconds l
 ReasonName Limits::after_nodes(const Job& job, PartitionAt partition, const Wanted& wanted) const {
   if (!is_on_) return kNone;
   static const Use kNothing;
-  const auto use_of = [&](const auto& uses, std::uint32_t qos, const std::string& name) -> const Use& {
+  const auto use_of = [&](const auto& uses, std::uint32_t qos,
+                          const std::string& name) -> const Use& {
     const auto found = uses.find({qos, name});
     return found == uses.end() ? kNothing : found->second;
   };

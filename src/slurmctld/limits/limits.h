@@ -44,8 +44,8 @@ class Limits {
   /// Whether the site enforces limits.
   bool is_on() const { return is_on_; }
 
-  /// Checks what does not depend on nodes: numbers of jobs and time limits. Returns the first reason
-  /// in Slurm's order, or kNone.
+  /// Checks what does not depend on nodes: numbers of jobs and time limits. Returns the first
+  /// reason in Slurm's order, or kNone.
   ReasonName before_nodes(const Job& job, PartitionAt partition, Seconds limit) const;
   /// Checks what the job would hold.
   ReasonName after_nodes(const Job& job, PartitionAt partition, const Wanted& wanted) const;

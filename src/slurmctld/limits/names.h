@@ -16,20 +16,19 @@ namespace almanac::slurmctld {
 /// share the last one.
 using LimitNames = std::array<ReasonName, 7>;
 
-inline constexpr LimitNames kAssocGroup{
-    "AssocGrpCpuLimit", "AssocGrpMemLimit", "AssocGrpNodeLimit", "AssocGrpGRES",
-    "AssocGrpBilling",  "AssocGrpLicense",  "AssocGrpUnknown"};
+inline constexpr LimitNames kAssocGroup{"AssocGrpCpuLimit", "AssocGrpMemLimit", "AssocGrpNodeLimit",
+                                        "AssocGrpGRES",     "AssocGrpBilling",  "AssocGrpLicense",
+                                        "AssocGrpUnknown"};
 inline constexpr LimitNames kQosGroup{"QOSGrpCpuLimit", "QOSGrpMemLimit", "QOSGrpNodeLimit",
                                       "QOSGrpGRES",     "QOSGrpBilling",  "QOSGrpLicense",
                                       "QOSGrpUnknown"};
-inline constexpr LimitNames kAssocGroupMinutes{
-    "AssocGrpCPUMinutesLimit", "AssocGrpMemMinutes",     "AssocGrpNodeMinutes",
-    "AssocGrpGRESMinutes",     "AssocGrpBillingMinutes", "AssocGrpLicenseMinutes",
-    "AssocGrpUnknownMinutes"};
+inline constexpr LimitNames kAssocGroupMinutes{"AssocGrpCPUMinutesLimit", "AssocGrpMemMinutes",
+                                               "AssocGrpNodeMinutes",     "AssocGrpGRESMinutes",
+                                               "AssocGrpBillingMinutes",  "AssocGrpLicenseMinutes",
+                                               "AssocGrpUnknownMinutes"};
 inline constexpr LimitNames kQosGroupMinutes{
-    "QOSGrpCPUMinutesLimit", "QOSGrpMemoryMinutes",  "QOSGrpNodeMinutes",
-    "QOSGrpGRESMinutes",     "QOSGrpBillingMinutes", "QOSGrpLicenseMinutes",
-    "QOSGrpUnknownMinutes"};
+    "QOSGrpCPUMinutesLimit", "QOSGrpMemoryMinutes",  "QOSGrpNodeMinutes",   "QOSGrpGRESMinutes",
+    "QOSGrpBillingMinutes",  "QOSGrpLicenseMinutes", "QOSGrpUnknownMinutes"};
 inline constexpr LimitNames kAssocGroupRunMinutes{
     "AssocGrpCPURunMinutesLimit", "AssocGrpMemRunMinutes",     "AssocGrpNodeRunMinutes",
     "AssocGrpGRESRunMinutes",     "AssocGrpBillingRunMinutes", "AssocGrpLicenseRunMinutes",
@@ -38,19 +37,19 @@ inline constexpr LimitNames kQosGroupRunMinutes{
     "QOSGrpCPURunMinutesLimit", "QOSGrpMemoryRunMinutes",  "QOSGrpNodeRunMinutes",
     "QOSGrpGRESRunMinutes",     "QOSGrpBillingRunMinutes", "QOSGrpLicenseRunMinutes",
     "QOSGrpUnknownRunMinutes"};
-inline constexpr LimitNames kAssocPerJob{
-    "AssocMaxCpuPerJobLimit", "AssocMaxMemPerJob",     "AssocMaxNodePerJobLimit",
-    "AssocMaxGRESPerJob",     "AssocMaxBillingPerJob", "AssocMaxLicensePerJob",
-    "AssocMaxUnknownPerJob"};
+inline constexpr LimitNames kAssocPerJob{"AssocMaxCpuPerJobLimit",  "AssocMaxMemPerJob",
+                                         "AssocMaxNodePerJobLimit", "AssocMaxGRESPerJob",
+                                         "AssocMaxBillingPerJob",   "AssocMaxLicensePerJob",
+                                         "AssocMaxUnknownPerJob"};
 inline constexpr LimitNames kQosPerJob{
-    "QOSMaxCpuPerJobLimit", "QOSMaxMemoryPerJob",  "QOSMaxNodePerJobLimit",
-    "QOSMaxGRESPerJob",     "QOSMaxBillingPerJob", "QOSMaxLicensePerJob",
-    "QOSMaxUnknownPerJob"};
-inline constexpr LimitNames kAssocPerNode{
-    "AssocMaxCpuPerNode", "AssocMaxMemPerNode",     "AssocMaxNodePerNode", "AssocMaxGRESPerNode",
-    "AssocMaxBillingPerNode", "AssocMaxLicensePerNode", "AssocMaxUnknownPerNode"};
+    "QOSMaxCpuPerJobLimit", "QOSMaxMemoryPerJob",  "QOSMaxNodePerJobLimit", "QOSMaxGRESPerJob",
+    "QOSMaxBillingPerJob",  "QOSMaxLicensePerJob", "QOSMaxUnknownPerJob"};
+inline constexpr LimitNames kAssocPerNode{"AssocMaxCpuPerNode",     "AssocMaxMemPerNode",
+                                          "AssocMaxNodePerNode",    "AssocMaxGRESPerNode",
+                                          "AssocMaxBillingPerNode", "AssocMaxLicensePerNode",
+                                          "AssocMaxUnknownPerNode"};
 inline constexpr LimitNames kQosPerNode{
-    "QOSMaxCpuPerNode",     "QOSMaxMemoryPerNode",  "QOSMaxNodePerNode", "QOSMaxGRESPerNode",
+    "QOSMaxCpuPerNode",     "QOSMaxMemoryPerNode",  "QOSMaxNodePerNode",   "QOSMaxGRESPerNode",
     "QOSMaxBillingPerNode", "QOSMaxLicensePerNode", "QOSMaxUnknownPerNode"};
 inline constexpr LimitNames kAssocMinutesPerJob{
     "AssocMaxCpuMinutesPerJobLimit", "AssocMaxMemMinutesPerJob",     "AssocMaxNodeMinutesPerJob",
@@ -61,15 +60,14 @@ inline constexpr LimitNames kQosMinutesPerJob{
     "QOSMaxGRESMinutesPerJob",     "QOSMaxBillingMinutesPerJob", "QOSMaxLicenseMinutesPerJob",
     "QOSMaxUnknownMinutesPerJob"};
 inline constexpr LimitNames kQosPerUser{
-    "QOSMaxCpuPerUserLimit", "QOSMaxMemoryPerUser",  "QOSMaxNodePerUserLimit",
-    "QOSMaxGRESPerUser",     "QOSMaxBillingPerUser", "QOSMaxLicensePerUser",
-    "QOSMaxUnknownPerUser"};
+    "QOSMaxCpuPerUserLimit", "QOSMaxMemoryPerUser",  "QOSMaxNodePerUserLimit", "QOSMaxGRESPerUser",
+    "QOSMaxBillingPerUser",  "QOSMaxLicensePerUser", "QOSMaxUnknownPerUser"};
 inline constexpr LimitNames kQosPerAccount{
     "MaxCpuPerAccount",     "MaxMemoryPerAccount",  "MaxNodePerAccount",   "MaxGRESPerAccount",
     "MaxBillingPerAccount", "MaxLicensePerAccount", "MaxUnknownPerAccount"};
-inline constexpr LimitNames kQosMin{"QOSMinCpuNotSatisfied", "QOSMinMemory",  "QOSMinNode",
-                                    "QOSMinGRES",            "QOSMinBilling", "QOSMinLicense",
-                                    "QOSMinUnknown"};
+inline constexpr LimitNames kQosMin{
+    "QOSMinCpuNotSatisfied", "QOSMinMemory",  "QOSMinNode",   "QOSMinGRES",
+    "QOSMinBilling",         "QOSMinLicense", "QOSMinUnknown"};
 
 /// Returns the name for a TRES, by its number or name.
 constexpr ReasonName name_of(const LimitNames& names, site::TresIndex tres, std::string_view name) {

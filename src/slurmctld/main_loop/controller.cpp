@@ -157,16 +157,15 @@ Controller::Verdict Controller::judge(const Job& job, const Dependency& dependen
         std::none_of(state_.jobs.begin(), state_.jobs.end(), [&](const auto& each) {
           const Job& other = each.second;
           return other.number != job.number && other.ask.name == job.ask.name &&
-                 other.ask.user == job.ask.user &&
-                 (other.is_running || other.number < job.number);
+                 other.ask.user == job.ask.user && (other.is_running || other.number < job.number);
         });
     return is_alone ? Verdict::fulfilled : Verdict::waits;
   }
   const Job* const other = state_.find(dependency.job);
   const bool tasks_left =
-      other == nullptr && std::any_of(state_.jobs.begin(), state_.jobs.end(), [&](const auto& each) {
-        return each.second.array == dependency.job;
-      });
+      other == nullptr &&
+      std::any_of(state_.jobs.begin(), state_.jobs.end(),
+                  [&](const auto& each) { return each.second.array == dependency.job; });
   if (other != nullptr || tasks_left) {
     if (dependency.kind != DependencyKind::after || other == nullptr || !other->is_running) {
       return Verdict::waits;

@@ -96,7 +96,7 @@ class Controller {
   Seconds next_full_;   // pass over the full queue
   Seconds next_cycle_;  // at the earliest
   Seconds next_decay_;
-  Seconds last_loop_ = 0;   // pass that the background loop began
+  Seconds last_loop_ = 0;  // pass that the background loop began
   bool pass_queued_ = false;
   bool pass_now_ = false;
   bool full_pass_due_ = false;  // something has changed since the last one

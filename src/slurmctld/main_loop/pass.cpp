@@ -117,9 +117,8 @@ MainPass::Outcome MainPass::try_record(Job& job, PartitionAt partition, Seconds 
     job.reason = reason;
     return stops ? Outcome::blocks : Outcome::skipped;
   }
-  return state_.start(job, partition, *std::move(allocation), now, limit, false)
-             ? Outcome::started
-             : Outcome::blocks;
+  return state_.start(job, partition, *std::move(allocation), now, limit, false) ? Outcome::started
+                                                                                 : Outcome::blocks;
 }
 
 bool MainPass::is_exempt(const Job& job, PartitionAt partition, Seconds now) const {

@@ -69,30 +69,27 @@ std::vector<const Job*> candidates_for(const State& state, const Job& job, Parti
     return priority * 65'536 +
            std::min<std::int64_t>(static_cast<std::int64_t>(each.allocation.shares.size()), 65'535);
   };
-  std::sort(victims.begin(), victims.end(), [](const Job* one, const Job* other) {
-    return one->number < other->number;
-  });
-  std::stable_sort(victims.begin(), victims.end(), [&](const Job* one, const Job* other) {
-    return rank(*one) < rank(*other);
-  });
+  std::sort(victims.begin(), victims.end(),
+            [](const Job* one, const Job* other) { return one->number < other->number; });
+  std::stable_sort(victims.begin(), victims.end(),
+                   [&](const Job* one, const Job* other) { return rank(*one) < rank(*other); });
   return victims;
 }
 
 bool holds_any(const Job& job, const Allocation& of) {
-  return std::any_of(job.allocation.shares.begin(), job.allocation.shares.end(),
-                     [&](const Share& share) {
-                       return std::any_of(of.shares.begin(), of.shares.end(),
-                                          [&](const Share& each) { return each.node == share.node; });
-                     });
+  return std::any_of(
+      job.allocation.shares.begin(), job.allocation.shares.end(), [&](const Share& share) {
+        return std::any_of(of.shares.begin(), of.shares.end(),
+                           [&](const Share& each) { return each.node == share.node; });
+      });
 }
 
 std::int64_t nodes_inside(const Job& job, const Allocation& of) {
-  return std::count_if(job.allocation.shares.begin(), job.allocation.shares.end(),
-                       [&](const Share& share) {
-                         return std::any_of(of.shares.begin(), of.shares.end(), [&](const auto& each) {
-                           return each.node == share.node;
-                         });
-                       });
+  return std::count_if(
+      job.allocation.shares.begin(), job.allocation.shares.end(), [&](const Share& share) {
+        return std::any_of(of.shares.begin(), of.shares.end(),
+                           [&](const auto& each) { return each.node == share.node; });
+      });
 }
 
 /// Removes victims one after another until the job fits. Returns its allocation and how many were
@@ -112,8 +109,7 @@ std::optional<std::pair<Allocation, std::size_t>> fit(const State& state, const 
 std::vector<Queue::Record> preemption_order(const State& state) {
   if (!state.site.config.preempt.is_on()) return {};
   std::vector<Queue::Record> order(state.queue.begin(), state.queue.end());
-  const bool by_partition =
-      state.site.config.preempt.type == site::PreemptType::partition_priority;
+  const bool by_partition = state.site.config.preempt.type == site::PreemptType::partition_priority;
   std::stable_sort(order.begin(), order.end(), [&](const auto& one, const auto& other) {
     if (!by_partition) {
       if (may_preempt(state, *one.job, one.partition, *other.job, other.partition)) return true;
@@ -153,14 +149,13 @@ void preempt_for(State& state, Job& job, PartitionAt partition, const NodeBits& 
       std::rotate(victims.begin(), victims.begin() + marked - 1, victims.begin() + marked);
     } else {
       const Job* const last = victims[found->second - 1];
-      std::stable_sort(victims.begin(), victims.begin() + marked,
-                       [&](const Job* one, const Job* other) {
-                         const auto key = [&](const Job* of) {
-                           return of == last ? std::int64_t{99'999}
-                                             : nodes_inside(*of, found->first);
-                         };
-                         return key(one) > key(other);
-                       });
+      std::stable_sort(
+          victims.begin(), victims.begin() + marked, [&](const Job* one, const Job* other) {
+            const auto key = [&](const Job* of) {
+              return of == last ? std::int64_t{99'999} : nodes_inside(*of, found->first);
+            };
+            return key(one) > key(other);
+          });
     }
     found = fit(state, question, victims);
     if (!found) return;

@@ -17,7 +17,7 @@ struct ReservedNodes {
   NodeBits nodes{};
   Seconds start = 0;
   Seconds end = 0;
-  bool flex = false;         ///< Its jobs may use other nodes and other times.
+  bool flex = false;  ///< Its jobs may use other nodes and other times.
   bool maintenance = false;
 };
 

@@ -289,9 +289,8 @@ NodeBits State::usable(PartitionAt partition) const {
 
 Seconds State::limit_in(const Job& job, PartitionAt partition) const {
   const Duration most = site.partitions[partition].max_time;
-  const Seconds limit = most == text::kUnlimited || most == kNoDuration
-                            ? kYear
-                            : static_cast<Seconds>(seconds(most));
+  const Seconds limit =
+      most == text::kUnlimited || most == kNoDuration ? kYear : static_cast<Seconds>(seconds(most));
   return job.ask.time_limit == kNoSeconds ? limit : std::min(limit, job.ask.time_limit);
 }
 

@@ -107,20 +107,20 @@ class State {
 
   const site::Site& site;
   NodeTable table;
-  std::vector<PartitionRules> rules;          // by partition
-  std::vector<NodeBits> partition_nodes;      // by partition
+  std::vector<PartitionRules> rules;      // by partition
+  std::vector<NodeBits> partition_nodes;  // by partition
   Room room;
-  NodeBits up;                     // nodes in service
-  std::vector<int> completing;     // jobs whose epilog runs, by node
+  NodeBits up;                  // nodes in service
+  std::vector<int> completing;  // jobs whose epilog runs, by node
   std::unordered_map<JobNumber, Job> jobs;
   Queue queue;
   Limits limits;
   Reservations reservations;
   std::optional<Priorities> priorities;  // nothing with priority/basic
   StaleWeights stale;
-  bool keeps_stale_weights = false;      // until 23.02
-  std::vector<Start> starts;             // since they were last taken
-  std::vector<Preemption> preemptions;   // likewise
+  bool keeps_stale_weights = false;     // until 23.02
+  std::vector<Start> starts;            // since they were last taken
+  std::vector<Preemption> preemptions;  // likewise
   std::map<std::string, int> free_licenses;
   /// What the host has a say in: whether a job may start at all, and on these nodes. The second
   /// call takes the nodes if it returns true. Empty = always.

@@ -124,7 +124,8 @@ void deal_cores(const Room& room, Share& share) {
   }
 }
 
-Share share_of(const Room& room, const Question& question, const Pick::Taken& node, int& gpus_left) {
+Share share_of(const Room& room, const Question& question, const Pick::Taken& node,
+               int& gpus_left) {
   const NodeRequest& request = question.request;
   const Node& of = room.table().nodes[node.node];
   Share share{.node = node.node};
@@ -134,8 +135,8 @@ Share share_of(const Room& room, const Question& question, const Pick::Taken& no
     share.gpus = of.gpus;
   } else {
     const int threads = of.threads_per_core;
-    share.cpus = request.one_thread_per_core ? asked * threads
-                                             : (asked + threads - 1) / threads * threads;
+    share.cpus =
+        request.one_thread_per_core ? asked * threads : (asked + threads - 1) / threads * threads;
     share.gpus = room.draw_gpus(node.node, request.gpu_type, gpus_on(node, question, gpus_left));
   }
   if (request.whole_memory) {
@@ -145,8 +146,8 @@ Share share_of(const Room& room, const Question& question, const Pick::Taken& no
   } else if (request.memory_per_task_mb > 0) {
     share.memory_mb = request.memory_per_task_mb * std::max(1, asked / request.cpus_per_task);
   } else {
-    const bool counts_used = request.one_thread_per_core && !request.charges_idle_threads &&
-                             !question.is_exclusive();
+    const bool counts_used =
+        request.one_thread_per_core && !request.charges_idle_threads && !question.is_exclusive();
     share.memory_mb = request.memory_per_cpu_mb * (counts_used ? asked : share.cpus);
   }
   deal_cores(room, share);

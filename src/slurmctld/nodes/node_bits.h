@@ -48,7 +48,8 @@ class NodeBits {
   }
   std::size_t size() const {
     std::size_t members = 0;
-    for (const std::uint64_t word : words_) members += static_cast<std::size_t>(std::popcount(word));
+    for (const std::uint64_t word : words_)
+      members += static_cast<std::size_t>(std::popcount(word));
     return members;
   }
   bool includes(const NodeBits& other) const {

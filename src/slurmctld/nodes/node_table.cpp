@@ -90,8 +90,8 @@ std::optional<TypeId> NodeTable::find_feature(std::string_view name) const {
 }
 
 std::optional<NodeAt> NodeTable::find_node(std::string_view name) const {
-  const auto found = std::find_if(nodes.begin(), nodes.end(),
-                                  [&](const Node& each) { return each.name == name; });
+  const auto found =
+      std::find_if(nodes.begin(), nodes.end(), [&](const Node& each) { return each.name == name; });
   if (found == nodes.end()) return std::nullopt;
   return static_cast<NodeAt>(found - nodes.begin());
 }

@@ -41,10 +41,10 @@ struct Node {
 /// A switch of topology/tree. A leaf has nodes, another one has switches below it.
 struct Switch {
   std::string name{};
-  NodeBits nodes{};          ///< All nodes below it.
-  int level = 0;             ///< 0 for a leaf, otherwise one above its highest child.
-  std::size_t parent = 0;    ///< Itself for a root.
-  std::vector<int> hops{};   ///< Links to each switch; kUnreachable without a path.
+  NodeBits nodes{};         ///< All nodes below it.
+  int level = 0;            ///< 0 for a leaf, otherwise one above its highest child.
+  std::size_t parent = 0;   ///< Itself for a root.
+  std::vector<int> hops{};  ///< Links to each switch; kUnreachable without a path.
   static constexpr int kUnreachable = 1'000'000'000;
 };
 

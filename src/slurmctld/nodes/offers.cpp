@@ -50,9 +50,8 @@ NodeNeed need_of(const Question& question, const Bounds& bounds) {
     need.known_tasks = request.tasks_per_node;
   } else if (request.max_nodes == 1 && !request.is_range) {
     need.known_tasks = bounds.tasks;
-  } else if (bounds.tasks == 1 ||
-             (request.max_nodes > 0 && bounds.tasks == bounds.least_nodes &&
-              request.max_nodes == bounds.least_nodes)) {
+  } else if (bounds.tasks == 1 || (request.max_nodes > 0 && bounds.tasks == bounds.least_nodes &&
+                                   request.max_nodes == bounds.least_nodes)) {
     need.known_tasks = 1;
   }
   return need;
@@ -118,8 +117,8 @@ Bounds bounds_of(const NodeRequest& request, const PartitionRules& partition, st
   Bounds bounds;
   bounds.tasks = request.tasks;
   bounds.cpus = request.least_cpus();
-  bounds.least_nodes = std::max({request.min_nodes, partition.min_nodes,
-                                 static_cast<int>(request.required.size())});
+  bounds.least_nodes =
+      std::max({request.min_nodes, partition.min_nodes, static_cast<int>(request.required.size())});
   bounds.most_nodes = request.max_nodes > 0 ? request.max_nodes : static_cast<int>(nodes);
   if (partition.max_nodes > 0) bounds.most_nodes = std::min(bounds.most_nodes, partition.max_nodes);
   bounds.wanted_nodes = request.is_range ? bounds.most_nodes : bounds.least_nodes;
@@ -152,9 +151,8 @@ void make_offers(const Room& room, const Question& question, const Bounds& bound
     }
     if (!request.features.empty() && !has_features(of, request.features)) return;
     if (question.feature >= 0 && !has_features(of, {{{question.feature}}})) return;
-    if (!request.excluded.empty() &&
-        std::find(request.excluded.begin(), request.excluded.end(), node) !=
-            request.excluded.end()) {
+    if (!request.excluded.empty() && std::find(request.excluded.begin(), request.excluded.end(),
+                                               node) != request.excluded.end()) {
       return;
     }
     offer.cpus = cpus_on(room, question, node);

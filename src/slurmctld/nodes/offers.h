@@ -32,7 +32,7 @@ Bounds bounds_of(const NodeRequest& request, const PartitionRules& partition, st
 struct Offer {
   NodeAt node = 0;
   int cpus = 0;
-  int gpus = 0;     ///< Free GPUs that the job can use; 0 for a CPU job.
+  int gpus = 0;             ///< Free GPUs that the job can use; 0 for a CPU job.
   std::int64_t weight = 0;  ///< Lighter offers are used first.
   bool taken = false;
 
@@ -50,8 +50,8 @@ struct Question {
   const PartitionRules& partition;
   const NodeBits& candidates;
   StaleWeights* stale = nullptr;  ///< Read and written by a will-run test; null otherwise.
-  int row = -1;        ///< Row of shared cores; -1 = only cores that no job uses.
-  TypeId feature = -1;  ///< The feature of NodeRequest::one_of that is tried; -1 = none.
+  int row = -1;                   ///< Row of shared cores; -1 = only cores that no job uses.
+  TypeId feature = -1;            ///< The feature of NodeRequest::one_of that is tried; -1 = none.
 
   bool is_exclusive() const { return request.exclusive || partition.exclusive; }
 };

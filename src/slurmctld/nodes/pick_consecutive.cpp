@@ -14,10 +14,10 @@ constexpr std::size_t kNoOffer = ~std::size_t{0};
 
 /// Neighbours in the node table that weigh the same.
 struct Run {
-  std::size_t first = 0;         // in offers
-  std::size_t last = 0;          // one past
+  std::size_t first = 0;            // in offers
+  std::size_t last = 0;             // one past
   std::size_t required = kNoOffer;  // the first node in it that is taken already
-  int nodes = 0;                 // that are not taken, as the sums below
+  int nodes = 0;                    // that are not taken, as the sums below
   std::int64_t cpus = 0;
   int gpus = 0;
   std::int64_t weight = 0;
@@ -60,8 +60,8 @@ Best best_of(const std::vector<Run>& runs, const Pick& pick) {
   const bool contiguous = pick.question().request.contiguous;
   for (const Run& run : runs) {
     if (run.nodes == 0) continue;
-    const bool is_sufficient = run.cpus >= pick.cpus_left() && pick.is_enough(run.nodes) &&
-                               run.gpus >= pick.gpus_left();
+    const bool is_sufficient =
+        run.cpus >= pick.cpus_left() && pick.is_enough(run.nodes) && run.gpus >= pick.gpus_left();
     bool is_better = best.run == nullptr || run.weight < best.run->weight;
     if (!is_better && run.weight == best.run->weight) {
       is_better = is_sufficient ? !best.is_sufficient || run.cpus < best.run->cpus
@@ -117,7 +117,8 @@ bool pick_consecutive(Pick& pick) {
     const Run& run = *best.run;
     const bool is_last = pick.nodes_left() <= 1 && run.required == kNoOffer;
     Offer* const single =
-        is_last ? tightest({pick.offers().data() + run.first, run.last - run.first}, pick) : nullptr;
+        is_last ? tightest({pick.offers().data() + run.first, run.last - run.first}, pick)
+                : nullptr;
     if (single != nullptr) {
       pick.take(*single);
     } else {

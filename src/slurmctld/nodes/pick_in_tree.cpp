@@ -73,7 +73,8 @@ class TreePick {
         if (!usable_[at].contains(offer.node)) continue;
         weight = weight < 0 ? offer.weight : std::min(weight, offer.weight);
       }
-      if (top == kNoSwitch || (switches_[at].level >= switches_[top].level && weight <= top_weight)) {
+      if (top == kNoSwitch ||
+          (switches_[at].level >= switches_[top].level && weight <= top_weight)) {
         top = at;
         top_weight = weight;
       }

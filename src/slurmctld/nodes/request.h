@@ -28,8 +28,8 @@ struct FeatureTerm {
 /// options.
 struct NodeRequest {
   int min_nodes = 1;
-  int max_nodes = 0;       ///< 0 = no bound.
-  bool is_range = false;   ///< -N a-b: as many nodes as possible, up to max_nodes.
+  int max_nodes = 0;      ///< 0 = no bound.
+  bool is_range = false;  ///< -N a-b: as many nodes as possible, up to max_nodes.
   int tasks = 1;
   bool tasks_given = false;  ///< Whether the user gave -n.
   int cpus_per_task = 1;
@@ -39,10 +39,10 @@ struct NodeRequest {
   int sockets_per_node = 1;
   int least_cpus_per_node = 1;  ///< --mincpus.
   int memory_per_cpu_mb = 0;
-  int memory_per_node_mb = 0;        ///< 0 = per CPU.
+  int memory_per_node_mb = 0;  ///< 0 = per CPU.
   int memory_per_task_mb = 0;  ///< For hosts that count so; sbatch has no such option. 0 = per CPU.
-  bool whole_memory = false;       ///< --mem=0.
-  bool one_thread_per_core = false;  ///< One CPU of the request takes a whole core.
+  bool whole_memory = false;   ///< --mem=0.
+  bool one_thread_per_core = false;   ///< One CPU of the request takes a whole core.
   bool charges_idle_threads = false;  ///< Memory per CPU counts the idle threads of its cores.
   GpuScope gpu_scope = GpuScope::none;
   int gpus = 0;
@@ -88,7 +88,7 @@ struct Share {
 struct Allocation {
   std::vector<Share> shares{};  ///< In the order of the node table.
   std::uint32_t partition = 0;
-  int row = 0;  ///< Layer of jobs that share cores (OverSubscribe=FORCE).
+  int row = 0;         ///< Layer of jobs that share cores (OverSubscribe=FORCE).
   bool whole = false;  ///< Whether it holds whole nodes.
 
   int cpus() const {
@@ -100,13 +100,13 @@ struct Allocation {
 
 /// What a partition says about the choice of nodes.
 struct PartitionRules {
-  std::uint32_t id = 0;            ///< Position among the partitions.
-  bool least_loaded = false;       ///< LLN=YES.
-  bool exclusive = false;          ///< OverSubscribe=EXCLUSIVE.
-  int most_cpus_per_node = 0;      ///< MaxCPUsPerNode; 0 = no limit.
-  int rows = 1;                    ///< Jobs that may share a core: n of OverSubscribe=FORCE:n.
+  std::uint32_t id = 0;        ///< Position among the partitions.
+  bool least_loaded = false;   ///< LLN=YES.
+  bool exclusive = false;      ///< OverSubscribe=EXCLUSIVE.
+  int most_cpus_per_node = 0;  ///< MaxCPUsPerNode; 0 = no limit.
+  int rows = 1;                ///< Jobs that may share a core: n of OverSubscribe=FORCE:n.
   int min_nodes = 1;
-  int max_nodes = 0;               ///< 0 = no limit.
+  int max_nodes = 0;  ///< 0 = no limit.
 };
 
 PartitionRules rules_of(const site::Partition& partition, std::uint32_t id);

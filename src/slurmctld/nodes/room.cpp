@@ -20,8 +20,8 @@ Room::Room(const NodeTable& table)
 void Room::watch(const PartitionRules& partition) {
   if (partition.most_cpus_per_node > 0) counted_[partition.id].resize(table_->size());
   if (partition.rows <= 1) return;
-  rows_.push_back({partition.id, {static_cast<std::size_t>(partition.rows),
-                                  std::vector<int>(table_->size())}});
+  rows_.push_back(
+      {partition.id, {static_cast<std::size_t>(partition.rows), std::vector<int>(table_->size())}});
 }
 
 void Room::change(const Allocation& allocation, int sign) {
@@ -40,8 +40,8 @@ void Room::change(const Allocation& allocation, int sign) {
     used_memory_mb_[node] += sign * share.memory_mb;
     jobs_[node] += sign;
     for (std::size_t at = 0; at < share.cores.size(); ++at) {
-      used_cores_[node][at] = static_cast<std::int16_t>(used_cores_[node][at] +
-                                                        sign * share.cores[at]);
+      used_cores_[node][at] =
+          static_cast<std::int16_t>(used_cores_[node][at] + sign * share.cores[at]);
     }
     const std::vector<GpuCount>& has = table_->nodes[node].gpus;
     for (const GpuCount& each : share.gpus) {

@@ -28,10 +28,10 @@ site::Site plain_site(const cluster::Cluster& cluster) {
   const std::vector<cluster::Cluster::GpuKind> kinds = cluster.gpu_kinds();
   for (std::size_t at = 0; at < cluster.nodes.size(); ++at) {
     const cluster::NodeClass& make = cluster.classes[cluster.nodes[at].node_class];
-    site::Node node{.name = fmt::format("n{}", at),
-                    .cpus = make.cpus > 0 ? cluster::cpu_milli(make.cpus) : kManyCpus,
-                    .memory_mb = make.memory_gb > 0 ? cluster::memory_mb(make.memory_gb)
-                                                    : kMuchMemory_mb};
+    site::Node node{
+        .name = fmt::format("n{}", at),
+        .cpus = make.cpus > 0 ? cluster::cpu_milli(make.cpus) : kManyCpus,
+        .memory_mb = make.memory_gb > 0 ? cluster::memory_mb(make.memory_gb) : kMuchMemory_mb};
     node.effective_cpus = node.cpus;
     if (make.gpus > 0) node.gres.push_back({.name = "gpu", .count = make.gpus});
     site.nodes.push_back(std::move(node));
@@ -58,8 +58,8 @@ PlainRequests::PlainRequests(const cluster::Cluster& cluster, const slurmctld::N
     const auto at = std::find(kinds.begin(), kinds.end(), cluster::Cluster::kind_of(make));
     const std::uint64_t bit = std::uint64_t{1} << (at - kinds.begin());
     std::vector<Kind>& here = kinds_[index(node.vc)];
-    const auto known = std::find_if(here.begin(), here.end(),
-                                    [&](const Kind& each) { return each.bit == bit; });
+    const auto known =
+        std::find_if(here.begin(), here.end(), [&](const Kind& each) { return each.bit == bit; });
     if (known != here.end()) {
       known->gpus_per_node = std::max(known->gpus_per_node, make.gpus);
       continue;
@@ -86,14 +86,13 @@ slurmctld::NodeRequest PlainRequests::of(const cluster::Demand& demand, VcId vc)
   }
   // Nodes of one kind, else all those with GPUs of one type.
   for (const Kind& kind : kinds_[index(vc)]) {
-    const bool is_new = std::find(ask.one_of.begin(), ask.one_of.end(), kind.type) == ask.one_of.end();
+    const bool is_new =
+        std::find(ask.one_of.begin(), ask.one_of.end(), kind.type) == ask.one_of.end();
     const bool is_suitable = (kind.bit & demand.gpu_types) != 0 && kind.gpus_per_node > 0;
     if (is_suitable && is_new && ask.one_of.size() > 1) ask.one_of.push_back(kind.type);
   }
   if (kinds_[index(vc)].size() == 1) ask.one_of.clear();
-  const auto cpus_of = [&](int units) {
-    return std::max(1, demand.cpu_milli) * units;
-  };
+  const auto cpus_of = [&](int units) { return std::max(1, demand.cpu_milli) * units; };
   ask.gpus = 1;
   if (demand.nodes > 0 || demand.gpus <= gpus_per_node) {
     const int nodes = std::max(1, demand.nodes);
