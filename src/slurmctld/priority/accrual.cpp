@@ -15,7 +15,7 @@ std::int64_t at_or_zero(const std::map<std::uint32_t, std::int64_t>& counts, std
 }  // namespace
 
 Accrual::Accrual(const site::Site& site, const AssociationTree& tree)
-    : site_(site), tree_(tree), qos_(site.qos.size()), below_(site.associations.size(), 0) {
+    : site_(&site), tree_(tree), qos_(site.qos.size()), below_(site.associations.size(), 0) {
   std::map<std::string, std::uint32_t> users, accounts;
   for (const site::Association& each : site.associations) {
     user_.push_back(
@@ -27,7 +27,7 @@ Accrual::Accrual(const site::Site& site, const AssociationTree& tree)
 
 std::pair<std::uint32_t, std::uint32_t> Accrual::ordered_qos(const AccrualJob& job) const {
   std::pair<std::uint32_t, std::uint32_t> order{job.partition_qos, job.qos};
-  if (job.qos != kNowhere && site_.qos[job.qos].flags.over_part_qos) {
+  if (job.qos != kNowhere && site_->qos[job.qos].flags.over_part_qos) {
     std::swap(order.first, order.second);
   }
   if (order.first == kNowhere) std::swap(order.first, order.second);
@@ -45,7 +45,7 @@ Accrual::Verdict Accrual::judge(const AccrualJob& job) const {
   bool group_is_set = false, user_is_set = false, account_is_set = false;
   for (const std::uint32_t qos : {first, second}) {
     if (qos == kNowhere) continue;
-    const site::Qos& limits = site_.qos[qos];
+    const site::Qos& limits = site_->qos[qos];
     if (!group_is_set && limits.group.jobs_accrue != site::kNoLimit) {
       group_is_set = true;
       hold_to(limits.group.jobs_accrue, qos_[qos].all);
@@ -60,12 +60,12 @@ Accrual::Verdict Accrual::judge(const AccrualJob& job) const {
               at_or_zero(qos_[qos].of_account, account_[job.association]));
     }
   }
-  const site::Association& own = site_.associations[job.association];
+  const site::Association& own = site_->associations[job.association];
   if (!user_is_set && !account_is_set && own.max_jobs_accrue != site::kNoLimit) {
     hold_to(own.max_jobs_accrue, below_[job.association]);
   }
   for (AssociationAt at = job.association; at != kNowhere && !group_is_set; at = tree_.parent(at)) {
-    const std::int64_t limit = site_.associations[at].group.jobs_accrue;
+    const std::int64_t limit = site_->associations[at].group.jobs_accrue;
     if (limit != site::kNoLimit) hold_to(limit, below_[at]);
   }
   return verdict;

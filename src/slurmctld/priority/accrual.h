@@ -30,6 +30,9 @@ class Accrual {
   /// `site` and `tree` must outlive it.
   Accrual(const site::Site& site, const AssociationTree& tree);
 
+  /// Takes limits from `site`, which has the same associations and QOS and must outlive this.
+  void change_limits(const site::Site& site) { site_ = &site; }
+
   enum class Verdict : std::uint8_t {
     unlimited,  ///< No limit applies: the job ages from when it became eligible.
     room,       ///< It ages from now on.
@@ -48,7 +51,7 @@ class Accrual {
 
   std::pair<std::uint32_t, std::uint32_t> ordered_qos(const AccrualJob& job) const;
 
-  const site::Site& site_;
+  const site::Site* site_;
   const AssociationTree& tree_;
   std::vector<std::uint32_t> user_;     // of each association
   std::vector<std::uint32_t> account_;  // of each association

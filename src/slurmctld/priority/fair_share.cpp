@@ -5,13 +5,25 @@
 
 namespace almanac::slurmctld {
 
+double classic_factor(long double effective_usage, double share, std::uint32_t dampening) {
+  if (share <= 0) return 0;
+  const long double excess =
+      (effective_usage / static_cast<long double>(share)) / static_cast<long double>(dampening);
+  return std::pow(2.0, static_cast<double>(-excess));
+}
+
 ClassicFairShare::ClassicFairShare(const AssociationTree& tree, std::uint32_t dampening,
                                    bool depth_oblivious)
     : tree_(tree),
       is_known_(tree.size(), false),
       dampening_(dampening),
       depth_oblivious_(depth_oblivious) {
-  for (AssociationAt at = 0; at < tree.size(); ++at) shares_.push_back(tree.cluster_share(at));
+  read_shares();
+}
+
+void ClassicFairShare::read_shares() {
+  shares_.clear();
+  for (AssociationAt at = 0; at < tree_.size(); ++at) shares_.push_back(tree_.cluster_share(at));
 }
 
 void ClassicFairShare::configure(std::uint32_t dampening, bool depth_oblivious) {
@@ -96,10 +108,7 @@ double ClassicFairShare::factor(AssociationAt at, const UsageLedger& usage,
   const AssociationAt judged =
       tree_.takes_parents_shares(at) && at != 0 ? tree_.fair_parent(at) : at;
   judge(judged, usage, standings);
-  if (shares_[judged] <= 0) return 0;
-  const long double excess =
-      (standings[judged].effective_usage / static_cast<long double>(shares_[judged])) / dampening_;
-  return std::pow(2.0, static_cast<double>(-excess));
+  return classic_factor(standings[judged].effective_usage, shares_[judged], dampening_);
 }
 
 }  // namespace almanac::slurmctld

@@ -15,6 +15,9 @@
 
 namespace almanac::slurmctld {
 
+/// Returns 2^(-(usage / share) / dampening); 0 without shares. `share` is of the cluster.
+double classic_factor(long double effective_usage, double share, std::uint32_t dampening);
+
 /// Judges accounts at the start of each decay pass, and a user when first asked after it.
 class ClassicFairShare {
  public:
@@ -23,6 +26,8 @@ class ClassicFairShare {
   ClassicFairShare(const AssociationTree& tree, std::uint32_t dampening, bool depth_oblivious);
 
   void configure(std::uint32_t dampening, bool depth_oblivious);
+  /// The shares of the tree have changed. What is known of users stays until the next pass.
+  void read_shares();
   /// Sets the standing of all accounts from the usage now, and forgets that of users.
   void begin_pass(const UsageLedger& usage, std::vector<Standing>& standings);
   /// Sets the standing of a user from the usage now, unless it is known since the last pass.
@@ -39,7 +44,7 @@ class ClassicFairShare {
   const AssociationTree& tree_;
   std::vector<double> shares_;  // of the cluster
   std::vector<bool> is_known_;
-  long double dampening_;
+  std::uint32_t dampening_;
   bool depth_oblivious_;
 };
 

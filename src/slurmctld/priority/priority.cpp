@@ -23,7 +23,7 @@ std::int64_t seconds_between(Time from, Time to) {
 }  // namespace
 
 Priorities::Priorities(const site::Site& site, text::TimeZone zone)
-    : site_(site),
+    : site_(&site),
       zone_(std::move(zone)),
       scales_(site),
       tree_(site.associations),
@@ -49,9 +49,9 @@ AccrualJob Priorities::accrual_job(const Record& record) const {
 
 std::uint32_t Priorities::submit(PriorityJob job, Time now) {
   const std::uint32_t number = job.number;
-  const auto [at, is_new] = jobs_.try_emplace(number);
-  ALMANAC_CHECK(is_new, "job {} is there already", number);
-  Record& record = at->second;
+  Record& record = jobs_[number];
+  ALMANAC_CHECK(record.job.number == 0 || record.ended, "job {} is there already", number);
+  record = {};
   if (!job.partitions.empty()) record.partition = job.partitions.front();
   record.job = std::move(job);
   record.submitted = to_second(now);
@@ -103,7 +103,7 @@ void Priorities::build_queue(Time now) {
     Record& record = jobs_.at(*at);
     if (scales_.settings().accrue_always) {
       begin_to_age(record, record.submitted, false);
-    } else if (!site_.config.enforced.limits) {
+    } else if (!site_->config.enforced.limits) {
       if (record.eligible != kNoTime) begin_to_age(record, record.eligible, false);
     } else if (!record.held && record.eligible != kNoTime && record.eligible <= now) {
       const Accrual::Verdict verdict = accrual_.judge(accrual_job(record));
@@ -144,19 +144,28 @@ void Priorities::start(std::uint32_t number, Time now, std::uint32_t partition,
       record.job.size.total_cpus = static_cast<std::uint32_t>(each.count);
     }
   }
-  record.billable = billable(record.job.size.held, site_.partitions[partition].billing_weights,
-                             scales_.settings(), site_.tres);
+  record.billable = billable(record.job.size.held, site_->partitions[partition].billing_weights,
+                             scales_.settings(), site_->tres);
 }
 
 void Priorities::end(std::uint32_t number, Time at) {
   Record& record = jobs_.at(number);
-  if (record.started != kNoTime) {
-    charge(record, to_second(at));
-  } else {
-    stop_ageing(record);
-  }
+  if (record.started != kNoTime) charge(record, to_second(at));
+  if (record.counted) accrual_.count(accrual_job(record), -1);
+  record.counted = false;
   ageless_.erase(number);
-  jobs_.erase(number);
+  record.ended = true;
+  if (!keeps_ended_jobs_) jobs_.erase(number);
+}
+
+void Priorities::requeue(std::uint32_t number, Time at) {
+  Record& record = jobs_.at(number);
+  if (record.started != kNoTime && !record.ended) charge(record, to_second(at));
+  record.started = kNoTime;
+  record.ended = false;
+  record.submitted = to_second(at);
+  record.job.size.held.clear();
+  set_ineligible(number);
 }
 
 std::uint32_t Priorities::update(std::uint32_t number, Time now) {
@@ -194,11 +203,12 @@ void Priorities::pass(Time now) {
   if (decays) usage_.decay(seconds_between(last_pass_, now));
   const bool counts_running = scales_.settings().calculate_running;
   const auto wants_priority = [&](const Record& record) {
-    return !record.held && (record.started == kNoTime || counts_running);
+    const bool waits = record.started == kNoTime && !record.ended;
+    return !record.held && (waits || counts_running);
   };
   if (is_fair_tree) {
     for (auto& [number, record] : jobs_) {
-      if (record.started != kNoTime) charge(record, now);
+      if (record.started != kNoTime && !record.ended) charge(record, now);
     }
     walk_ = rank_fair_tree(tree_, usage_, standings_);
     for (auto& [number, record] : jobs_) {
@@ -207,6 +217,7 @@ void Priorities::pass(Time now) {
   } else if (decays) {
     // Job by job: a job's factor sees what those before it in the list have just been charged.
     for (auto& [number, record] : jobs_) {
+      if (record.ended) continue;
       if (record.started != kNoTime) charge(record, now);
       if (wants_priority(record)) compute(record, now);
     }
@@ -221,12 +232,25 @@ void Priorities::reconfigure(const site::PrioritySettings& settings) {
   next_reset_ = kNoTime;
 }
 
+void Priorities::change_accounts(const site::Site& site) {
+  ALMANAC_CHECK(site.associations.size() == tree_.size(), "{} associations, not {}",
+                site.associations.size(), tree_.size());
+  site_ = &site;
+  const site::PrioritySettings settings = scales_.settings();
+  scales_ = Scales(site);
+  scales_.configure(settings);
+  tree_ = AssociationTree(site.associations);
+  usage_.change_qos(site.qos);
+  classic_.read_shares();
+  accrual_.change_limits(site);
+}
+
 std::uint32_t Priorities::priority(std::uint32_t number, std::uint32_t partition) const {
   const Record& record = jobs_.at(number);
   const std::vector<std::uint32_t>& partitions = record.job.partitions;
   if (record.score.in_partition.empty()) return record.score.priority;
   const auto found = std::find(partitions.begin(), partitions.end(), partition);
-  ALMANAC_CHECK(found != partitions.end(), "job {} is not in partition {}", number, partition);
+  if (found == partitions.end()) return 0;
   return record.score.in_partition[static_cast<std::size_t>(found - partitions.begin())];
 }
 
@@ -235,11 +259,8 @@ std::optional<Time> Priorities::ages_since(std::uint32_t number) const {
   return since == kNoTime ? std::nullopt : std::optional(since);
 }
 
-void Priorities::judge_users() {
-  if (scales_.settings().is_fair_tree()) return;
-  for (AssociationAt at = 0; at < tree_.size(); ++at) {
-    if (tree_.is_user(at)) classic_.judge(at, usage_, standings_);
-  }
+void Priorities::judge_user(AssociationAt at) {
+  if (!scales_.settings().is_fair_tree()) classic_.judge(at, usage_, standings_);
 }
 
 double Priorities::fair_share(AssociationAt association) {
@@ -255,9 +276,9 @@ std::uint32_t Priorities::compute(Record& record, Time now) {
   factors.age = record.ages == kNoTime ? 0 : scales_.age(now - record.ages);
   factors.association = job.association == kNowhere
                             ? 0
-                            : scales_.association(site_.associations[job.association].priority);
+                            : scales_.association(site_->associations[job.association].priority);
   factors.fair_share = fair_share(job.association);
-  factors.qos = job.qos == kNowhere ? 0 : scales_.qos(site_.qos[job.qos].priority);
+  factors.qos = job.qos == kNowhere ? 0 : scales_.qos(site_->qos[job.qos].priority);
   factors.site = job.site_factor;
   factors.nice = job.nice;
   const auto set_partition_factors = [&](std::uint32_t partition) {

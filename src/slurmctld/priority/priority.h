@@ -74,8 +74,15 @@ class Priorities {
   void set_partition(std::uint32_t number, std::uint32_t partition);
   /// The job started in `partition`.
   void start(std::uint32_t number, Time now, std::uint32_t partition, site::TresCounts held);
-  /// The job ended, or left the queue: charges its usage since the last pass and forgets it.
+  /// The job ended, or left the queue: charges its usage since the last pass and forgets it, unless
+  /// keep_ended_jobs().
   void end(std::uint32_t number, Time at);
+  /// The job stopped running, or has just ended, and waits again: charges its usage. It loses its
+  /// age and is not eligible; its priority stays until the next pass.
+  void requeue(std::uint32_t number, Time at);
+  /// From now on, keeps ended jobs until their number is submitted again: for MinJobAge, Slurm
+  /// shows them (CALCULATE_RUNNING) and computes their priority.
+  void keep_ended_jobs() { keeps_ended_jobs_ = true; }
   /// Computes the priority of a pending job again, as an update of the job does.
   std::uint32_t update(std::uint32_t number, Time now);
 
@@ -87,11 +94,14 @@ class Priorities {
   /// Replaces weights, flags and periods, as `scontrol reconfigure` does. Priorities change with
   /// the next pass.
   void reconfigure(const site::PrioritySettings& settings);
+  /// Takes shares, priorities and limits of associations and QOS from `site`, as `sacctmgr modify`
+  /// makes the controller do. `site` has the same associations and QOS, and must outlive this.
+  void change_accounts(const site::Site& site);
 
   bool knows(std::uint32_t number) const { return jobs_.contains(number); }
   /// 0 = held. Cost of each: O(log jobs).
   std::uint32_t priority(std::uint32_t number) const { return score(number).priority; }
-  /// In one of the job's partitions.
+  /// In one of the job's partitions; 0 if it is not in that one.
   std::uint32_t priority(std::uint32_t number, std::uint32_t partition) const;
   const Score& score(std::uint32_t number) const { return jobs_.at(number).score; }
   /// From when the job ages; nothing: it does not.
@@ -102,8 +112,8 @@ class Priorities {
   const UsageLedger& usage() const { return usage_; }
   /// Of each association, from the last pass. With the classic formula, of users only if asked for.
   const std::vector<Standing>& standings() const { return standings_; }
-  /// Classic: evaluates the users not asked for since the last pass, as sshare makes Slurm do.
-  void judge_users();
+  /// Classic: evaluates a user that nobody asked for since the last pass, as sshare makes Slurm do.
+  void judge_user(AssociationAt at);
   /// The walk of fair tree in the last pass; empty with the classic formula.
   const std::vector<FairTreeStep>& walk() const { return walk_; }
 
@@ -116,6 +126,7 @@ class Priorities {
     Time submitted{};
     Time started = kNoTime;
     bool held = false;
+    bool ended = false;
     bool counted = false;  // in accrual_
     double billable = 0;
     Score score{};
@@ -130,7 +141,7 @@ class Priorities {
   void charge(const Record& record, Time until);
   void reset_usage_if_due(Time now);
 
-  const site::Site& site_;
+  const site::Site* site_;
   text::TimeZone zone_;
   Scales scales_;
   AssociationTree tree_;
@@ -142,6 +153,7 @@ class Priorities {
   std::vector<std::uint32_t> partition_qos_;  // of each partition
   std::map<std::uint32_t, Record> jobs_;
   std::set<std::uint32_t> ageless_;  // pending jobs that do not age yet
+  bool keeps_ended_jobs_ = false;
   Time last_pass_ = kNoTime;
   Time next_reset_ = kNoTime;
 };

@@ -47,9 +47,14 @@ UsageLedger::UsageLedger(const site::Site& site) {
   }
   for (const site::Qos& each : site.qos) {
     qos_.push_back(used_of(each.usage, site.tres.size()));
-    rules_.push_back({each.usage_factor, each.flags.no_decay});
   }
+  change_qos(site.qos);
   set_half_life(site.config.priority.decay_half_life);
+}
+
+void UsageLedger::change_qos(std::span<const site::Qos> qos) {
+  rules_.clear();
+  for (const site::Qos& each : qos) rules_.push_back({each.usage_factor, each.flags.no_decay});
 }
 
 void UsageLedger::set_half_life(Duration half_life) {

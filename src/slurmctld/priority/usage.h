@@ -41,6 +41,8 @@ class UsageLedger {
   /// Begins with the usage that the site's files report.
   explicit UsageLedger(const site::Site& site);
 
+  /// Takes usage factors and flags of the same QOS.
+  void change_qos(std::span<const site::Qos> qos);
   /// Half-life of 0: no decay.
   void set_half_life(Duration half_life);
   /// What is left of usage after `seconds`. Slurm's d^seconds with d = 1 - 0.693 / half-life.
