@@ -36,6 +36,7 @@ std::pair<std::uint32_t, std::uint32_t> Accrual::ordered_qos(const AccrualJob& j
 }
 
 Accrual::Verdict Accrual::judge(const AccrualJob& job) const {
+  if (job.association == kNowhere) return Verdict::unlimited;
   Verdict verdict = Verdict::unlimited;
   const auto hold_to = [&](std::int64_t limit, std::int64_t count) {
     if (verdict != Verdict::full) verdict = count < limit ? Verdict::room : Verdict::full;
@@ -72,6 +73,7 @@ Accrual::Verdict Accrual::judge(const AccrualJob& job) const {
 }
 
 void Accrual::count(const AccrualJob& job, int step) {
+  if (job.association == kNowhere) return;
   const auto [first, second] = ordered_qos(job);
   for (const std::uint32_t qos : {first, second}) {
     if (qos == kNowhere) continue;

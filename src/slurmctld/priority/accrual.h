@@ -17,7 +17,7 @@
 
 namespace almanac::slurmctld {
 
-/// Whose limits a job is under.
+/// Whose limits a job is under. No limit applies to a job without an association.
 struct AccrualJob {
   AssociationAt association = kNowhere;
   std::uint32_t qos = kNowhere;

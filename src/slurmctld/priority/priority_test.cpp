@@ -99,6 +99,20 @@ TEST(Priorities, LimitedJobsAgeOneAfterTheOther) {
   EXPECT_EQ(made.ages_since(2), at(23));
 }
 
+TEST(Priorities, JobsWithoutAnAssociationAgeToo) {
+  const site::Site site = aging_site();
+  Priorities made(site);
+  made.pass(at(0));
+  made.submit(job(1, kNowhere), at(0));
+  made.set_eligible(1, at(0));
+  made.build_queue(at(1));
+  made.pass(at(60));
+  EXPECT_EQ(made.priority(1), 60U);
+  made.start(1, at(61), 0, {{site::kCpu, 4}});
+  made.end(1, at(70));
+  EXPECT_EQ(made.usage().total().raw, 0);
+}
+
 TEST(Priorities, ChargesRunningJobsAtEachPassAndAtTheirEnd) {
   site::Site site = example_site();
   site.config.priority.decay_half_life = 0s;
