@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What a look at a large Slurm costs Almanac: 256 nodes of 8 GPUs, jobs that run on all of them, a
+/// What a look at a large Slurm costs Almanac: nodes of 8 GPUs, jobs that run on all of them, a
 /// long queue. The controller's own time is not in it.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
@@ -13,10 +13,10 @@
 namespace almanac::steer {
 namespace {
 
-constexpr int kNodes = 256;
 constexpr int kGpus = 8;
 
-slurm::News news_of(std::int64_t waiting) {
+/// On each node run as many jobs as fit, of 1, 2, 4 or 8 GPUs.
+slurm::News news_of(std::int64_t waiting, std::int64_t nodes) {
   Rng rng(1);
   slurm::News made{.at = Time{Duration{1'700'000'000'000}}, .whole = true};
   slurm::Partition partition{.name = "v100"};
@@ -36,8 +36,8 @@ slurm::News news_of(std::int64_t waiting) {
     job.memory_gb = gpus * 20;
     return job;
   };
-  for (int at = 0; at < kNodes; ++at) {
-    const std::string name = fmt::format("g{:03}", at);
+  for (std::int64_t at = 0; at < nodes; ++at) {
+    const std::string name = fmt::format("g{:05}", at);
     partition.nodes.push_back(name);
     made.nodes.push_back({.name = name,
                           .gpu_type = "v100",
@@ -45,15 +45,16 @@ slurm::News news_of(std::int64_t waiting) {
                           .cpus = 48,
                           .memory_gb = 256,
                           .partitions = {"v100"}});
-    for (std::uint64_t gpu = 0; gpu < kGpus; ++gpu) {
-      slurm::Job& job = add(1);
+    const int gpus = 1 << rng.below(4);
+    for (int gpu = 0; gpu < kGpus; gpu += gpus) {
+      slurm::Job& job = add(gpus);
       job.state = slurm::State::running;
       job.start = job.submit;
       job.holds = {{.node = name,
-                    .gpus = std::uint64_t{1} << gpu,
-                    .gpu_count = 1,
-                    .cpus = 5,
-                    .memory_gb = 20}};
+                    .gpus = ((std::uint64_t{1} << gpus) - 1) << gpu,
+                    .gpu_count = gpus,
+                    .cpus = 5.0 * gpus,
+                    .memory_gb = 20.0 * gpus}};
     }
   }
   for (std::int64_t at = 0; at < waiting; ++at) add(static_cast<int>(1U << rng.below(5)));
@@ -63,7 +64,7 @@ slurm::News news_of(std::int64_t waiting) {
 
 void look(benchmark::State& state, const char* policy) {
   Mirror mirror;
-  mirror.take(news_of(state.range(0)));
+  mirror.take(news_of(state.range(0), state.range(1)));
   const auto world = make_world(mirror, Grouping::partitions);
   Decider decider(*compose(policy), {}, 0);
   decider.decide(mirror, world, {});
@@ -87,17 +88,22 @@ void take_whole_news(benchmark::State& state) {
   Mirror mirror;
   for (auto _ : state) {
     state.PauseTiming();
-    slurm::News news = news_of(state.range(0));
+    slurm::News news = news_of(state.range(0), state.range(1));
     state.ResumeTiming();
     mirror.take(std::move(news));
   }
 }
 
-BENCHMARK_CAPTURE(look, qssf, "qssf")->Arg(1000)->Arg(10'000)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(look, easy, "easy")->Arg(10'000)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(look, gittins, "gittins")->Arg(10'000)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(look, srtf, "srtf")->Arg(10'000)->Unit(benchmark::kMillisecond);
-BENCHMARK(take_whole_news)->Arg(10'000)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(look, almanac, "almanac")
+    ->Args({1000, 256})
+    ->Args({10'000, 256})
+    ->Args({10'000, 10'000})
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(look, qssf, "qssf")->Args({10'000, 256})->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(look, easy, "easy")->Args({10'000, 10'000})->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(look, gittins, "gittins")->Args({10'000, 256})->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(look, srtf, "srtf")->Args({10'000, 256})->Unit(benchmark::kMillisecond);
+BENCHMARK(take_whole_news)->Args({10'000, 256})->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace almanac::steer

@@ -39,6 +39,29 @@ bool matches(std::string_view name, std::string_view pattern) {
   return false;
 }
 
+/// The folders below `root` whose path from there is `pattern`.
+std::vector<fs::path> matching_folders(const fs::path& root, const fs::path& pattern) {
+  std::vector<fs::path> found{fs::path()};
+  for (const fs::path& part : pattern) {
+    std::vector<fs::path> longer;
+    for (const fs::path& folder : found) {
+      if (part.string().find('*') == std::string::npos) {
+        longer.push_back(folder / part);
+        continue;
+      }
+      std::error_code error;
+      for (const fs::directory_entry& entry : fs::directory_iterator(root / folder, error)) {
+        const fs::path name = entry.path().filename();
+        if (entry.is_directory(error) && matches(name.string(), part.string())) {
+          longer.push_back(folder / name);
+        }
+      }
+    }
+    found = std::move(longer);
+  }
+  return found;
+}
+
 }  // namespace
 
 std::string_view name_of(Kind kind) {
@@ -98,15 +121,17 @@ std::vector<File> Bench::files(std::string_view pattern) const {
   const fs::path wanted(pattern);
   std::vector<File> found;
   std::error_code error;
-  for (const fs::directory_entry& entry :
-       fs::directory_iterator(fs::path(folder_) / wanted.parent_path(), error)) {
-    const std::string name = entry.path().filename().string();
-    const std::string_view kind = plain(name);
-    const bool fits = matches(kind, wanted.filename().string()) && !name.starts_with("README");
-    if (!fits || !entry.is_regular_file(error)) continue;
-    found.push_back({.path = entry.path().string(),
-                     .name = (wanted.parent_path() / name).string(),
-                     .stem = std::string(kind.substr(0, kind.rfind('.')))});
+  for (const fs::path& folder : matching_folders(folder_, wanted.parent_path())) {
+    for (const fs::directory_entry& entry :
+         fs::directory_iterator(fs::path(folder_) / folder, error)) {
+      const std::string name = entry.path().filename().string();
+      const std::string_view kind = plain(name);
+      const bool fits = matches(kind, wanted.filename().string()) && !name.starts_with("README");
+      if (!fits || !entry.is_regular_file(error)) continue;
+      found.push_back({.path = entry.path().string(),
+                       .name = (folder / name).string(),
+                       .stem = std::string(kind.substr(0, kind.rfind('.')))});
+    }
   }
   std::sort(found.begin(), found.end(),
             [](const File& a, const File& b) { return a.name < b.name; });

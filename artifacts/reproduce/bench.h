@@ -34,8 +34,8 @@ std::string_view describe(Kind kind);
 
 /// Files of the public data that a recipe reads.
 struct Need {
-  /// "golden/ces/*_ces.csv": below the data's folder, `*` in the last part only. Packed files (.gz,
-  /// .zst) count as what is in them, and .jsonl as .json.
+  /// "golden/ces/*_ces.csv": below the data's folder, `*` within a part of the path. Packed files
+  /// (.gz, .zst) count as what is in them, and .jsonl as .json.
   std::string files{};
   std::string from{};  ///< Who published them, and where.
   /// Kind of the numbers published in them, if it is not that of the recipe.

@@ -46,17 +46,18 @@ const char* role_of(const Slot& slot) {
   return found->words;
 }
 
-/// A choice and the slot that it fills.
+/// A choice, with the values that a user gave, and the slot that it fills.
 struct Part {
   Slot slot;
   const policy::Entry* entry;
+  policy::Choice choice;
 };
 
 std::vector<Part> parts_named(std::string_view name) {
   std::vector<Part> made;
   for (const Slot& slot : policy::registry().slots()) {
     if (const policy::Entry* const entry = slot.choices->find(name); entry != nullptr)
-      made.push_back({slot, entry});
+      made.push_back({slot, entry, entry->name});
   }
   return made;
 }
@@ -100,8 +101,9 @@ void print_policy(const policy::Composition& composition) {
 
 /// "easy+proven replaces the estimate limit of easy".
 std::string use_of(const Part& part) {
-  const std::string example = policy::example_with(part.entry->name);
+  std::string example = policy::example_with(part.entry->name);
   const std::string base = example.substr(0, example.rfind('+'));
+  if (!part.choice.told.empty()) example = base + "+" + text_of(part.slot, part.choice);
   const auto before = policy::registry().compose(base);
   if (!before) return example;
   const std::string replaced = text_of(part.slot, *before.*part.slot.choice);
@@ -112,7 +114,7 @@ std::string use_of(const Part& part) {
 
 void print_part(const Part& part) {
   const policy::Entry& entry = *part.entry;
-  fmt::print("{}: {}\n", entry.name, entry.summary);
+  fmt::print("{}: {}\n", text_of(part.slot, part.choice), entry.summary);
   fmt::print("  Part    {}: {}\n", part.slot.name(), role_of(part.slot));
   fmt::print("  Use     {}\n", use_of(part));
   for (const policy::Parameter& each : entry.parameters) {
@@ -177,10 +179,21 @@ std::vector<std::string> policy_and_part_names() {
 
 Result<int> describe_policy(const std::string& name, bool as_json) {
   const bool is_part = name.starts_with('+');
-  std::string part(name, is_part ? 1 : 0);
-  std::replace(part.begin(), part.end(), '-', '_');
-  const std::vector<Part> parts = parts_named(part);
+  const std::string part(name, is_part ? 1 : 0);
+  std::string part_name = part.substr(0, part.find(':'));
+  std::replace(part_name.begin(), part_name.end(), '-', '_');
+  std::vector<Part> parts = parts_named(part_name);
   const auto composition = policy::registry().compose(name);
+  if (!composition && part_name.size() < part.size()) {
+    for (Part& each : parts) {
+      auto values = policy::read_values(each.entry->parameters, part.substr(part_name.size() + 1));
+      if (!values) {
+        values.error().message = fmt::format("{}: {}", part_name, values.error().message);
+        return tl::unexpected(values.error());
+      }
+      each.choice.told = *std::move(values);
+    }
+  }
   if (!parts.empty() && (is_part || !composition)) {
     print_parts(parts, as_json);
     return kDone;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/draft_submission.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -29,6 +30,12 @@ Result<store::Submission> base_submission() {
 
 Result<store::Submission> with_asked(store::Submission base,
                                      const std::vector<std::string>& asked) {
+  const auto has = [&](std::string_view option) {
+    return std::find(asked.begin(), asked.end(), option) != asked.end();
+  };
+  if (has("--requeue") && has("--no-requeue")) {
+    return fail(Code::usage, "--requeue and --no-requeue exclude each other", {}, "give one");
+  }
   submission::Draft draft{.asked = std::move(base), .now = wall_clock()};
   auto done = submission::apply_words(asked, submission::own_options(), {}, draft);
   if (done) done = draft.settle();

@@ -94,7 +94,9 @@ std::string gpus_text(const serve::ListedJob& listed) {
 }
 
 std::string start_text(const service::JobView& view, Time now) {
-  if (view.job.start != kNoTime) return clock_text(view.job.start, now);
+  // A job that was stopped waits for its next start.
+  const bool waits = view.job.state == JobState::pending;
+  if (view.job.start != kNoTime && !waits) return clock_text(view.job.start, now);
   const std::string known = view.expected ? clock_text(view.expected->start_by, now) : "";
   return known.empty() ? "-" : known;
 }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// slurm.conf and gres.conf: lines of Key=Value, keys in any case, comments behind #, lines that go
-// on behind a backslash, and other files by Include.
+// The nodes of slurm.conf and gres.conf.
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -12,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "cluster/conf_file.h"
 #include "cluster/slurm_file.h"
 #include "cluster/slurm_words.h"
 #include "table/stream.h"
@@ -24,101 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
 bool is_default(std::string_view name) { return in_lower_case(name) == "default"; }
-
-/// A line without comment, and what it continues on.
-struct ConfLine {
-  std::string text{};
-  Where where{};
-};
-
-/// The fields of a line by their keys in lower case; `first` is the first of them.
-struct ConfEntry {
-  std::string first{};
-  std::map<std::string, std::string> fields{};
-  Where where{};
-
-  std::string get(const char* key) const {
-    const auto found = fields.find(key);
-    return found == fields.end() ? "" : found->second;
-  }
-  bool has(const char* key) const { return fields.count(key) > 0; }
-};
-
-std::vector<ConfLine> lines_of(std::string_view text, const std::string& path) {
-  std::vector<ConfLine> made;
-  bool goes_on = false;
-  for (std::int64_t number = 1; !text.empty(); ++number) {
-    std::string_view line = take_line(text);
-    for (std::size_t at = 0; at < line.size(); ++at) {
-      if (line[at] == '#' && (at == 0 || line[at - 1] != '\\')) line = line.substr(0, at);
-    }
-    while (!line.empty() && is_blank(line.back())) line.remove_suffix(1);
-    const bool continues = line.ends_with('\\');
-    if (continues) line.remove_suffix(1);
-    if (goes_on) {
-      made.back().text.append(line);
-    } else {
-      made.push_back({std::string(line), {path, number}});
-    }
-    goes_on = continues;
-  }
-  std::erase_if(made, [](const ConfLine& line) {
-    return std::all_of(line.text.begin(), line.text.end(), is_blank);
-  });
-  return made;
-}
-
-Result<ConfEntry> parse_line(const ConfLine& line) {
-  ConfEntry entry{.where = line.where};
-  const auto wrong = [&] {
-    return fail(Code::invalid,
-                fmt::format("a line must be Key=Value pairs separated by blanks: \"{}\"",
-                            line.text.substr(0, 60)),
-                line.where);
-  };
-  const std::string& text = line.text;
-  std::size_t at = 0;
-  const auto skip = [&] {
-    while (at < text.size() && is_blank(text[at])) ++at;
-  };
-  for (skip(); at < text.size(); skip()) {
-    const std::size_t from = at;
-    while (at < text.size() && (is_word(text[at]) || text[at] == '.')) ++at;
-    std::string key = in_lower_case(std::string_view(text).substr(from, at - from));
-    skip();
-    if (at < text.size() && std::string_view("+-*/").find(text[at]) != std::string_view::npos) ++at;
-    if (key.empty() || at >= text.size() || text[at] != '=') return wrong();
-    ++at;
-    skip();
-    std::string value;
-    if (at < text.size() && text[at] == '"') {
-      const auto close = text.find('"', at + 1);
-      if (close == std::string::npos) return wrong();
-      value = text.substr(at + 1, close - at - 1);
-      at = close + 1;
-    } else {
-      while (at < text.size() && !is_blank(text[at])) value += text[at++];
-    }
-    if (entry.first.empty()) entry.first = key;
-    entry.fields[std::move(key)] = std::move(value);
-  }
-  return entry;
-}
-
-/// Whether a line is a setting of which nothing is read here, whatever its value looks like.
-bool is_of_others(std::string_view line) {
-  const auto end = std::find_if_not(line.begin(), line.end(), is_word);
-  const std::string_view rest =
-      without_blanks(line.substr(static_cast<std::size_t>(end - line.begin())));
-  const std::string key =
-      in_lower_case(line.substr(0, static_cast<std::size_t>(end - line.begin())));
-  return !key.empty() && rest.starts_with('=') && key != "nodename" && key != "partitionname" &&
-         key != "nodeset" && key != "name";
-}
 
 /// What gres.conf says of the GPUs, shards or MPS of some nodes.
 struct Devices {
@@ -142,14 +47,17 @@ struct NodeSet {
 class ConfReader {
  public:
   Result<SlurmSite> read(const std::string& path, std::string_view text) {
-    folder_ = fs::path(path).parent_path();
-    if (auto done = read_text(text, path, 0); !done) return tl::unexpected(done.error());
-    const fs::path beside = folder_ / "gres.conf";
+    if (auto done = read_entries(path, text); !done) return tl::unexpected(done.error());
+    const fs::path beside = fs::path(path).parent_path() / "gres.conf";
     std::error_code ignored;
     const bool is_other =
         fs::path(path).filename() != "gres.conf" && fs::is_regular_file(beside, ignored);
     if (is_other && devices_.empty()) {
-      if (auto done = include(beside, {path}, 0); !done) return tl::unexpected(done.error());
+      const auto gres = table::read_text_file(beside.string());
+      if (!gres) return tl::unexpected(gres.error());
+      if (auto done = read_entries(beside.string(), *gres); !done) {
+        return tl::unexpected(done.error());
+      }
       site_.notes.push_back(fmt::format("types of GPUs are those of {}", beside.string()));
     }
     if (nodes_from_devices_) {
@@ -176,37 +84,11 @@ class ConfReader {
   static constexpr const char* kHint =
       "give slurm.conf with gres.conf next to it, or the output of scontrol show nodes";
 
-  Result<void> include(const fs::path& path, const Where& from, int depth) {
-    constexpr int kDeepest = 10;
-    auto text = table::read_text_file(path.string());
-    if (!text) {
-      return fail(Code::not_found,
-                  fmt::format("the file {} that it includes cannot be read", path.string()), from,
-                  "put that file there, or copy its lines into this file");
-    }
-    if (depth >= kDeepest) return fail(Code::invalid, "files include each other", from);
-    return read_text(*text, path.string(), depth + 1);
-  }
-
-  Result<void> read_text(std::string_view text, const std::string& path, int depth) {
-    for (const ConfLine& line : lines_of(text, path)) {
-      std::string_view rest = line.text;
-      while (is_blank(rest.front())) rest.remove_prefix(1);
-      if (in_lower_case(rest.substr(0, 8)) == "include " ||
-          in_lower_case(rest.substr(0, 8)) == "include\t") {
-        rest.remove_prefix(8);
-        while (!rest.empty() && is_blank(rest.front())) rest.remove_prefix(1);
-        fs::path other(std::string{rest});
-        if (other.is_relative()) other = folder_ / other;
-        if (auto done = include(other, line.where, depth); !done) return done;
-        continue;
-      }
-      const auto entry = parse_line(line);
-      if (!entry) {
-        if (is_of_others(rest)) continue;
-        return tl::unexpected(entry.error());
-      }
-      if (auto done = take(*entry); !done) return done;
+  Result<void> read_entries(const std::string& path, std::string_view text) {
+    const auto entries = read_conf_file(path, text);
+    if (!entries) return tl::unexpected(entries.error());
+    for (const ConfEntry& entry : *entries) {
+      if (auto done = take(entry); !done) return done;
     }
     return {};
   }
@@ -436,7 +318,6 @@ class ConfReader {
     return {};
   }
 
-  fs::path folder_;
   SlurmSite site_;
   std::vector<std::string> features_;            // of each node, with commas around each
   std::map<std::string, std::size_t> position_;  // of each node

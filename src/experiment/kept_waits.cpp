@@ -21,19 +21,20 @@ namespace {
 
 using policy::ReasonKind;
 
-/// The kind that files call so; none for a word of another version. Asks every value that the type
-/// can have, so that kinds added later are known too.
-ReasonKind kind_named(std::string_view name) {
-  static const std::map<std::string, ReasonKind, std::less<>> kByName = [] {
-    std::map<std::string, ReasonKind, std::less<>> made;
+/// Returns the value of `Kind` that files call `name`; none for a word of another version. Asks
+/// every value that the type can have, so that kinds added later are known too.
+template <typename Kind>
+Kind kind_named(std::string_view name) {
+  static const std::map<std::string, Kind, std::less<>> kByName = [] {
+    std::map<std::string, Kind, std::less<>> made;
     for (int value = 0; value <= std::numeric_limits<std::uint8_t>::max(); ++value) {
-      const auto kind = static_cast<ReasonKind>(value);
+      const auto kind = static_cast<Kind>(value);
       if (std::string known = policy::name(kind); !known.empty()) made.emplace(known, kind);
     }
     return made;
   }();
   const auto found = kByName.find(name);
-  return found == kByName.end() ? ReasonKind::none : found->second;
+  return found == kByName.end() ? Kind::none : found->second;
 }
 
 /// The rows of a table of a run that are of one job.
@@ -74,10 +75,14 @@ class RowsOf {
 };
 
 policy::Reason reason_of(const RowsOf& row) {
-  return {.kind = kind_named(row["reason"]),
+  return {.kind = kind_named<ReasonKind>(row["reason"]),
+          .profile = slices::profile_id(row["gpu_profile"]).value_or(slices::kNoProfile),
           .wanted = static_cast<int>(row.number("wanted")),
           .available = static_cast<int>(row.number("available")),
-          .profile = slices::profile_id(row["gpu_profile"]).value_or(slices::kNoProfile),
+          .precedence = {.term = kind_named<policy::Term>(row["precedence"]),
+                         .own = static_cast<float>(row.number("own_value")),
+                         .others = static_cast<float>(row.number("other_value"))},
+          .stop_gpu_s = static_cast<float>(row.number("stop_gpu_s")),
           .board = slices::find_board(row["board"])};
 }
 

@@ -75,10 +75,12 @@ Summary to_summary(const Json& object) {
   for (const SummaryField& field : summary_fields()) {
     const bool of_fairness = field.where == SummaryField::Where::fairness;
     const Json& from = of_fairness ? object.at("fairness") : object;
+    const bool is_old = field.formerly != nullptr && !from.contains(field.name);
+    const char* const name = is_old ? field.formerly : field.name;
     if (const auto* const count = std::get_if<SummaryField::Count>(&field.member)) {
-      made.*(*count) = from.value(field.name, std::uint64_t{0});
+      made.*(*count) = from.value(name, std::uint64_t{0});
     } else {
-      made.*std::get<SummaryField::Number>(field.member) = number_in(from, field.name);
+      made.*std::get<SummaryField::Number>(field.member) = number_in(from, name);
     }
   }
   made.worst_owner = object.at("fairness").value("worst_owner", std::string());

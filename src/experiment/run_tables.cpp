@@ -169,12 +169,26 @@ Result<void> write_waits(const std::string& path, const Prepared& prepared,
                   [&](const auto& each) { return asks_instance(each.second); });
   std::vector<std::string_view> header{"job_id", "from_s",    "until_s",     "reason",
                                        "wanted", "available", "other_job_id"};
+  const bool has_terms = std::any_of(
+      schedule.job_waits.begin(), schedule.job_waits.end(), [](const sim::JobWait& each) {
+        const policy::Reason& reason = each.wait.reason;
+        return reason.precedence.term != policy::Term::none || reason.stop_gpu_s > 0;
+      });
   if (has_instances) header.insert(header.end(), {"gpu_profile", "board"});
+  if (has_terms) {
+    header.insert(header.end(), {"precedence", "own_value", "other_value", "stop_gpu_s"});
+  }
   csv.header(header);
   const auto end_row = [&](const policy::Reason& reason) {
     if (has_instances) {
       csv.text(slices::profile_name(reason.profile));
       csv.text(reason.board == nullptr ? "" : reason.board->name);
+    }
+    if (has_terms) {
+      const auto& [term, own, others] = reason.precedence;
+      csv.text(policy::name(term));
+      term == policy::Term::none ? csv.missing().missing() : csv.decimal(own).decimal(others);
+      reason.stop_gpu_s > 0 ? csv.decimal(reason.stop_gpu_s) : csv.missing();
     }
     csv.end_row();
   };

@@ -261,8 +261,9 @@ Summary summarize(const policy::Composition& policy, const trace::Trace& trace,
       continue;
     }
     ++made.jobs;
-    made.preemptions += record.preemptions;
     const trace::Request& request = trace.jobs[job].request;
+    made.preemptions += record.preemptions;
+    if (std::isnan(request.checkpoint_s)) made.lossless_preemptions += record.preemptions;
     const bool is_counted = request.submit >= schedule.window.from;
     if (is_counted) deadlines.add(request, record);
     if (record.phase != policy::Phase::ended) continue;
@@ -286,9 +287,9 @@ Summary summarize(const policy::Composition& policy, const trace::Trace& trace,
 void add_dues(Summary& summary, const fairness::Dues& dues) {
   if (dues.owners.empty()) return;
   summary.share_error = dues.share_error;
-  summary.jain_due = dues.jain;
+  summary.jain_fair_share = dues.jain;
   summary.worst_owner = dues.owners[dues.worst].name;
-  summary.worst_due = dues.worst_part;
+  summary.worst_fair_share = dues.worst_part;
   summary.avg_finish_time_ratio = dues.finish_ratio;
   summary.unfair_jobs = dues.unfair_jobs;
   constexpr std::string_view kTenant = "tenant ";

@@ -79,6 +79,8 @@ struct Summary {
   double avg_bounded_slowdown = 0;  ///< Mean of max(1, jct / max(run, 10 s)); Feitelson & Rudolph
                                     ///< 1998.
   std::uint64_t preemptions = 0;
+  /// Preemptions of jobs without a checkpoint interval: the job is assumed to lose no work.
+  std::uint64_t lossless_preemptions = 0;
   std::uint64_t failed_runs = 0;    ///< Runs that ended because a node failed.
   std::uint64_t deadline_jobs = 0;  ///< Jobs with a deadline, finished or not.
   double guarantee = 0;             ///< Fraction of those that ended by it.
@@ -91,13 +93,13 @@ struct Summary {
   double worst_user_avg_wait_s = 0;
   double worst_vc_avg_wait_s = 0;
   /// Owners are tenants, otherwise users (experiment/dues.h). NaN and "" unless there are two.
-  double share_error = std::numeric_limits<double>::quiet_NaN();  ///< Unfairly distributed
-                                                                  ///< fraction of the GPU time.
-  double jain_due = std::numeric_limits<double>::quiet_NaN();     ///< Jain's index of usage / fair
-                                                                  ///< share.
+  double share_error = std::numeric_limits<double>::quiet_NaN();      ///< Unfairly distributed
+                                                                      ///< fraction of the GPU time.
+  double jain_fair_share = std::numeric_limits<double>::quiet_NaN();  ///< Jain's index of usage /
+                                                                      ///< fair share.
   std::string worst_owner{};  ///< The owner with the smallest fraction of its fair share: "tenant
                               ///< vision".
-  double worst_due = std::numeric_limits<double>::quiet_NaN();  ///< That fraction.
+  double worst_fair_share = std::numeric_limits<double>::quiet_NaN();  ///< That fraction.
   double avg_finish_time_ratio = std::numeric_limits<double>::quiet_NaN();
   double unfair_jobs = std::numeric_limits<double>::quiet_NaN();  ///< Fraction of jobs with a
                                                                   ///< finish-time ratio above 1.05.

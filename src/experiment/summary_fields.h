@@ -19,6 +19,7 @@ struct SummaryField {
   const char* name;
   std::variant<Number, Count> member;
   enum class Where : std::uint8_t { everywhere, json, fairness } where = Where::everywhere;
+  const char* formerly = nullptr;  ///< Name in the release before, which is still read.
 };
 
 /// Returns the fields in output order, without the policy's name, its properties (Summary::bound,

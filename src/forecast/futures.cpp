@@ -128,6 +128,13 @@ class Player {
   sim::Options options_;
 };
 
+/// Returns when a job starts next, or has started if it runs.
+Time next_start(const sim::Schedule& schedule, JobId job) {
+  const auto resumed = schedule.resumed.find(job);
+  return or_never(resumed != schedule.resumed.end() ? resumed->second
+                                                    : schedule.jobs[index(job)].start);
+}
+
 }  // namespace
 
 Forecast play_futures(const Setting& setting, const sim::Present& present, const Beliefs& beliefs,
@@ -138,9 +145,9 @@ Forecast play_futures(const Setting& setting, const sim::Present& present, const
   std::vector<Time> ends;
   for (int future = 0; future < futures; ++future) {
     const Rng rng(seed, (std::uint64_t{index(job)} << 32U) + static_cast<std::uint64_t>(future));
-    const sim::JobResult result = player.play(rng, job).jobs[index(job)];
-    starts.push_back(or_never(result.start));
-    ends.push_back(or_never(result.end));
+    const sim::Schedule schedule = player.play(rng, job);
+    starts.push_back(next_start(schedule, job));
+    ends.push_back(or_never(schedule.jobs[index(job)].end));
   }
   return {present.at, std::move(starts), std::move(ends)};
 }
@@ -159,9 +166,8 @@ std::vector<Forecast> play_queue(const Setting& setting, const sim::Present& pre
         player.play(Rng(seed, static_cast<std::uint64_t>(future)), kNoJob);
     if (schedule.interrupted) return {};
     for (std::size_t at = 0; at < jobs.size(); ++at) {
-      const sim::JobResult result = schedule.jobs[index(jobs[at])];
-      starts[at].push_back(or_never(result.start));
-      ends[at].push_back(or_never(result.end));
+      starts[at].push_back(next_start(schedule, jobs[at]));
+      ends[at].push_back(or_never(schedule.jobs[index(jobs[at])].end));
     }
   }
   std::vector<Forecast> made;

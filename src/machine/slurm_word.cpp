@@ -13,6 +13,7 @@ std::string slurm_word(policy::ReasonKind kind) {
     case policy::ReasonKind::no_instance:
     case policy::ReasonKind::reclaimed:
     case policy::ReasonKind::oldest:
+    case policy::ReasonKind::stopped:
       return "Resources";
     case policy::ReasonKind::booting:
       return "ReqNodeNotAvail";

@@ -58,14 +58,16 @@ std::string list_hint(std::string_view word, const std::vector<std::string>& kno
   return fmt::format("{}{}almanac policy list shows all", meant, meant.empty() ? "" : "; ");
 }
 
-/// "easy:4" is "easy", told "4".
+/// "easy:4" is "easy", told "4"; a colon without a value is told as it is written, to be refused.
 struct Written {
   std::string_view name;
   std::string_view told;
 
   explicit Written(std::string_view text)
       : name(text.substr(0, text.find(':'))),
-        told(name.size() < text.size() ? text.substr(name.size() + 1) : std::string_view()) {}
+        told(text.substr(std::min(text.size(), name.size() + 1))) {
+    if (told.empty()) told = text.substr(name.size());
+  }
 };
 
 /// What `text` says is wrong, said of `of`.

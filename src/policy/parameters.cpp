@@ -146,7 +146,8 @@ Result<void> check_values(const Parameter& parameter, const Values& values) {
 
 const Parameter* find_parameter(const std::vector<Parameter>& known, std::string_view name) {
   const auto found = std::find_if(known.begin(), known.end(), [&](const Parameter& each) {
-    return each.name == name || without_unit(each.name) == name;
+    return each.name == name || without_unit(each.name) == name ||
+           (!name.empty() && each.formerly == name);
   });
   return found == known.end() ? nullptr : &*found;
 }
@@ -156,6 +157,13 @@ Result<std::map<std::string, Values>> read_values(const std::vector<Parameter>& 
   std::map<std::string, Values> made;
   const Parameter* list = nullptr;  // takes what follows without a name
   std::size_t next = 0;
+  if (text.ends_with(':')) {
+    return fail(Code::usage, "a value must follow the last colon, found none", {},
+                known.empty()
+                    ? "it has no parameters"
+                    : fmt::format("leave out the colon, or give one of its parameters: {}",
+                                  fmt::join(names_of(known), ", ")));
+  }
   while (!text.empty()) {
     const std::size_t colon = std::min(text.find(':'), text.size());
     std::string_view value = text.substr(0, colon);
@@ -187,6 +195,14 @@ Result<std::map<std::string, Values>> read_values(const std::vector<Parameter>& 
     if (auto fine = check_values(*find_parameter(known, name), values); !fine) {
       return tl::unexpected(fine.error());
     }
+  }
+  for (const auto& [name, values] : made) {
+    const std::string& needed = find_parameter(known, name)->needs;
+    const auto found = made.find(needed);
+    if (needed.empty() || values.front() == 0) continue;
+    if (found == made.end() || found->second.front() != 0) continue;
+    return fail(Code::usage, fmt::format("{} has no effect while {} is 0", name, needed), {},
+                fmt::format("leave {} out, or give {} another value", name, needed));
   }
   return made;
 }

@@ -29,6 +29,9 @@ struct Parameter {
   bool is_whole = false;
   bool is_list = false;
   std::vector<std::string> words{};  ///< Allowed words; empty for a number.
+  std::string formerly{};  ///< Name in the release before, which is still read; empty for none.
+  std::string needs{};     ///< Parameter without which this one has no effect if that is
+                           ///< 0; empty for none.
 
   /// Returns, for example, "a number from 1 to 1,000".
   std::string expected() const;

@@ -60,6 +60,17 @@ std::array<Registry::Slot, 10> Registry::slots() const {
            {&divisions, &Composition::division}}};
 }
 
+namespace {
+
+/// Whether a pass that may stop jobs is told, as in "preempt:none", to stop none.
+bool told_to_stop_none(const Choices& passes, const Choice& choice) {
+  const std::vector<Parameter>& known = passes.at(choice).parameters;
+  return find_parameter(known, "stops") != nullptr &&
+         Parameters(known, choice).word("stops") == "none";
+}
+
+}  // namespace
+
 TraitSet Registry::traits(const Composition& composition) const {
   TraitSet all;
   if (composition.scripted) {
@@ -72,6 +83,9 @@ TraitSet Registry::traits(const Composition& composition) const {
         all.add(slot.choices->at(composition.*slot.choice).traits.has);
       }
     }
+  }
+  if (all.has(Trait::stops_marked) && told_to_stop_none(passes, composition.pass)) {
+    all.remove({Trait::stops_marked});
   }
   all.add(divisions.at(composition.division).traits.has);
   if (!all.has(Trait::shares_gpus)) all.remove({Trait::lets_join});

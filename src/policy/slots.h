@@ -41,6 +41,12 @@ struct Candidate {
   std::int32_t tier = 0;
 };
 
+/// What the rank of a job means, for people who ask why a job waits.
+struct Standing {
+  Term term = Term::none;  ///< `none` = no words for it.
+  double value = 0;        ///< In the unit of the term; the smaller goes first.
+};
+
 /// Which job is next: the one with the smallest rank. Among equals, the smallest tie, then the job
 /// that has queued for longer.
 class Order {
@@ -51,6 +57,10 @@ class Order {
   virtual double tie(const Candidate& job) const {
     static_cast<void>(job);
     return 0;
+  }
+  virtual Standing standing(const Candidate& job) const {
+    static_cast<void>(job);
+    return {};
   }
   /// Returns how much the rank of a running job falls per millisecond of work.
   virtual double drift() const { return 0; }

@@ -141,13 +141,14 @@ void add_dues(Table& table) {
   });
   const Tier tier = by_tenant ? Tier::usual : Tier::wide;
   table.less(table.share("share_error", "share error", &Summary::share_error)).in(tier);
-  table.more(table.number("jain_due", "Jain", &Summary::jain_due)).in(tier);
+  table.more(table.number("jain_fair_share", "Jain", &Summary::jain_fair_share)).in(tier);
   table
-      .more(table.add("worst_due", "worst off",
+      .more(table.add("worst_fair_share", "worst off",
                       [](const Summary& s) {
                         if (s.worst_owner.empty()) return Cell();
-                        return Cell(s.worst_due, fmt::format("{}: {} of its fair share",
-                                                             s.worst_owner, percent(s.worst_due)));
+                        return Cell(s.worst_fair_share,
+                                    fmt::format("{}: {} of its fair share", s.worst_owner,
+                                                percent(s.worst_fair_share)));
                       }))
       .in(tier);
   table
@@ -260,8 +261,8 @@ std::string loans_in_words(const std::vector<experiment::TenantLoan>& loans) {
 std::string fairness_in_words(const Summary& summary) {
   if (summary.worst_owner.empty()) return "";
   std::string said = fmt::format("share error {}, Jain {}, worst off {}: {} of its fair share",
-                                 percent(summary.share_error), decimal(summary.jain_due),
-                                 summary.worst_owner, percent(summary.worst_due));
+                                 percent(summary.share_error), decimal(summary.jain_fair_share),
+                                 summary.worst_owner, percent(summary.worst_fair_share));
   if (std::isfinite(summary.avg_finish_time_ratio)) {
     said += fmt::format(", finish-time ratio {}", decimal(summary.avg_finish_time_ratio));
   }
@@ -318,6 +319,10 @@ std::string comparison_notes(const std::vector<Summary>& summaries) {
   const bool any_bound = std::any_of(summaries.begin(), summaries.end(),
                                      [](const Summary& summary) { return summary.bound; });
   if (any_bound) table += std::string(kWhatAnOracleIs) + "\n";
+  const bool any_lossless =
+      std::any_of(summaries.begin(), summaries.end(),
+                  [](const Summary& summary) { return summary.lossless_preemptions > 0; });
+  if (any_lossless) table += std::string(kWhatAStopCosts) + "\n";
   const bool all_whole = std::all_of(summaries.begin(), summaries.end(),
                                      [](const Summary& summary) { return summary.complete; });
   if (!all_whole) table += std::string(kWhatInterruptedIs) + "\n";

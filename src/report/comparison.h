@@ -18,6 +18,10 @@ namespace almanac::report {
 inline constexpr std::string_view kWhatAnOracleIs =
     "An oracle uses true run times, which no real cluster knows. It is for comparison only.";
 
+inline constexpr std::string_view kWhatAStopCosts =
+    "Preempted jobs resume where they were stopped, as if they wrote a checkpoint then. To count "
+    "lost work, give the log a column checkpoint_s.";
+
 inline constexpr std::string_view kWhatInterruptedIs =
     "An interrupted row covers only the jobs submitted until then, so it is not compared.";
 

@@ -49,6 +49,8 @@ const char* for_what(ReasonKind kind) {
       return "for GPUs that others held, beyond the age cap";
     case ReasonKind::set_aside:
       return "for a job that had waited beyond the age cap";
+    case ReasonKind::stopped:
+      return "for jobs that it was stopped for";
     case ReasonKind::awaits_signal:
       return "for cheaper or cleaner power";
     default:
@@ -70,7 +72,7 @@ std::string waits_in_words(const KeptJob& job) {
   for (const auto& [kind, total] : totals) told += total;
   if (job.waits.empty() && job.waited <= Duration{0}) return made + "  it never waited\n";
   if (!totals.empty()) made += fmt::format("total: {}\n", in_all(totals));
-  // A run asks again after a tenth of the wait, a minute at least.
+  // A run asks again after a tenth of the wait, 10 s at least.
   if (job.waited > told) {
     made += fmt::format("the reasons for another {} were not kept: --replay shows them\n",
                         text::format_duration(job.waited - told));
@@ -135,6 +137,16 @@ std::string in_all(const std::map<ReasonKind, Duration>& totals) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+void add_terms(nlohmann::ordered_json& wait, const policy::Reason& reason) {
+  const auto& [term, own, others] = reason.precedence;
+  if (term != policy::Term::none) {
+    wait["precedence"] = policy::name(term);
+    wait["own_value"] = own;
+    wait["other_value"] = others;
+  }
+  if (reason.stop_gpu_s > 0) wait["stop_gpu_s"] = reason.stop_gpu_s;
+}
+
 nlohmann::ordered_json kept_job_json(const KeptJob& job) {
   nlohmann::ordered_json waits = nlohmann::ordered_json::array();
   for (const KeptWait& wait : job.waits) {
@@ -145,6 +157,7 @@ nlohmann::ordered_json kept_job_json(const KeptJob& job) {
     each["reason"] = policy::name(wait.reason.kind);
     each["text"] = sentence(wait);
     if (!wait.other.empty()) each["other_job_id"] = wait.other;
+    add_terms(each, wait.reason);
     waits.push_back(std::move(each));
   }
   nlohmann::ordered_json made = {{"job_id", job.id}, {"policy", job.policy}, {"waits", waits}};

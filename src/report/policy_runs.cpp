@@ -144,7 +144,7 @@ Result<void> PolicyRuns::play_one(std::size_t run, const std::atomic<bool>& stop
   if (!written) return written;
   const std::lock_guard lock(mutex_);
   if (prepared_.runs.size() > 1) {
-    hooks.ready(fmt::format("{}: jobs are done in {} on average and wait {}, took {}",
+    hooks.ready(fmt::format("{}: mean completion {}, mean wait {} (simulated in {})",
                             experiment::marked_name(summary), text::human_time(summary.avg_jct_s),
                             text::human_time(summary.avg_wait_s),
                             text::human_time(summary.engine_wall_s)));

@@ -110,12 +110,12 @@ void add_fairness(PolicyTable& table) {
               [](const Summary& s) { return s.share_error; })
       .detail = !by_tenant;
   table
-      .number("jain_due", "Jain's fairness index of usage", Unit::none, kMore,
-              [](const Summary& s) { return s.jain_due; })
+      .number("jain_fair_share", "Jain's fairness index of usage", Unit::none, kMore,
+              [](const Summary& s) { return s.jain_fair_share; })
       .detail = true;
   table
-      .number("worst_due", "Lowest usage as a fraction of fair share", Unit::fraction, kMore,
-              [](const Summary& s) { return s.worst_due; })
+      .number("worst_fair_share", "Lowest usage as a fraction of fair share", Unit::fraction, kMore,
+              [](const Summary& s) { return s.worst_fair_share; })
       .detail = !by_tenant;
   table
       .number("avg_finish_time_ratio", "Mean finish-time ratio to a cluster of one's own",

@@ -94,8 +94,8 @@ constexpr Shown kWhereKnown[] = {
      &Summary::p99_cpu_job_wait_s},
     {"sweep_share_error", "Unfairly distributed GPU time", "share_error", &Summary::share_error,
      figure::Unit::fraction},
-    {"sweep_worst_due", "Lowest usage as a fraction of fair share", "worst_due",
-     &Summary::worst_due, figure::Unit::fraction}};
+    {"sweep_worst_fair_share", "Lowest usage as a fraction of fair share", "worst_fair_share",
+     &Summary::worst_fair_share, figure::Unit::fraction}};
 
 figure::Figure curve(const Points& points, const Axes& axes, const Shown& shown) {
   const auto& [id, title, column, field, unit] = shown;

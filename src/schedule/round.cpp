@@ -528,7 +528,7 @@ policy::Reason Round::why_no_instance(JobId job) {
   const Progress& state = progress(job);
   cluster::Demand one = admission_.demands()[index(state.demand)];
   policy::Reason reason{
-      .kind = policy::ReasonKind::no_instance, .wanted = one.gpus, .profile = one.profile};
+      .kind = policy::ReasonKind::no_instance, .profile = one.profile, .wanted = one.gpus};
   if (one.gpus > 1) return reason;  // several jobs may have to end
   const auto fits = [&] {
     if (ledger_.find_part(state.vc, one).gpus != 0) return true;

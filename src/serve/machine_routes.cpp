@@ -10,6 +10,7 @@
 #include "serve/fields.h"
 #include "serve/query.h"
 #include "serve/view_json.h"
+#include "service/policies.h"
 
 namespace almanac::serve {
 namespace {
@@ -86,7 +87,12 @@ void Api::add_machine() {
       if (!caller.may_all)
         return problem(403, "only the user who runs the service can set its policy");
       const auto done = (service_.*act)(*name, caller);
-      return done ? json(dumped({{"policy", *name}})) : problem(done.error());
+      if (!done) return problem(done.error());
+      Json answer = {{"policy", *name}};
+      if (std::string words = service::stand_in_note(*name); !words.empty()) {
+        answer["note"] = std::move(words);
+      }
+      return json(dumped(answer));
     });
   };
   set("/v1/policy", &service::Service::set_policy);

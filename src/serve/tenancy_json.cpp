@@ -36,11 +36,13 @@ void list(auto& fields, Is<service::Tenancy> auto& of) {
   fields.field("half_life_s", of.half_life);
   fields.sparse("use_by", of.use_by);
   fields.field("share_error", of.share_error);
-  fields.sparse("jain_due", of.jain);
+  fields.formerly("jain_due", of.jain);
+  fields.sparse("jain_fair_share", of.jain);
   fields.sparse("avg_finish_time_ratio", of.finish_time_ratio);
   fields.sparse("unfair_jobs", of.unfair_jobs);
   fields.sparse("worst", of.worst);
-  fields.field("worst_due", of.worst_due);
+  fields.formerly("worst_due", of.worst_fair_share);
+  fields.field("worst_fair_share", of.worst_fair_share);
   fields.field("tenants", of.tenants);
   fields.field("loans", of.loans);
 }

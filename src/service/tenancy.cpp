@@ -217,7 +217,7 @@ Tenancy tenancy_of(std::span<const store::Job> jobs, const cluster::Cluster& clu
     made.finish_time_ratio = dues.finish_ratio;
     made.unfair_jobs = dues.unfair_jobs;
     if (dues.owners[dues.worst].fair_share_gpu_s > 0) made.worst = dues.owners[dues.worst].name;
-    made.worst_due = dues.worst_part;
+    made.worst_fair_share = dues.worst_part;
     for (const fairness::Loan& loan : dues.loans) {
       made.loans.push_back({all[loan.from].name, all[loan.to].name, loan.gpu_s});
     }

@@ -60,7 +60,7 @@ struct Tenancy {
   double unfair_jobs = std::numeric_limits<double>::quiet_NaN();
   std::string worst{};  ///< The tenant or user furthest below its fair share; "" if nobody had a
                         ///< fair share.
-  double worst_due = 1;
+  double worst_fair_share = 1;
   std::vector<TenantView> tenants{};  ///< A tenant before those below it; users by usage.
   std::vector<TenantLoan> loans{};    ///< The largest first.
 };

@@ -45,7 +45,7 @@ TEST(Tenancy, OfUsersIsWhatASimulationSaysOfTheSameJobs) {
   EXPECT_NEAR(made.tenants[1].used_gpu_s, 40, 0.1);
   EXPECT_NEAR(made.tenants[1].fair_share_gpu_s, 200, 0.1);
   EXPECT_EQ(made.worst, "bob");
-  EXPECT_NEAR(made.worst_due, 0.2, 1e-3);
+  EXPECT_NEAR(made.worst_fair_share, 0.2, 1e-3);
   EXPECT_NEAR(made.finish_time_ratio, 3, 1e-3);
   EXPECT_EQ(
       beside_its_due(made, "ann"),

@@ -79,6 +79,10 @@ class Engine final : public schedule::Actuator {
     if (instances_.any()) round_.charge(job, instances_.make(round_.grants(job)));
     if (is_replica(job)) return start_replica(job);
     end_wait(job);
+    if (const auto found = result_.resumed.find(job);
+        found != result_.resumed.end() && found->second == kNoTime) {
+      found->second = now_;
+    }
     if (withdrawals_.has(job)) return start_withdrawn(job);
     const Duration work = runs_[index(job)] + state.charged;
     if (pacer_) {
@@ -620,6 +624,7 @@ void Engine::resume(const Present& from) {
     ALMANAC_CHECK(!reason, "job {} waits and can never start", index(each.job));
     if (pacer_) pacer_->credit(each.job, each.worked);
     if (withdrawals_.has(each.job)) withdrawals_.await(each.job);
+    if (each.past.start != kNoTime) result_.resumed.emplace(each.job, kNoTime);
     events_.push_back({EventKind::job_arrived, static_cast<std::uint32_t>(index(each.job))});
   }
   for (const NodeId node : from.drained) set_drained(node, true);

@@ -218,6 +218,8 @@ struct Schedule {
   /// One for each job of the trace. CPU jobs stay Phase::unknown if nodes do not give their number
   /// of cores.
   JobResults jobs;
+  /// Next start of each job that had run before and waited when the simulation began.
+  std::unordered_map<JobId, Time> resumed{};
   /// Last grants of a job, from JobSchedule::first_grant on.
   std::vector<cluster::Grant> grants;
   std::vector<Sample> timeline;

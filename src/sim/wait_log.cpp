@@ -6,7 +6,7 @@
 namespace almanac::sim {
 namespace {
 
-constexpr Duration kLeast = 1min;
+constexpr Duration kLeast = 10s;
 constexpr int kPart = 10;
 
 }  // namespace

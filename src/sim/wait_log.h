@@ -29,11 +29,11 @@ struct JobWait {
 };
 
 /// Asks for the reason of each waiting job when its wait begins, at arrival or when it is stopped,
-/// and again each time that wait has grown by a tenth, at least a minute. A period therefore starts
+/// and again each time that wait has grown by a tenth, at least 10 s. A period therefore starts
 /// when its reason was first seen, at most a tenth too late; reasons that come and go in between
 /// are missed. The periods of a job add up to its wait.
 ///
-/// Cost: about 10 ln(t) questions for a wait of t minutes, 90 for ten days, whatever else happens.
+/// Cost: about 10 ln(t / 10 s) questions for a wait of t, 110 for ten days, whatever else happens.
 /// Asking at every event would cost jobs times events.
 class WaitLog {
  public:

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "slurm/read_document.h"
+#include "slurm/json.h"
 #include "slurm/read_json.h"
 #include "slurm/states.h"
 #include "trace/tres.h"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "slurm/gres.h"
-#include "slurm/read_document.h"
+#include "slurm/json.h"
 #include "slurm/read_json.h"
 #include "slurm/states.h"
 #include "text/host_list.h"

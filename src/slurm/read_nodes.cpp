@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "slurm/gres.h"
+#include "slurm/json.h"
 #include "slurm/node_words.h"
-#include "slurm/read_document.h"
 #include "slurm/read_json.h"
 #include "text/host_list.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
-#include "slurm/read_document.h"
+#include "slurm/json.h"
 #include "slurm/read_json.h"
 
 namespace almanac::slurm {

@@ -121,7 +121,8 @@ inline constexpr std::tuple kAsks{
         &trace::Request::vc),
     Ask(&Submission::qos,
         {.name = "qos",
-         .what = "Quality of service (QoS)",
+         .what = "Quality of service (QoS): one that the cluster file lists; only a label if it "
+                 "lists none",
          .most = kLongestName,
          .one_line = true,
          .option = {"qos", 'q', "NAME"},

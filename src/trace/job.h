@@ -68,6 +68,11 @@ struct Request {
   NameId gpu_type = kNoName;  ///< Required GPU type; missing = any.
   NameId model = kNoName;
   NameId qos = kNoName;
+  NameId account = kNoName;
+  NameId partition = kNoName;     ///< Slurm's partition, of which `vc` may join several.
+  NameId reservation = kNoName;   ///< Advance reservation that it is for.
+  NameId constraints = kNoName;   ///< Node features requested, as Slurm writes them: "a100&nvlink".
+  NameId submit_line = kNoName;   ///< The command that submitted it, with its options.
   NameId alternatives = kNoName;  ///< Requests that the job also accepts (trace/alternative.h).
   NameId group = kNoName;         ///< Sweep that the job is a trial of; missing = none.
   NameId data_set = kNoName;      ///< Data set read from remote storage; missing = none.
@@ -123,6 +128,9 @@ struct Outcome {
   float network_gbps;   ///< Gb/s on each link during that time; missing = as much as the link
                         ///< carries.
   float read_gbs;       ///< GB/s read from its data set at full speed; missing = none.
+  std::int64_t priority = 0;   ///< Slurm's priority when it started; 0 = unknown, or held.
+  NameId flags = kNoName;      ///< Which scheduler started it: "SchedMain", "SchedBackfill", ...
+  NameId reason = kNoName;     ///< The last reason for waiting, but for Priority and Resources.
   NameId node_list = kNoName;  ///< Nodes that it ran on, in Slurm's form "g[01-04,7],x1"
                                ///< (text/host_list.h); missing = unknown.
   NameId metric = kNoName;     ///< Metric that it would report during training (trace/metric.h).

@@ -144,7 +144,7 @@ Job draw_job(Trace& trace, std::uint64_t number) {
   outcome.run = draw_length();
   for (NameId Request::*field :
        {&Request::name, &Request::user, &Request::vc, &Request::kind, &Request::gpu_type,
-        &Request::model, &Request::qos, &Request::data_set}) {
+        &Request::model, &Request::qos, &Request::account, &Request::data_set}) {
     if (maybe()) request.*field = trace.names.intern(draw_text());
   }
   if (maybe()) request.time_limit = draw_length();

@@ -111,11 +111,46 @@ TEST_F(NewcomerCommand, MarksNoFractionThatIsNoNumber) {
 TEST_F(NewcomerCommand, SaysWhomAlmanacStopsAndHowLongJobsWaitAtMost) {
   const std::string usual = run_program({"policy", "describe", "almanac"}).out;
   EXPECT_THAT(usual, HasSubstr("Preempts only jobs submitted with --requeue"));
-  EXPECT_THAT(usual, HasSubstr("waited 4 times as long as under easy, plus 7 days"));
+  EXPECT_THAT(usual, HasSubstr("waited 4 times as long as under easy, plus 14 days"));
   const std::string tight =
       run_program({"policy", "describe", "almanac+preempt:none:2:1.5:7200"}).out;
   EXPECT_THAT(tight, HasSubstr("Preempts no job."));
   EXPECT_THAT(tight, HasSubstr("waited 1.5 times as long as under easy, plus 2 h"));
+}
+
+TEST_F(NewcomerCommand, ClaimsNoStopsOfAPolicyThatStopsNone) {
+  const std::string none = run_program({"policy", "describe", "almanac+preempt:none"}).out;
+  EXPECT_THAT(none, HasSubstr("Preempts no job."));
+  EXPECT_THAT(none, Not(HasSubstr("preempts running jobs")));
+  EXPECT_THAT(run_program({"policy", "describe", "almanac"}).out,
+              HasSubstr("preempts running jobs that may be stopped"));
+}
+
+TEST_F(NewcomerCommand, DescribesAPartWithItsValues) {
+  const std::string part = run_program({"policy", "describe", "preempt:all"}).out;
+  EXPECT_THAT(part, HasSubstr("preempt:all: EASY backfill"));
+  EXPECT_THAT(part, HasSubstr("qssf+preempt:all replaces the pass strict"));
+  EXPECT_THAT(run_program({"policy", "describe", "preempt:some"}).err,
+              HasSubstr("stops must be one of marked, all, none, found \"some\""));
+}
+
+TEST_F(NewcomerCommand, RefusesValuesThatWouldHaveNoEffect) {
+  const auto refusal = [](const char* policy) {
+    return run_program({"policy", "describe", policy}).err;
+  };
+  EXPECT_THAT(refusal("almanac+preempt:"), HasSubstr("a value must follow the last colon"));
+  EXPECT_THAT(refusal("almanac+preempt:all:"), HasSubstr("a value must follow the last colon"));
+  EXPECT_THAT(refusal("almanac+preempt:marked:2:0:86400"),
+              HasSubstr("grace_s has no effect while bound is 0"));
+  EXPECT_EQ(refusal("almanac+preempt:marked:2:0:0"), "");
+  EXPECT_THAT(run_program({"submit", "--requeue", "--no-requeue", "--", "true"}).err,
+              HasSubstr("--requeue and --no-requeue exclude each other"));
+}
+
+TEST_F(NewcomerCommand, ReadsTheFormerNameOfAParameter) {
+  const json parts =
+      json::parse(run_program({"policy", "describe", "themis:kept=0.5", "-o", "json"}).out);
+  EXPECT_EQ(parts.at("whole"), "themis:left_out=0.5");
 }
 
 TEST_F(NewcomerCommand, ClaimsNoSharedGpusOfAPolicyThatSharesNone) {

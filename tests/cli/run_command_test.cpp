@@ -342,13 +342,13 @@ TEST_F(RunCommand, SaysHowTenantsFaredWithoutPlayingItAgain) {
   std::ifstream stream(folder_ / "sweep.csv");
   const std::string points{std::istreambuf_iterator<char>(stream), {}};
   EXPECT_THAT(points, HasSubstr("share_error"));
-  EXPECT_THAT(points, HasSubstr(fairness["worst_due"].dump())) << "the same figures as of the run";
+  EXPECT_THAT(points, HasSubstr(fairness["worst_fair_share"].dump())) << "as of the run";
   const ProgramRun told = run_program({"forecast", run_, "--jobs", "1", "--futures", "2"});
   EXPECT_THAT(told.out, HasSubstr("in the run\n    share error "));
   EXPECT_THAT(told.out, HasSubstr(", worst off tenant bob: "));
   const json of_run = json::parse(
       run_program({"forecast", run_, "--jobs", "1", "--futures", "2", "-o", "json"}).out);
-  for (const char* const name : {"share_error", "jain_due", "worst_owner", "worst_due"}) {
+  for (const auto* name : {"share_error", "jain_fair_share", "worst_owner", "worst_fair_share"}) {
     EXPECT_EQ(of_run.at(0).at("fairness").at(name), fairness.at(name)) << name;
   }
 }

@@ -68,6 +68,32 @@ TEST(ForecastTest, SaysStretchesThatHoldAFurtherDrawOftenEnough) {
   EXPECT_DOUBLE_EQ(made.chance_to_end_by(Time{9s}), 0);
 }
 
+TEST(FuturesTest, SayWhenAStoppedJobStartsNext) {
+  Case input;
+  input.cluster = cluster::uniform(1, 1);
+  add_job(input.trace, {.id = "A", .run = 100s});
+  add_job(input.trace, {.id = "B", .submit = 50s, .run = 100s});
+  const policy::Composition composition = *policy::registry().compose("fifo");
+  // B took the GPU of A at 50 s.
+  sim::Present present;
+  present.at = Time{60s};
+  present.running = {{.job = JobId{1},
+                      .past = {.since = Time{50s}, .start = Time{50s}},
+                      .worked = 10s,
+                      .held = {{.node = NodeId{0}, .gpus = 1}}}};
+  present.waiting = {{.job = JobId{0},
+                      .past = {.since = Time{50s}, .start = Time{0s}, .attained = 50s},
+                      .worked = 50s}};
+  Beliefs beliefs;
+  for (const JobId job : {JobId{0}, JobId{1}}) beliefs[job].likely.run = 100s;
+  const std::vector<Forecast> told = play_queue(
+      {.trace = input.trace, .cluster = input.cluster, .composition = composition, .options = {}},
+      present, beliefs, 3, 1);
+  ASSERT_EQ(told.size(), 2U);
+  EXPECT_EQ(told[0].start(0.9).to, Time{150s}) << "not the start of its first run, at 0 s";
+  EXPECT_EQ(told[1].start(0.9).to, Time{50s}) << "B runs";
+}
+
 /// Two GPUs. A and B hold one each from 0 s on, C comes at 300 s and asks one, D two.
 class QueueTest : public testing::Test {
  protected:

@@ -49,6 +49,20 @@ TEST_F(Afs, TakesEveryFileOfTheFolder) {
   EXPECT_THAT(outcome.malformed, SizeIs(0));
 }
 
+TEST_F(Afs, TakesAFileOfEachFolder) {
+  for (const char* name : {"b", "a"}) {
+    std::filesystem::create_directories(folder_ / fmt::format("golden/slurm/{}", name));
+    std::ofstream(folder_ / fmt::format("golden/slurm/{}/scenario.json", name)) << "{}";
+  }
+  std::filesystem::create_directories(folder_ / "golden/slurm/empty");
+  constexpr const char* kPattern = "golden/slurm/*/scenario.json";
+  Bench bench(folder_ / "", {{kPattern, "us"}}, Kind::measured);
+  std::vector<std::string> names;
+  bench.each(kPattern, [&](const File& file) { names.push_back(file.name); });
+  EXPECT_THAT(names,
+              testing::ElementsAre("golden/slurm/a/scenario.json", "golden/slurm/b/scenario.json"));
+}
+
 TEST_F(Afs, TellsHowFarItIs) {
   write("a.json", "[{]");
   write("b.json", fmt::format("[{}]", kCase));

@@ -77,6 +77,12 @@ TEST(Recipes, QueuesWaitAsTheorySays) {
   });
 }
 
+// Every priority, factor, usage and rank that a real Slurm logged.
+TEST(Recipes, SlurmIsMatchedRowByRow) {
+  ALMANAC_MADE_OR_SKIP(outcome, "slurm");
+  expect_near(*outcome, exactly);
+}
+
 TEST(Recipes, SarathiSetsItsObjectivesAsMeasuredLayersTell) {
   ALMANAC_MADE_OR_SKIP(outcome, "sarathi");
   expect_near(*outcome, [](const Row& row) { return 0.1 * row.published; });

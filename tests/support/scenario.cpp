@@ -479,6 +479,7 @@ class Parser {
     expected.text =
         fmt::format("{}..{} {}", time_text(from), time_text(until), words.take("a reason"));
     if (!words.empty()) expected.text += " " + words.take("the other job");
+    while (!words.empty()) expected.text += " " + words.take("what puts the other job first");
     made_.waits.push_back(std::move(expected));
   }
 
@@ -568,6 +569,9 @@ std::string actual_waits(const Scenario& scenario, const sim::Schedule& result) 
     text += fmt::format("{}..{} {}", time_text(wait.from), time_text(wait.until),
                         lower(policy::name(wait.reason.kind)));
     if (wait.reason.other != kNoJob) text += " " + id_of(scenario, wait.reason.other);
+    const std::string why = policy::to_string(wait.reason.precedence);
+    if (!why.empty()) text += " because " + why;
+    if (wait.reason.stop_gpu_s > 0) text += fmt::format(" for {:g} GPU-s", wait.reason.stop_gpu_s);
     text += '\n';
   }
   return text;

@@ -41,6 +41,8 @@
 ///     qos NAME tier 2             priority tier of jobs with that QOS
 ///     expect A 0s..100s at 0:3  B never too_large  C waits
 ///     waits C 10s..90s reserved B        all stretches in which C waits, in order
+///     waits C 90s..95s behind B because it is expected to take 40 GPU-s, this job 60 GPU-s
+///     waits C 95s..99s stopped B because ... for 30 GPU-s    with the cost of the stop
 // clang-format on
 ///
 /// A job that is stopped has several stretches: `expect A 0s..10s 40s..137s`. `at` says where the

@@ -10,8 +10,14 @@
 ///
 /// The last term is measured, not proven: if a crowd of jobs is overdue at once, the last of them
 /// waits for all others.
+///
+/// A job is overdue, too, once its user's jobs have waited for longer than under `easy`, and on
+/// average longer than `user_grace_s`. So no user waits on average for more than
+///
+///     max(wait under easy, user_grace_s) + kUserDrains x longest limit
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -28,10 +34,13 @@ constexpr double kBound = 2;
 constexpr Duration kGrace = 60s;
 /// How often the longest limit of a case may pass until an overdue job has its GPUs.
 constexpr int kDrains = 4;
+constexpr Duration kUserGrace = 60s;
+constexpr int kUserDrains = 3;
 
 enum class Limits { exact, loose };
 
-/// Up to 60 jobs on up to three nodes; few are large or long, some may be stopped.
+/// Up to 60 jobs on up to three nodes; few are large or long, some may be stopped. A large job is
+/// the only one of its user.
 Case random_case(std::uint64_t seed, Limits limits) {
   Rng rng(seed);
   const auto below = [&](std::int64_t most) {
@@ -51,10 +60,12 @@ Case random_case(std::uint64_t seed, Limits limits) {
     const bool is_exact = below(2) == 0 || limits == Limits::exact;
     const std::int64_t limit = is_exact ? run : run + below(2 * run);
     const bool is_large = below(6) == 0;
-    JobSpec spec{.id = std::to_string(job),
+    const std::string name = std::to_string(job);
+    JobSpec spec{.id = name,
                  .submit = now * 1s,
                  .gpus = static_cast<int>(is_large ? 1 + below(4 * nodes) : 1 + below(2)),
                  .run = run * 1s,
+                 .user = is_large ? name : "crowd",
                  .limit = limit * 1s};
     if (below(4) < stoppable) spec.checkpoint = 1s;
     add_job(made.trace, spec);
@@ -87,8 +98,27 @@ int cases() {
   return asked == nullptr ? 2'000 : std::atoi(asked);
 }
 
+/// Bounds the waits of jobs, but not those of users.
 std::string bounded() {
-  return fmt::format("almanac+limit+preempt:marked:2:{}:{}", kBound, seconds(kGrace));
+  return fmt::format("almanac+limit+preempt:marked:2:{}:{}:1e9", kBound, seconds(kGrace));
+}
+
+/// Bounds the waits of users, but not those of jobs.
+std::string bounded_by_user() {
+  return fmt::format("almanac+limit+preempt:marked:2:1e6:1e9:{}", seconds(kUserGrace));
+}
+
+/// In seconds, of each user with any job.
+std::map<NameId, double> mean_waits(const Case& input, const std::vector<Duration>& waits) {
+  std::map<NameId, double> sums;
+  std::map<NameId, int> jobs;
+  for (std::size_t job = 0; job < waits.size(); ++job) {
+    const NameId user = input.trace.jobs[job].request.user;
+    sums[user] += seconds(waits[job]);
+    ++jobs[user];
+  }
+  for (auto& [user, sum] : sums) sum /= jobs[user];
+  return sums;
 }
 
 class WaitBound : public testing::TestWithParam<Limits> {};
@@ -107,6 +137,21 @@ TEST_P(WaitBound, HoldsInRandomCases) {
     }
   }
   fmt::print("worst case: {:.2f} times the longest limit beyond the bound\n", worst);
+}
+
+TEST_P(WaitBound, HoldsForUsersInRandomCases) {
+  double worst = 0;
+  for (int seed = 1; seed <= cases(); ++seed) {
+    Case input = random_case(static_cast<std::uint64_t>(seed), GetParam());
+    const Duration longest = longest_limit(input);
+    const std::map<NameId, double> easy = mean_waits(input, waits(input, "easy"));
+    for (const auto& [user, wait] : mean_waits(input, waits(input, bounded_by_user()))) {
+      const double over = wait - std::max(easy.at(user), seconds(kUserGrace));
+      worst = std::max(worst, over / seconds(longest));
+      ASSERT_LE(over, kUserDrains * seconds(longest)) << "seed " << seed;
+    }
+  }
+  fmt::print("worst user: {:.2f} times the longest limit beyond the bound\n", worst);
 }
 
 std::string limits_name(const testing::TestParamInfo<Limits>& test) {

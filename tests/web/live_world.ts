@@ -155,7 +155,7 @@ function makeTenancy(now: number): Tenancy {
     finish_time_ratio: 1.2, use_gpu_s: had * 2900, ...own,
   });
   return {
-    by_tenant: true, from_s: now - 7 * day, to_s: now, half_life_s: 7 * day, share_error: 0.083, jain_due: 0.94, avg_finish_time_ratio: 1.31, unfair_jobs: 0.22, worst: 'speech', worst_due: 0.71,
+    by_tenant: true, from_s: now - 7 * day, to_s: now, half_life_s: 7 * day, share_error: 0.083, jain_fair_share: 0.94, avg_finish_time_ratio: 1.31, unfair_jobs: 0.22, worst: 'speech', worst_fair_share: 0.71,
     tenants: [
       tenant('lab', 12, 1240, 1391, {gpus_held: 9}),
       tenant('vision', 8, 880, 884, {parent: 'lab', lent_gpu_s: 310 * 3600}),

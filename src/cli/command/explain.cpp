@@ -168,6 +168,7 @@ class Explanation {
           {"reason", policy::name(wait.reason.kind)},
           {"text", policy::to_string(wait.reason, name(wait.reason.other))}};
       if (wait.reason.other != kNoJob) each["other_job_id"] = name(wait.reason.other);
+      report::add_terms(each, wait.reason);
       reasons.push_back(std::move(each));
     }
     for (const auto& [never, reason] : schedule_.never) {

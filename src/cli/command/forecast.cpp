@@ -79,9 +79,9 @@ Json as_json(const forecast::Hits& hits) {
 /// With the names of summary.json.
 Json as_json(const experiment::Summary& fairness) {
   Json made = {{"share_error", fairness.share_error},
-               {"jain_due", fairness.jain_due},
+               {"jain_fair_share", fairness.jain_fair_share},
                {"worst_owner", fairness.worst_owner},
-               {"worst_due", fairness.worst_due},
+               {"worst_fair_share", fairness.worst_fair_share},
                {"avg_finish_time_ratio", fairness.avg_finish_time_ratio},
                {"unfair_jobs", fairness.unfair_jobs}};
   for (const experiment::TenantLoan& each : fairness.loans) {

@@ -63,11 +63,13 @@ figure::Listing rows_of(const std::vector<service::NodeView>& nodes) {
   rows.add(figure::Tier::key, "state", "STATE", state_of);
   rows.add("use", "USE", [](const NodeRow& row) {
     if (row.gpu != nullptr) return measured(row.gpu->use, 100, " %");
-    return Cell(row.node.cpus > 0 ? row.node.cpus_held / row.node.cpus : 0,
+    if (row.node.cpus <= 0) return Cell::nothing("");  // its cores are unknown
+    return Cell(row.node.cpus_held / row.node.cpus,
                 fmt::format("{:g}/{:g} cores", row.node.cpus_held, row.node.cpus));
   });
   rows.add("memory_gb", "MEMORY", [](const NodeRow& row) {
     if (row.gpu != nullptr) return measured(row.gpu->memory_gb, 1, " GB");
+    if (row.node.memory_gb <= 0) return Cell::nothing("");
     return Cell(row.node.memory_held_gb,
                 fmt::format("{:g}/{:g} GB", row.node.memory_held_gb, row.node.memory_gb));
   });

@@ -14,10 +14,12 @@
 #include "cli/list_options.h"
 #include "cli/program.h"
 #include "cli/service_options.h"
+#include "cli/terminal.h"
 #include "policy/conduct.h"
 #include "policy/registry.h"
 #include "serve/view_json.h"
 #include "service/policies.h"
+#include "text/wrap.h"
 
 namespace almanac::cli {
 namespace {
@@ -34,26 +36,46 @@ std::string conduct(const policy::TraitSet& traits) {
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
+/// `text` behind `lead`, broken into lines that fit the terminal, all indented alike.
+std::string fitted(const std::string& lead, const std::string& text) {
+  const std::size_t columns = terminal_columns();
+  constexpr std::size_t kLeast = 20;
+  const std::size_t width =
+      columns < lead.size() + kLeast ? std::string::npos : columns - lead.size();
+  std::string made;
+  for (const std::string& line : text::wrap(text, width)) {
+    made += fmt::format("{}{}\n", made.empty() ? lead : std::string(lead.size(), ' '), line);
+  }
+  return made;
+}
+
 std::string parameters_in_words(const policy::Entry& entry) {
   std::string made;
   for (const policy::Parameter& each : entry.parameters) {
     const std::string usual =
         each.words.empty() ? fmt::format("{}", fmt::join(each.usual, ":")) : each.words.front();
-    made += fmt::format("  {:33} {}: {} ({})\n", "", each.name, each.summary, usual);
+    made +=
+        fitted(std::string(35, ' '), fmt::format("{}: {} ({})", each.name, each.summary, usual));
   }
   return made;
 }
 
-std::string slots_in_words() {
-  std::string made =
-      "\nSLOTS: replace a part of a policy with +, as in qssf+easy:4+best_fit; a value after a "
-      "colon is a parameter\n";
+/// The parts of policies; with all their parameters and sources if `wide`.
+std::string slots_in_words(bool wide) {
+  std::string made = "\n" + fitted("SLOTS: ",
+                                   "replace a part of a policy with +, as in qssf+easy:4+best_fit; "
+                                   "a value after a colon is a parameter");
   for (const policy::Registry::Slot& slot : policy::registry().slots()) {
     for (const policy::Entry& each : slot.choices->entries()) {
-      made += fmt::format("  {:10} {:20} {}  [{}]\n", slot.name(), each.name, each.summary,
-                          each.source);
-      made += parameters_in_words(each);
+      made += fitted(fmt::format("  {:10} {:20} ", slot.name(), each.name),
+                     wide ? fmt::format("{}  [{}]", each.summary, each.source) : each.summary);
+      if (wide) made += parameters_in_words(each);
     }
+  }
+  if (!wide) {
+    made += fitted("",
+                   "almanac policy describe +PART shows the parameters of a part, -o wide those "
+                   "of all parts and their sources");
   }
   return made;
 }
@@ -94,7 +116,7 @@ Result<int> list(const ListOptions& options) {
   });
   rows.add("conduct", "CONDUCT",
            [&](const Composition& each) { return conduct(known.traits(each)); });
-  return options.print(std::move(rows), slots_in_words());
+  return options.print(std::move(rows), slots_in_words(options.output == "wide"));
 }
 
 struct LiveOptions {

@@ -14,6 +14,7 @@
 #include "cli/wall_clock.h"
 #include "store/ask.h"
 #include "text/duration.h"
+#include "text/human.h"
 
 namespace almanac::cli {
 namespace {
@@ -93,9 +94,10 @@ void say(const serve::ListedJob& listed, Time now) {
   });
   line("Held by", listed.view.limits_by);
   line("Submitted", clock_text(job.submit, now));
-  line("Started", clock_text(job.start, now));
+  const bool waits = job.state == trace::JobState::pending;
+  line(waits ? "First start" : "Started", clock_text(job.start, now));
   line("Ended at", clock_text(job.end, now));
-  line("Ran", text::format_duration(ran(job, now)));
+  if (job.start != kNoTime) line("Ran", text::format_duration(ran(job, now)));
   if (listed.view.expected) {
     const bool runs = job.state == trace::JobState::running;
     line("Expected",
@@ -108,8 +110,14 @@ void say(const serve::ListedJob& listed, Time now) {
   }
   if (listed.view.believed) line("Believed", text::format_duration(*listed.view.believed));
   if (job.attempts > 1) line("Runs", std::to_string(job.attempts));
-  if (job.preemptions > 0) line("Stopped", fmt::format("{} times for others", job.preemptions));
-  line("Holds", listed.gpus_held.empty() ? listed.nodes : listed.gpus_held);
+  if (job.preemptions > 0) {
+    line("Stopped",
+         text::counted(static_cast<std::uint64_t>(job.preemptions), "time") + " for other jobs");
+  }
+  if (!waits) {
+    line(job.end == kNoTime ? "Holds" : "Held",
+         listed.gpus_held.empty() ? listed.nodes : listed.gpus_held);
+  }
   if (listed.view.gpu_use >= 0) line("GPU use", fmt::format("{:.0f} %", 100 * listed.view.gpu_use));
   line("Training", training_text(listed.view));
   line("Energy", energy_text(job.energy));

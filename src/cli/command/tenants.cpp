@@ -103,7 +103,7 @@ std::string explanation(const service::Tenancy& tenancy) {
         "The share error is the part of the used GPU time that belonged to others: 0 % if all have "
         "the same part\nof their fair shares, however small.\n",
         text::human_share(tenancy.share_error), tenancy.jain, tenancy.worst,
-        text::human_share(tenancy.worst_due));
+        text::human_share(tenancy.worst_fair_share));
   }
   for (const service::TenantLoan& loan : tenancy.loans) {
     constexpr double kWorthSaying = 360;

@@ -7,11 +7,34 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "text/human.h"
+
 namespace almanac::policy {
 
 namespace {
 
 std::string gpus(int count) { return fmt::format("{} GPU{}", count, count == 1 ? "" : "s"); }
+
+std::string gpu_time(double gpu_s) {
+  if (gpu_s < 120) return fmt::format("{:.0f} GPU-s", gpu_s);
+  if (gpu_s < 7200) return fmt::format("{:.0f} GPU-min", gpu_s / 60);
+  return fmt::format("{:.{}f} GPU-h", gpu_s / 3600, gpu_s < 360'000 ? 1 : 0);
+}
+
+std::string goes_first(const Reason& reason) {
+  const std::string why = to_string(reason.precedence);
+  return why.empty() ? "is ahead in the queue" : "goes first: " + why;
+}
+
+std::string stopped(const Reason& reason, const std::string& other) {
+  std::string why = to_string(reason.precedence);
+  if (reason.stop_gpu_s > 0) {
+    why += fmt::format("{}the stop cost {}", why.empty() ? "" : ", and ",
+                       gpu_time(double{reason.stop_gpu_s}));
+  }
+  return fmt::format("stopped for job {}{}{}; needs {}, {} free on the nodes it can use", other,
+                     why.empty() ? "" : ": ", why, gpus(reason.wanted), reason.available);
+}
 
 std::string instance(const Reason& reason) {
   return reason.profile == slices::kNoProfile ? "instance of its size"
@@ -33,6 +56,34 @@ bool is_never(const Reason& reason) {
          reason.kind == ReasonKind::no_such_instance ||
          reason.kind == ReasonKind::not_in_thousandths ||
          reason.kind == ReasonKind::gpu_memory_too_small;
+}
+
+std::string to_string(const Precedence& precedence) {
+  const auto& [term, own, others] = precedence;
+  const double mine = own;
+  const double its = others;
+  switch (term) {
+    case Term::none:
+      return "";
+    case Term::tier:
+      return fmt::format("its priority tier is {:.0f}, this job's is {:.0f}", its, mine);
+    case Term::overdue:
+      return fmt::format(
+          "it has waited {}, longer than the bound on its wait, or on its user's, allows",
+          text::human_time(its));
+    case Term::gpu_time:
+      return fmt::format("it is expected to take {}, this job {}", gpu_time(its), gpu_time(mine));
+    case Term::gittins_index:
+      return fmt::format("its Gittins index is {}, this job's is {}", gpu_time(its),
+                         gpu_time(mine));
+    case Term::run_time:
+      return fmt::format("it is expected to run {}, this job {}", text::human_time(its),
+                         text::human_time(mine));
+    case Term::user_share:
+      return fmt::format("its user's dominant share is {}, that of this job's user {}",
+                         text::human_share(its), text::human_share(mine));
+  }
+  return "";
 }
 
 std::string to_string(const Reason& reason, const std::string& other) {
@@ -57,9 +108,12 @@ std::string to_string(const Reason& reason, const std::string& other) {
     case ReasonKind::booting:
       return "waiting for nodes to boot";
     case ReasonKind::behind:
-      return fmt::format("would fit, but job {} is ahead in the queue", other);
-    case ReasonKind::reserved:
-      return fmt::format("would fit, but would delay job {}, which holds a reservation", other);
+      return fmt::format("would fit, but job {} {}", other, goes_first(reason));
+    case ReasonKind::reserved: {
+      const std::string why = to_string(reason.precedence);
+      return fmt::format("would fit, but would delay job {}, which holds a reservation{}{}", other,
+                         why.empty() ? "" : " and goes first: ", why);
+    }
     case ReasonKind::next_lease:
       return "would fit, but waits for the next lease to begin";
     case ReasonKind::part_used:
@@ -121,6 +175,8 @@ std::string to_string(const Reason& reason, const std::string& other) {
       return fmt::format(
           "would fit, but GPUs are reserved for job {}, which has waited longer than the age cap",
           other);
+    case ReasonKind::stopped:
+      return stopped(reason, other);
   }
   return "";
 }
@@ -179,6 +235,28 @@ std::string name(ReasonKind kind) {
       return "OLDEST";
     case ReasonKind::set_aside:
       return "SET_ASIDE";
+    case ReasonKind::stopped:
+      return "STOPPED";
+  }
+  return "";
+}
+
+std::string name(Term term) {
+  switch (term) {
+    case Term::none:
+      return "";
+    case Term::tier:
+      return "TIER";
+    case Term::overdue:
+      return "OVERDUE";
+    case Term::gpu_time:
+      return "GPU_TIME";
+    case Term::gittins_index:
+      return "GITTINS_INDEX";
+    case Term::run_time:
+      return "RUN_TIME";
+    case Term::user_share:
+      return "USER_SHARE";
   }
   return "";
 }

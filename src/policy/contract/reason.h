@@ -39,15 +39,39 @@ enum class ReasonKind : std::uint8_t {
   gpu_memory_too_small,  ///< Never: it requests more GPU memory than the GPUs it can use have.
   oldest,  ///< Not now: it has waited beyond the age cap, and free GPUs are reserved until it fits.
   set_aside,  ///< Not now: it would fit, but GPUs are reserved for a job beyond the age cap.
+  stopped,    ///< Not now: it was stopped for another job, which still runs; no room since.
 };
 
+/// What puts one job before another.
+enum class Term : std::uint8_t {
+  none,           ///< Not stated, or the jobs are equal and one joined the queue first.
+  tier,           ///< The higher priority tier.
+  overdue,        ///< A wait beyond the job's bound or the age cap, in seconds.
+  gpu_time,       ///< The smaller expected GPU time, in GPU-seconds.
+  gittins_index,  ///< The smaller Gittins index: expected GPU-seconds per chance of ending.
+  run_time,       ///< The shorter expected run time, in seconds.
+  user_share,     ///< The smaller dominant share of the job's user, as a fraction.
+};
+
+/// The term that puts another job before this one.
+struct Precedence {
+  Term term = Term::none;
+  float own = 0;     ///< Value of the term for this job; 0 for `overdue`.
+  float others = 0;  ///< Value of the term for the other job.
+
+  bool operator==(const Precedence&) const = default;
+};
+
+/// Kept for each stretch of waiting of a simulation: 40 bytes.
 struct Reason {
   ReasonKind kind = ReasonKind::none;
-  std::int32_t wanted = 0;     ///< GPUs requested.
+  slices::ProfileId profile = slices::kNoProfile;  ///< MIG instance requested.
+  std::int32_t wanted = 0;                         ///< GPUs requested.
   std::int32_t available = 0;  ///< GPUs that are free or that limits leave; for "never", that exist
                                ///< or that limits allow.
-  JobId other = kNoJob;        ///< Job that this one waits behind or for.
-  slices::ProfileId profile = slices::kNoProfile;  ///< MIG instance requested.
+  JobId other = kNoJob;        ///< Job that this one waits behind or for, or was stopped for.
+  Precedence precedence{};     ///< For behind, reserved and stopped: what puts `other` first.
+  float stop_gpu_s = 0;        ///< For stopped: what the stop costs this job, in GPU-seconds.
   const slices::Board* board = nullptr;  ///< For no_such_instance: a board that it can use.
 
   bool operator==(const Reason&) const = default;
@@ -60,7 +84,13 @@ bool is_never(const Reason& reason);
 /// `other` is the name of the other job.
 std::string to_string(const Reason& reason, const std::string& other);
 
+/// Returns why `other` goes first as a clause: "it is expected to take 15 GPU-min, this job 40
+/// GPU-min". Empty if the reason does not say.
+std::string to_string(const Precedence& precedence);
+
 /// Returns a stable name for files, such as "SHORT_OF_GPUS".
 std::string name(ReasonKind kind);
+/// Returns a stable name for files, such as "GPU_TIME"; empty for `none`.
+std::string name(Term term);
 
 }  // namespace almanac::policy

@@ -19,6 +19,23 @@ TEST(Reason, SaysNotNowWithNumbersAndNames) {
             "would fit, but job 17 is ahead in the queue");
   EXPECT_EQ(to_string({.kind = ReasonKind::reserved}, "17"),
             "would fit, but would delay job 17, which holds a reservation");
+  const Precedence less_gpu_time{.term = Term::gpu_time, .own = 2400, .others = 900};
+  EXPECT_EQ(to_string({.kind = ReasonKind::behind, .precedence = less_gpu_time}, "17"),
+            "would fit, but job 17 goes first: it is expected to take 15 GPU-min, this job 40 "
+            "GPU-min");
+  EXPECT_EQ(to_string({.kind = ReasonKind::reserved, .precedence = less_gpu_time}, "17"),
+            "would fit, but would delay job 17, which holds a reservation and goes first: it is "
+            "expected to take 15 GPU-min, this job 40 GPU-min");
+  EXPECT_EQ(to_string({.kind = ReasonKind::stopped,
+                       .wanted = 4,
+                       .available = 1,
+                       .precedence = {.term = Term::gittins_index, .own = 400'000, .others = 9000},
+                       .stop_gpu_s = 60},
+                      "17"),
+            "stopped for job 17: its Gittins index is 2.5 GPU-h, this job's is 111 GPU-h, and the "
+            "stop cost 60 GPU-s; needs 4 GPUs, 1 free on the nodes it can use");
+  EXPECT_EQ(to_string(Precedence{.term = Term::tier, .own = 0, .others = 2}),
+            "its priority tier is 2, this job's is 0");
   EXPECT_EQ(to_string({.kind = ReasonKind::at_limit, .wanted = 4, .available = 1}, ""),
             "needs 4 GPUs, but the limit of its tenant (or of a tenant above) leaves 1");
 }

@@ -2,6 +2,7 @@
 #include "policy/kit/desk.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <utility>
 
@@ -126,6 +127,7 @@ void Desk::start(VcState& vc, JobId job, std::span<const cluster::Grant> grants)
 void Desk::start(VcState& vc, QueueEntry entry, std::span<const cluster::Grant> grants) {
   const JobId job = entry.job;
   vc.waiting.erase(demand_id(job), entry.key);
+  stopped_for_.erase(job);
   asked_.started(job);
   plan_->set(job, {.grants = grants});
   if (quota_keeper_ != nullptr) quota_keeper_->started(demand(job).claim);
@@ -164,6 +166,29 @@ void Desk::stop(VcState& vc, JobId job) {
   remove_running(vc, job);
   plan_->set(job, {});
   stopped.push_back(job);
+}
+
+void Desk::stop_for(VcState& vc, JobId job, JobId first) {
+  stopped_for_[job] = {.kind = ReasonKind::stopped,
+                       .other = first,
+                       .precedence = precedence(first, job),
+                       .stop_gpu_s = static_cast<float>(stop_cost_gpu_s(job))};
+  stop(vc, job);
+}
+
+double Desk::stop_cost_gpu_s(JobId job) const {
+  const trace::Request& request = view_->request(job);
+  const int gpus = demand(job).gpus;
+  const double restart_s =
+      std::isnan(request.restart_s) ? seconds(view_->restart.of(gpus)) : request.restart_s;
+  const double lost_s = std::isnan(request.checkpoint_s) ? 0 : request.checkpoint_s / 2.0;
+  return gpus * (restart_s + lost_s);
+}
+
+const Reason* Desk::why_stopped(JobId job) const {
+  const auto found = stopped_for_.find(job);
+  if (found == stopped_for_.end()) return nullptr;
+  return view_->progress(found->second.other).phase == Phase::running ? &found->second : nullptr;
 }
 
 void Desk::move(JobId job, std::span<const cluster::Grant> grants) {

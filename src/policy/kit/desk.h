@@ -12,6 +12,7 @@
 #include <memory>
 #include <set>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "policy/contract/contract.h"
@@ -77,11 +78,24 @@ class Desk : public JobLine {
   /// queue's own.
   void start(VcState& vc, QueueEntry entry, std::span<const cluster::Grant> grants);
   void start(VcState& vc, JobId job, std::span<const cluster::Grant> grants);
+  /// Takes a job that has not started out of the queue.
+  void withdraw(VcState& vc, JobId job) {
+    stopped_for_.erase(job);
+    JobLine::withdraw(vc, job);
+  }
   /// Gives the GPUs of a running job back in the ledger: the first half of stopping it.
   void give_back(JobId job);
   /// Stops a running job whose GPUs are already given back. It joins the queue in the next
   /// decision.
   void stop(VcState& vc, JobId job);
+  /// Does the same, and remembers for why_stopped() that `first`, which waits, gets its GPUs.
+  void stop_for(VcState& vc, JobId job, JobId first);
+  /// Returns the GPU-seconds that a stop costs a running job: a restart and, on average, half of
+  /// the work between two checkpoints.
+  double stop_cost_gpu_s(JobId job) const;
+  /// Returns why a job that waits was stopped; null if it was not stopped for another job, or that
+  /// job no longer runs.
+  const Reason* why_stopped(JobId job) const;
   void ended(VcState& vc, JobId job);
   /// Records a job that no longer runs but should continue; the caller must queue it again.
   void failed(VcState& vc, JobId job);
@@ -116,6 +130,7 @@ class Desk : public JobLine {
   std::unique_ptr<Placement> placement_;
   std::vector<JobId> chosen_again_;
   std::vector<cluster::Grant> grants_;
+  std::unordered_map<JobId, Reason> stopped_for_;  // jobs that wait again
   Packing* packing_ = nullptr;
   QuotaKeeper* quota_keeper_ = nullptr;
   const DoubtedNodes* doubted_ = nullptr;

@@ -23,6 +23,10 @@ class OldestFirst final : public Order {
     if (!is_beyond(cap_, job)) return order_->rank(job);
     return kBeforeAll + static_cast<double>(job.request.submit.time_since_epoch().count());
   }
+  Standing standing(const Candidate& job) const override {
+    if (!is_beyond(cap_, job)) return order_->standing(job);
+    return {Term::overdue, seconds(job.now - job.request.submit - job.attained)};
+  }
   double tie(const Candidate& job) const override { return order_->tie(job); }
   double drift() const override { return order_->drift(); }
   Duration jumps_after(const Candidate& job) const override { return order_->jumps_after(job); }

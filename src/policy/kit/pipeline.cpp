@@ -141,7 +141,14 @@ class Pipeline final : public Policy, public CapsAge {
       if (reason.kind == ReasonKind::short_of_gpus && desk_.is_old(job)) {
         reason.kind = ReasonKind::oldest;
       }
-      if (keeper_ && keeper_->holds_back(state.vc, job)) reason.kind = ReasonKind::booting;
+      if (keeper_ && keeper_->holds_back(state.vc, job)) {
+        reason.kind = ReasonKind::booting;
+      } else if (const Reason* const stop = desk_.why_stopped(job)) {
+        Reason stopped = *stop;
+        stopped.wanted = reason.wanted;
+        stopped.available = reason.available;
+        return stopped;
+      }
       return pass_->refused(vcs_[index(state.vc)], job, reason);
     }
     const VcState& vc = vcs_[index(state.vc)];
@@ -151,6 +158,11 @@ class Pipeline final : public Policy, public CapsAge {
     if (blocked.other == job) return {.wanted = reason.wanted, .available = reason.available};
     reason.kind = blocked.kind;
     reason.other = blocked.other;
+    reason.precedence = blocked.precedence;
+    const bool is_said = blocked.precedence.term != Term::none;
+    if (!is_said && desk_.key(blocked.other) < desk_.key(job)) {
+      reason.precedence = desk_.precedence(blocked.other, job);
+    }
     return reason;
   }
 

@@ -97,6 +97,11 @@ JobId UserQueues::next() const {
   return best == nullptr ? kNoJob : best->fronts.begin()->first.job;
 }
 
+double UserQueues::share(NameId user) const {
+  const auto found = number_of_.find(user);
+  return found == number_of_.end() ? 0 : users_[found->second].share;
+}
+
 JobId UserQueues::next_of(const cluster::Demand& least) const {
   for (const Class& each : classes_) {
     if (each.least == least && !each.fronts.empty()) return each.fronts.begin()->first.job;

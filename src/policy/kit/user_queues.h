@@ -47,6 +47,8 @@ class UserQueues {
   /// Adds `demand` to what a user holds, or subtracts it if `sign` is -1.
   void use(NameId user, const cluster::Demand& demand, int sign);
 
+  /// Returns the dominant share that a user holds.
+  double share(NameId user) const;
   bool empty() const { return waiting_ == 0; }
   /// Returns the next job among demands that do not sleep; kNoJob if there is none.
   JobId next() const;

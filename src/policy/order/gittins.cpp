@@ -88,6 +88,9 @@ double index_of(const Candidate& job) {
 class Gittins : public Order {
  public:
   double rank(const Candidate& job) const override { return job.request.gpus * index_of(job); }
+  Standing standing(const Candidate& job) const override {
+    return {job.likely != nullptr ? Term::gittins_index : Term::gpu_time, rank(job)};
+  }
   double tie(const Candidate& job) const override { return job.request.gpus; }
   Duration jumps_after(const Candidate& job) const override {
     const std::size_t next = step_of(job.worked) + 1;
@@ -105,6 +108,10 @@ class Index final : public Gittins {
  public:
   double rank(const Candidate& job) const override {
     return std::max(1, job.request.gpus) * (job.may_stop ? index_of(job) : expected_left(job));
+  }
+  Standing standing(const Candidate& job) const override {
+    return {job.may_stop && job.likely != nullptr ? Term::gittins_index : Term::gpu_time,
+            rank(job)};
   }
   Duration jumps_after(const Candidate& job) const override {
     return job.may_stop ? Gittins::jumps_after(job) : kNoDuration;

@@ -14,6 +14,9 @@ class GpuTime final : public Order {
   double rank(const Candidate& job) const override {
     return static_cast<double>(job.request.gpus) * static_cast<double>(job.believed.count());
   }
+  Standing standing(const Candidate& job) const override {
+    return {Term::gpu_time, rank(job) / 1e3};
+  }
   // The artifact sorts by GPUs first and then, stably, by priority.
   double tie(const Candidate& job) const override { return job.request.gpus; }
   bool needs_estimate() const override { return true; }

@@ -14,6 +14,9 @@ class Sjf final : public Order {
   double rank(const Candidate& job) const override {
     return static_cast<double>(job.expected.count());
   }
+  Standing standing(const Candidate& job) const override {
+    return {Term::run_time, rank(job) / 1e3};
+  }
   bool needs_estimate() const override { return true; }
 };
 

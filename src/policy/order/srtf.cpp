@@ -16,6 +16,9 @@ class Srtf final : public Order {
     return static_cast<double>((job.believed - job.worked).count());
   }
   double drift() const override { return 1; }
+  Standing standing(const Candidate& job) const override {
+    return {Term::run_time, rank(job) / 1e3};
+  }
   bool needs_estimate() const override { return true; }
 };
 

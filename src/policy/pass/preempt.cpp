@@ -13,8 +13,9 @@
 ///   4 a job that must run now to meet its deadline goes before all others, if the deadline can be
 ///     met. A job that cannot be stopped starts only if its GPUs are not set aside for such a job
 ///     before it ends (preempt/deadlines.h)
-///   5 a job that has waited for `bound` times its wait under EASY, plus `grace`, goes before all
-///     others, and every job that may be stopped gives way to it (preempt/wait_bound.h)
+///   5 a job that has waited for `bound` times its wait under EASY, plus `grace`, or whose user's
+///     jobs have waited longer than under EASY, goes before all others, and every job that may be
+///     stopped gives way to it (preempt/wait_bound.h)
 ///
 /// Where no job may be stopped and no bound is set, this is pass `easy`. Where each job may be
 /// stopped and the margin is 1, no job is held back by a reservation.
@@ -44,6 +45,7 @@ struct PreemptRules {
   double margin = 1;
   double bound = 0;  ///< 0 = none.
   Duration grace{};
+  Duration user_grace{};
   bool meets_deadlines = false;
 };
 
@@ -56,7 +58,7 @@ class PreemptPass final : public Pass {
       desk_.rank_by([&](auto order) { return due_first(std::move(order), *deadlines_); });
     }
     if (rules.bound > 0) {
-      bound_.emplace(rules.bound, rules.grace);
+      bound_.emplace(rules.bound, rules.grace, rules.user_grace);
       desk_.rank_by([&](auto order) { return overdue_first(std::move(order), *bound_); });
     }
   }
@@ -163,7 +165,9 @@ class PreemptPass final : public Pass {
 
   void look_at_what_changed(VcState& vc, Book& book) {
     unmet_.clear();
-    if (bound_) bound_->advance(desk_, [&](JobId job) { desk_.ask_again(job); });
+    if (bound_) {
+      bound_->advance(desk_, [&](JobId job, Time at) { desk_.ask_again(job, at); });
+    }
     for (const NodeId node : desk_.touched) {
       if (desk_.view().cluster.nodes[index(node)].vc == vc.vc) book.stoppable.node_changed(node);
     }
@@ -224,7 +228,7 @@ class PreemptPass final : public Pass {
       if (grants.empty()) {
         grants = book.stoppable.make_room(vc, first, entry);
         if (grants.empty()) break;
-        stop_victims(vc, book);
+        stop_victims(vc, book, entry.job);
       }
       start(vc, book, entry.job, grants);
       book.calendar.clear();
@@ -379,19 +383,20 @@ class PreemptPass final : public Pass {
       if (book.stoppable.make_room(vc, from, entry).empty()) return false;
       book.calendar.occupy(taken, Time::min(), until, +1);
     }
-    stop_victims(vc, book);
+    stop_victims(vc, book, entry.job);
     start(vc, book, entry.job, taken);
     return true;
   }
 
-  void stop_victims(VcState& vc, Book& book) {
+  void stop_victims(VcState& vc, Book& book, JobId first) {
     for (const JobId job : book.stoppable.victims()) {
       book.stoppable.leave(job, desk_.grants(job));
-      desk_.stop(vc, job);
+      desk_.stop_for(vc, job, first);
     }
   }
 
   void start(VcState& vc, Book& book, JobId job, std::span<const cluster::Grant> grants) {
+    if (bound_) bound_->started(desk_, job);
     desk_.start(vc, job, grants);
     if (!may_stop(job)) return;
     book.stoppable.enter(job, desk_.grants(job));
@@ -401,7 +406,8 @@ class PreemptPass final : public Pass {
   /// Wakes for the next job that becomes overdue or gives way to others, while jobs wait.
   void ask_wake(const Book& book) {
     const Time next = std::min(desk_.next_refile(), book.stoppable.next_review());
-    if (next == kNever || next <= desk_.now() || (asked_ > desk_.now() && asked_ <= next)) return;
+    if (next <= desk_.now()) return desk_.plan().wake(desk_.now());
+    if (next == kNever || (asked_ > desk_.now() && asked_ <= next)) return;
     asked_ = next;
     desk_.plan().wake(next);
   }
@@ -445,7 +451,17 @@ void register_preempt(Registry& registry) {
                    "a job that has waited for this many times its wait under EASY, plus grace_s, "
                    "goes first; 0 = no bound",
                    4, 0, 1e6),
-            number("grace_s", "constant part of that bound, in seconds", 604800, 0, 1e9),
+            {.name = "grace_s",
+             .summary = "constant part of that bound, in seconds",
+             .usual = {1209600},
+             .most = 1e9,
+             .needs = "bound"},
+            {.name = "user_grace_s",
+             .summary = "the jobs of a user who has waited longer than under EASY, and on average "
+                        "longer than this many seconds, go first",
+             .usual = {172800},
+             .most = 1e9,
+             .needs = "bound"},
             word("deadlines",
                  "whether jobs that must run now to meet their deadlines go first, or deadlines "
                  "are ignored",
@@ -459,6 +475,8 @@ void register_preempt(Registry& registry) {
                                .margin = told.number("margin"),
                                .bound = told.number("bound"),
                                .grace = told.duration("grace_s"),
+                               .user_grace = told.duration("user_grace_s"),
+
                                .meets_deadlines = told.word("deadlines") == "met"});
       });
 }

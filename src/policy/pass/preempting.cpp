@@ -236,7 +236,7 @@ class PreemptingPass final : public Pass {
     if (vc.running.empty()) return {};
     const QueueKey last = bar(entry.key);
     if (!knows_who_is_in_the_way(vc, wanted.demand)) {
-      return make_room_anywhere(vc, room, wanted.demand, last);
+      return make_room_anywhere(vc, room, wanted.demand, entry);
     }
     const auto in_the_way = room.in_the_way(wanted.id, desk_.least(entry.job), last);
     if (in_the_way.empty()) return {};
@@ -246,18 +246,19 @@ class PreemptingPass final : public Pass {
     ALMANAC_CHECK(!grants.empty(), "job {} does not fit where {} others were", index(entry.job),
                   in_the_way.size());
     eviction_.settle();
-    stop_victims(vc, room);
+    stop_victims(vc, room, entry.job);
     return grants;
   }
 
   /// The same for a job that may lie on several nodes: tries again after each victim.
   std::span<const cluster::Grant> make_room_anywhere(VcState& vc, RoomByRank& room,
                                                      const cluster::Demand& demand,
-                                                     const QueueKey& bar) {
+                                                     const QueueEntry& entry) {
+    const QueueKey last = bar(entry.key);
     desk_.refile_running(vc);
-    if (!has_enough(vc, demand, bar)) return {};
-    const auto grants = eviction_.make_room(vc.vc, demand, victims_of(vc, bar));
-    stop_victims(vc, room);
+    if (!has_enough(vc, demand, last)) return {};
+    const auto grants = eviction_.make_room(vc.vc, demand, victims_of(vc, last));
+    stop_victims(vc, room, entry.job);
     return grants;
   }
 
@@ -271,10 +272,10 @@ class PreemptingPass final : public Pass {
     return gpus >= demand.gpus;
   }
 
-  void stop_victims(VcState& vc, RoomByRank& room) {
+  void stop_victims(VcState& vc, RoomByRank& room, JobId first) {
     for (const JobId job : eviction_.victims()) {
       room.leave(job, desk_.grants(job));
-      desk_.stop(vc, job);
+      desk_.stop_for(vc, job, first);
     }
   }
 

@@ -66,7 +66,14 @@ class UsersPass final : public Pass {
   }
 
   Reason blocker(const VcState& vc, JobId job) const override {
-    return {.kind = ReasonKind::behind, .other = queues_[index(vc.vc)]->next_of(desk_.least(job))};
+    const UserQueues& queues = *queues_[index(vc.vc)];
+    Reason reason{.kind = ReasonKind::behind, .other = queues.next_of(desk_.least(job))};
+    const double own = queues.share(desk_.view().request(job).user);
+    const double others = queues.share(desk_.view().request(reason.other).user);
+    if (desk_.key(reason.other).tier == desk_.key(job).tier && others < own) {
+      reason.precedence = {Term::user_share, static_cast<float>(own), static_cast<float>(others)};
+    }
+    return reason;
   }
 
  private:

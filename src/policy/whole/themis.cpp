@@ -30,7 +30,7 @@ class Themis final : public LeaseAllocator {
   Themis(std::unique_ptr<Placement> placement, std::unique_ptr<predict::Estimator> estimator,
          const Parameters& told)
       : LeaseAllocator(std::move(placement), told.duration("lease_s"), std::move(estimator)),
-        kept_(told.number("kept")) {}
+        left_out_(told.number("left_out")) {}
 
  private:
   struct Bid {
@@ -51,7 +51,7 @@ class Themis final : public LeaseAllocator {
     std::stable_sort(bids.begin(), bids.end(),
                      [](const Bid& one, const Bid& other) { return one.rho > other.rho; });
     const auto bidders =
-        static_cast<std::ptrdiff_t>(std::ceil((1 - kept_) * static_cast<double>(bids.size())));
+        static_cast<std::ptrdiff_t>(std::ceil((1 - left_out_) * static_cast<double>(bids.size())));
     std::stable_sort(bids.begin(), bids.begin() + bidders,
                      [](const Bid& one, const Bid& other) { return one.gain > other.gain; });
     for (const Bid& each : bids) {
@@ -69,7 +69,7 @@ class Themis final : public LeaseAllocator {
     return {job, now, std::log(later / now) / std::max(1, static_cast<int>(asked(job, view).gpus))};
   }
 
-  double kept_;
+  double left_out_;
 };
 
 }  // namespace
@@ -82,8 +82,11 @@ void register_themis(Registry& registry) {
        .source = "Mahajan et al. NSDI'20 (Themis)",
        .traits = {.has = {Trait::reads_run_times, Trait::stops_jobs, Trait::leases}},
        .parameters = {number("lease_s", "time between two reallocations", 1'200, 1, 1e6),
-                      number("kept", "fraction of the jobs, the best-off, that may not bid", 0.8, 0,
-                             1)}},
+                      {.name = "left_out",
+                       .summary = "fraction of the jobs, the best-off, that may not bid",
+                       .usual = {0.8},
+                       .most = 1,
+                       .formerly = "kept"}}},
       [](const Parameters& told, const Composition& composition, Host host) {
         return std::make_unique<Themis>(
             almanac::policy::registry().placements.make(composition.placement, host),

@@ -182,6 +182,29 @@ TEST(SacctJson, RefusesJobsOfASecondCluster) {
                                                        "one cluster")));
 }
 
+TEST(SacctJson, TakesHowSlurmScheduledAJob) {
+  const Trace trace = read(R"({"jobs": [{"job_id": 1, "account": "lab", "partition": "gpu",
+    "qos": "high", "user": "ann", "constraints": "a100", "reservation": {"id": 3, "name": "course"},
+    "priority": {"set": true, "infinite": false, "number": 12345}, "restart_cnt": 1,
+    "flags": ["STARTED_ON_BACKFILL", "START_RECEIVED"], "submit_line": "sbatch -N 1-2 a.sh",
+    "state": {"current": ["COMPLETED"], "reason": "AssocGrpGRES"},
+    "time": {"elapsed": 10, "end": 1050, "start": 1040, "submission": 1000, "eligible": 1030},
+    "tres": {"allocated": [{"type": "gres", "name": "gpu", "count": 2}], "requested": []}}]})",
+                           "sacct-json");
+  ASSERT_EQ(trace.jobs.size(), 1U);
+  const Job& job = trace.jobs[0];
+  EXPECT_EQ(trace.names[job.request.account], "lab");
+  EXPECT_EQ(trace.names[job.request.partition], "gpu");
+  EXPECT_EQ(trace.names[job.request.reservation], "course");
+  EXPECT_EQ(trace.names[job.request.constraints], "a100");
+  EXPECT_EQ(trace.names[job.request.submit_line], "sbatch -N 1-2 a.sh");
+  EXPECT_EQ(trace.names[job.outcome.reason], "AssocGrpGRES");
+  EXPECT_EQ(trace.names[job.outcome.flags], "STARTED_ON_BACKFILL,START_RECEIVED");
+  EXPECT_EQ(job.outcome.priority, 12345);
+  EXPECT_EQ(job.outcome.attempts, 2);
+  EXPECT_EQ(job.outcome.start - job.request.submit, 10s);
+}
+
 TEST(SacctJson, ReadsWhatSlurm2205Prints) {
   const Trace trace = read(kSacct, "sacct-json");
   ASSERT_EQ(trace.jobs.size(), 2U);

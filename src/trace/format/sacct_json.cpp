@@ -10,6 +10,9 @@
 /// minutes, memory in MiB.
 ///
 /// Source   src/plugins/openapi/dbv0.0.38 of Slurm 22.05.
+#include <algorithm>
+#include <cstdint>
+
 #include <fmt/format.h>
 
 #include "trace/eligible.h"
@@ -144,6 +147,31 @@ void read_state(JsonObject& record, Job& job, Intake& intake, SacctRuns& runs) {
   }
 }
 
+/// Takes what Slurm tells of how the job was scheduled.
+void take_evidence(JsonObject& record, Job& job, Trace& trace) {
+  Outcome& outcome = job.outcome;
+  outcome.priority = std::clamp<std::int64_t>(number_of(record, "priority").value_or(0), 0,
+                                              std::int64_t{UINT32_MAX});
+  if (auto state = object_of(record, "state")) {
+    const std::string_view reason = text_of(*state, "reason");
+    if (reason != "None") outcome.reason = trace.names.intern(reason);
+  }
+  std::string flags;
+  if (auto list = array_of(record, "flags")) {
+    for (auto element : *list) {
+      std::string_view text;
+      if (element.get_string().get(text) != simdjson::SUCCESS) continue;
+      if (!flags.empty()) flags += ',';
+      flags += text;
+    }
+  }
+  outcome.flags = trace.names.intern(flags);
+  const auto restarts = number_of(record, "restart_cnt");
+  if (restarts && *restarts > 0 && *restarts < 100'000) {
+    outcome.attempts = static_cast<std::int32_t>(*restarts) + 1;
+  }
+}
+
 Result<void> take(JsonObject& record, std::int64_t line, Intake& intake, Partitions& partitions,
                   SacctRuns& runs, OneCluster& cluster) {
   Trace& trace = intake.trace();
@@ -164,6 +192,14 @@ Result<void> take(JsonObject& record, std::int64_t line, Intake& intake, Partiti
   request.vc = partitions.take(text_of(record, "partition"), text_of(record, "nodes"), intake);
   if (request.vc == kNoName) request.vc = intern("account");
   request.qos = intern("qos");
+  request.account = intern("account");
+  request.partition = intern("partition");
+  request.constraints = intern("constraints");
+  request.submit_line = intern("submit_line");
+  if (auto reservation = object_of(record, "reservation")) {
+    request.reservation = trace.names.intern(text_of(*reservation, "name"));
+  }
+  take_evidence(record, job, trace);
   if (is_node_list(text_of(record, "nodes"))) job.outcome.node_list = intern("nodes");
   auto lists = object_of(record, "tres");
   if (!lists) throw BadRecord{"tres must not be empty"};

@@ -12,6 +12,10 @@
 /// its zone (trace/clock.h). A job may have several rows (trace/sacct_runs.h).
 ///
 /// Source   sacct(1) of Slurm 20.11 to 25.05.
+#include <algorithm>
+
+#include "text/duration.h"
+#include "text/number.h"
 #include "trace/clock.h"
 #include "trace/node_list.h"
 #include "trace/partitions.h"
@@ -36,8 +40,41 @@ enum SacctExtra {
   kJobId,
   kState,
   kPartitionExtra,
-  kNodes
+  kNodes,
+  kReservation,
+  kConstraints,
+  kSubmitLine,
+  kFlags,
+  kReason,
+  kRestarts,
+  kPlanned,
+  kReserved
 };
+
+/// Takes what Slurm tells of how the job was scheduled.
+void take_evidence(Draft& draft, Trace& trace) {
+  Request& request = draft.job.request;
+  Outcome& outcome = draft.job.outcome;
+  const auto take = [&](SacctExtra extra, NameId& into) {
+    const std::string_view text = draft.extras[extra];
+    if (!text.empty() && text != "None" && text != "(null)") into = trace.names.intern(text);
+  };
+  take(kPartitionExtra, request.partition);
+  take(kReservation, request.reservation);
+  take(kConstraints, request.constraints);
+  take(kSubmitLine, request.submit_line);
+  take(kFlags, outcome.flags);
+  take(kReason, outcome.reason);
+  if (const auto restarts = text::parse_whole(draft.extras[kRestarts]); restarts && *restarts > 0) {
+    constexpr std::int64_t kMost = 100'000;
+    outcome.attempts = static_cast<std::int32_t>(std::min(*restarts, kMost)) + 1;
+  }
+  // A log without Eligible has the wait since then, under either name.
+  if (draft.eligible != kNoTime || draft.never_eligible || outcome.start == kNoTime) return;
+  const std::string_view wait = draft.extras[draft.extras[kPlanned].empty() ? kReserved : kPlanned];
+  const auto planned = text::parse_duration(wait);
+  if (planned && *planned != text::kUnlimited) draft.eligible = outcome.start - *planned;
+}
 
 std::string finish_sacct_text(Draft& draft, Intake& intake, Partitions& partitions,
                               SacctRuns& runs) {
@@ -69,6 +106,7 @@ std::string finish_sacct_text(Draft& draft, Intake& intake, Partitions& partitio
   if (!std::isnan(tres->cpus)) request.cpus = tres->cpus;
   request.memory_gb = tres->memory_gb;
   if (!tres->gpu_type.empty()) request.gpu_type = intake.trace().names.intern(tres->gpu_type);
+  take_evidence(draft, intake.trace());
   if (draft.extras[kState] == kResizing) runs.resized(draft.job);
   return {};
 }
@@ -89,6 +127,8 @@ TableFormat sacct_text() {
       {"vc", "Partition"},
       {"vc", "Account"},
       {"qos", "QOS"},
+      {"account", "Account"},
+      {"priority", "Priority"},
       {"start_s", "Start"},
       {"end_s", "End"},
       {"time_limit_s", "TimelimitRaw", false, Unit::min},
@@ -103,8 +143,9 @@ TableFormat sacct_text() {
   format.map.states.emplace(kResizing, JobState::unknown);
   // Its run has ended, and the job runs again.
   format.map.states.emplace("REQUEUED", JobState::preempted);
-  format.extras = {"AllocTRES", "ReqTRES", "AllocGRES", "ReqGRES",
-                   "JobID",     "State",   "Partition", "NodeList"};
+  format.extras = {"AllocTRES", "ReqTRES",  "AllocGRES",   "ReqGRES",     "JobID",      "State",
+                   "Partition", "NodeList", "Reservation", "Constraints", "SubmitLine", "Flags",
+                   "Reason",    "Restarts", "Planned",     "Reserved"};
   format.needed_extras = 4;
   format.command = kSacctCommand;
   // Slurm does not count the time of a suspended job, nor that between the runs of a requeued one.
@@ -112,10 +153,13 @@ TableFormat sacct_text() {
   return format;
 }
 
-/// The columns in which an ambiguous row is refused. No analysis reads comments, so a row whose
+/// The columns in which an ambiguous row is refused. Texts of users are no reason to: a row whose
 /// delimiters are ambiguous in its comment alone is still a good row.
 std::vector<std::string> used_columns(const TableFormat& format) {
   std::vector<std::string> names = format.extras;
+  std::erase_if(names, [](const std::string& name) {
+    return name == "Constraints" || name == "SubmitLine" || name == "Reason";
+  });
   for (const Column& column : format.map.columns) {
     if (column.field != "comment") names.push_back(column.name);
   }

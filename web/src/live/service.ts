@@ -261,11 +261,11 @@ export interface Tenancy {
   /** Whose word the use is. */
   use_by?: string;
   share_error: number;
-  jain_due?: number;
+  jain_fair_share?: number;
   avg_finish_time_ratio?: number;
   unfair_jobs?: number;
   worst?: string;
-  worst_due: number;
+  worst_fair_share: number;
   /** A tenant before those below it. */
   tenants: Tenant[];
   loans: {from: string; to: string; gpu_s: number}[];

@@ -20,8 +20,8 @@ export function TenantsView({overview}: ViewProps) {
       <h1>Tenants</h1>
       <dl class="figures">
         <div class="large"><dt>Unfairly distributed GPU time</dt><dd>{percent(all.share_error)}</dd></div>
-        {all.worst !== undefined && <div><dt>Lowest usage against fair share</dt><dd>{all.worst} <small>{percent(all.worst_due)}</small></dd></div>}
-        {all.jain_due !== undefined && <div title="Jain's fairness index of usage as a fraction of fair share; 1 = equal for all"><dt>Jain’s fairness index</dt><dd>{all.jain_due.toFixed(2)}</dd></div>}
+        {all.worst !== undefined && <div><dt>Lowest usage against fair share</dt><dd>{all.worst} <small>{percent(all.worst_fair_share)}</small></dd></div>}
+        {all.jain_fair_share !== undefined && <div title="Jain's fairness index of usage as a fraction of fair share; 1 = equal for all"><dt>Jain’s fairness index</dt><dd>{all.jain_fair_share.toFixed(2)}</dd></div>}
         {all.avg_finish_time_ratio !== undefined && (
           <div title="Completion time compared with that on an equal part of the cluster of one’s own"><dt>Mean finish-time ratio</dt><dd>{all.avg_finish_time_ratio.toFixed(2)}</dd></div>
         )}

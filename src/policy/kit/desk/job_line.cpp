@@ -42,6 +42,31 @@ Candidate JobLine::candidate(JobId job) const {
   return seen;
 }
 
+Precedence JobLine::precedence(JobId first, JobId job) const {
+  const Candidate other = candidate(first);
+  const Candidate own = candidate(job);
+  const Standing its = order_->standing(other);
+  const Standing mine = order_->standing(own);
+  const auto said = [&](Term term, double own_value, double its_value) {
+    return Precedence{term, static_cast<float>(own_value), static_cast<float>(its_value)};
+  };
+  // An age cap puts jobs above all tiers.
+  if (its.term == Term::overdue && other.tier >= own.tier) {
+    return said(Term::overdue, 0, its.value);
+  }
+  if (other.tier != own.tier) {
+    return other.tier > own.tier ? said(Term::tier, own.tier, other.tier) : Precedence{};
+  }
+  if (!(its.value < mine.value)) return {};
+  if (its.term == mine.term) return said(its.term, mine.value, its.value);
+  // The index of a job that runs to its end once it has started is its expected GPU time.
+  const auto is_gpu_time = [](Term term) {
+    return term == Term::gpu_time || term == Term::gittins_index;
+  };
+  const bool same_unit = is_gpu_time(its.term) && is_gpu_time(mine.term);
+  return same_unit ? said(Term::gittins_index, mine.value, its.value) : Precedence{};
+}
+
 void JobLine::reshape(VcState& vc, JobId job, const Shaped& shape) {
   const cluster::Demand made = shaped(demand(job), shape.gpus, shape.nodes);
   const bool waits = view_->progress(job).phase == Phase::waiting;
@@ -70,11 +95,10 @@ void JobLine::rank_again(VcState& vc, JobId job) {
   vc.blocked = kNoJob;
 }
 
-void JobLine::ask_again(JobId job) {
+void JobLine::ask_again(JobId job, Time at) {
   const Progress& state = view_->progress(job);
   if (state.phase != Phase::waiting || slots_[index(job)].sequence == kNotFiled) return;
-  const Time until = order_->stands_until(candidate(job));
-  if (until != Time::max()) stale_.emplace(until, job);
+  stale_.emplace(at, job);
 }
 
 void JobLine::file_again(VcState& vc, JobId job) {

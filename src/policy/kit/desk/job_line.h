@@ -55,6 +55,9 @@ class JobLine : public JobDemands {
   Candidate candidate(JobId job) const;
   QueueKey key(JobId job) const { return slots_[index(job)].key(); }
 
+  /// Returns what puts `first`, which waits, before `job`. Cost: ranks both.
+  Precedence precedence(JobId first, JobId job) const;
+
   /// Puts a job in the queue at its rank.
   void enqueue(VcState& vc, JobId job);
   /// Puts a job in the queue at a given rank.
@@ -65,8 +68,8 @@ class JobLine : public JobDemands {
   std::span<const JobId> refile(std::span<VcState> vcs);
   /// Files a waiting job again at the rank that it has now.
   void rank_again(VcState& vc, JobId job);
-  /// Sees to it that a waiting job is ranked again when Order::stands_until() now says.
-  void ask_again(JobId job);
+  /// Sees to it that a waiting job is ranked again at a time, not before the next refile().
+  void ask_again(JobId job, Time at);
   /// Returns when to call refile() next; kNever if not, as things are.
   Time next_refile() const { return stale_.empty() ? kNever : stale_.begin()->first; }
   /// Changes the shape of a job for which chooses_shape() is true. A waiting job is filed again;

@@ -20,14 +20,18 @@ std::string which_are_stopped(const std::string& stops, double margin) {
       which, margin);
 }
 
-std::string longest_wait(double bound, double grace_s) {
+std::string hours_or_days(double time_s) {
+  return time_s < 2 * 86'400 ? fmt::format("{:g} h", time_s / 3600)
+                             : fmt::format("{:g} days", time_s / 86'400);
+}
+
+std::string longest_wait(double bound, double grace_s, double user_grace_s) {
   if (bound == 0) return "Waits have no bound.";
-  const std::string grace = grace_s < 2 * 86'400 ? fmt::format("{:g} h", grace_s / 3600)
-                                                 : fmt::format("{:g} days", grace_s / 86'400);
   return fmt::format(
-      "A job that has waited {:g} times as long as under easy, plus {}, goes before "
-      "all others of its priority tier.",
-      bound, grace);
+      "A job that has waited {:g} times as long as under easy, plus {}, goes before all others of "
+      "its priority tier. So do the jobs of a user whose jobs have waited longer than under easy, "
+      "and on average longer than {}.",
+      bound, hours_or_days(grace_s), hours_or_days(user_grace_s));
 }
 
 std::string what_deadlines_do(const std::string& deadlines) {
@@ -43,7 +47,7 @@ std::vector<std::string> preempt_sentences(const Composition& composition) {
   const Parameters told(registry().passes.at(composition.pass).parameters, composition.pass);
   const std::string base = composition.name.substr(0, composition.name.find('+'));
   return {which_are_stopped(told.word("stops"), told.number("margin")),
-          longest_wait(told.number("bound"), told.number("grace_s")),
+          longest_wait(told.number("bound"), told.number("grace_s"), told.number("user_grace_s")),
           what_deadlines_do(told.word("deadlines")),
           fmt::format("Other stops: {0}+preempt:none, {0}+preempt:all. No bound: "
                       "{0}+preempt:marked:2:0. No deadlines: {0}+deadlines:ignored. Time limits "

@@ -7,30 +7,30 @@
 
 namespace almanac::policy {
 
-/// Believes the bounds of run times that the shadow gets.
-class ShadowEasy::Bounds final : public predict::Estimator {
+/// Believes what the shadow is told that a reservation counts with.
+class ShadowEasy::Most final : public predict::Estimator {
  public:
-  explicit Bounds(const std::unordered_map<JobId, Duration>& most) : most_(most) {}
+  explicit Most(const std::unordered_map<JobId, Length>& lengths) : lengths_(lengths) {}
   predict::Belief estimate(JobId job, const trace::Request&) override {
-    return {.run = most_.at(job)};
+    return {.run = lengths_.at(job).most};
   }
 
  private:
-  const std::unordered_map<JobId, Duration>& most_;
+  const std::unordered_map<JobId, Length>& lengths_;
 };
 
 ShadowEasy::ShadowEasy(const View& view)
     : ledger_(view.cluster),
       easy_(registry().make({.name = "easy", .estimate = "limit", .pass = "easy"},
-                            {.estimator = std::make_unique<Bounds>(most_)})) {}
+                            {.estimator = std::make_unique<Most>(lengths_)})) {}
 
 ShadowEasy::~ShadowEasy() = default;
 
-void ShadowEasy::arrive(JobId job, Duration most, Time came, const View& view) {
+void ShadowEasy::arrive(JobId job, Length length, Time came, const View& view) {
   advance(view);
   make_room(view);
   // One that lost its nodes comes again, and may still wait or run here.
-  if (most_.contains(job)) {
+  if (lengths_.contains(job)) {
     if (progress_[index(job)].phase == Phase::waiting) return;
     set_end(job, view.now);
     advance(view);
@@ -40,19 +40,19 @@ void ShadowEasy::arrive(JobId job, Duration most, Time came, const View& view) {
            .vc = view.progress(job).vc,
            .demand = view.progress(job).demand,
            .phase = Phase::waiting};
-  most_[job] = std::max(Duration{1}, most);
+  set_length(job, length);
   const Event came_now{EventKind::job_arrived, static_cast<std::uint32_t>(index(job))};
   decide(view.now, {&came_now, 1}, view);
 }
 
-void ShadowEasy::adopt(JobId job, Duration most, const View& view) {
+void ShadowEasy::adopt(JobId job, Length length, const View& view) {
   advance(view);
   make_room(view);
   for (const cluster::Grant& grant : view.grants(job)) {
     // Its node may be out of service, or under `easy` another job may hold its GPUs here.
-    if (!ledger_.can_take(grant)) return arrive(job, most, view.now, view);
+    if (!ledger_.can_take(grant)) return arrive(job, length, view.now, view);
   }
-  most_[job] = std::max(Duration{1}, most);
+  set_length(job, length);
   progress_[index(job)] = {.since = view.now,
                            .vc = view.progress(job).vc,
                            .demand = view.progress(job).demand,
@@ -67,12 +67,12 @@ void ShadowEasy::adopt(JobId job, Duration most, const View& view) {
 
 void ShadowEasy::end(JobId job, const View& view) {
   advance(view);
-  const auto found = most_.find(job);
-  if (found == most_.end()) return;
+  const auto found = lengths_.find(job);
+  if (found == lengths_.end()) return;
   const Duration ran = std::max(Duration{1}, view.attained(job));
   const Progress& state = progress_[index(job)];
   if (state.phase == Phase::waiting) {
-    found->second = ran;  // `easy` still reserves by the limit
+    found->second.expected = ran;
     return;
   }
   set_end(job, std::max(view.now, state.since + ran));
@@ -81,12 +81,12 @@ void ShadowEasy::end(JobId job, const View& view) {
 
 void ShadowEasy::withdraw(JobId job, const View& view) {
   advance(view);
-  if (!most_.contains(job)) return;
-  if (progress_[index(job)].phase == Phase::running) return;  // as if it ran as long as it might
+  if (!lengths_.contains(job)) return;
+  if (progress_[index(job)].phase == Phase::running) return;  // as if it ran as expected
   progress_[index(job)].phase = Phase::withdrawn;
   const Event gone{EventKind::job_withdrawn, static_cast<std::uint32_t>(index(job))};
   decide(view.now, {&gone, 1}, view);
-  most_.erase(job);
+  lengths_.erase(job);
 }
 
 void ShadowEasy::follow_nodes(const View& view, const cluster::Ledger& real) {
@@ -119,16 +119,22 @@ void ShadowEasy::advance(const View& view) {
       events.push_back({EventKind::job_ended, static_cast<std::uint32_t>(index(job))});
     }
     decide(at, events, view);
-    for (const Event& each : events) most_.erase(JobId{each.subject});
+    for (const Event& each : events) lengths_.erase(JobId{each.subject});
   }
 }
 
 void ShadowEasy::set_end(JobId job, Time at) {
   const Time since = progress_[index(job)].since;
-  Duration& most = most_.at(job);
-  ends_.erase({since + most, job});
-  most = at - since;
+  Duration& expected = lengths_.at(job).expected;
+  ends_.erase({since + expected, job});
+  expected = at - since;
   ends_.emplace(at, job);
+}
+
+void ShadowEasy::set_length(JobId job, Length told) {
+  Length& length = lengths_[job];
+  length.expected = std::max(Duration{1}, told.expected);
+  length.most = std::max(length.expected, told.most);
 }
 
 void ShadowEasy::finish(JobId job, Time at) {
@@ -166,7 +172,7 @@ void ShadowEasy::start(JobId job, std::span<const cluster::Grant> grants, Time a
   state.since = at;
   state.start = at;
   state.phase = Phase::running;
-  ends_.emplace(at + most_.at(job), job);
+  ends_.emplace(at + lengths_.at(job).expected, job);
 }
 
 void ShadowEasy::make_room(const View& view) {

@@ -4,9 +4,9 @@
 /// Plays policy `easy` beside the real schedule, on nodes of its own, to say how long each job
 /// would have waited under it.
 ///
-/// A job that has ended in the real schedule runs here for as long as it did there. Any other job
-/// is assumed to run for as long as a reservation counts with, so waits are those of `easy` or
-/// longer. Jobs run at the speed at which their run times are known, and no quota applies.
+/// A job that has ended in the real schedule runs here for as long as it did there, any other for
+/// as long as it is expected to. Jobs run at the speed at which their run times are known, and no
+/// quota applies.
 ///
 /// Source   Lifka, JSSPP'95 (EASY).
 #pragma once
@@ -32,16 +32,20 @@ class ShadowEasy {
     JobId job{};
     Duration waited{};
   };
+  struct Length {
+    Duration expected{};
+    Duration most{};  ///< That `easy` reserves for, at least `expected`.
+  };
 
   explicit ShadowEasy(const View& view);
   ~ShadowEasy();
   ShadowEasy(const ShadowEasy&) = delete;
   ShadowEasy& operator=(const ShadowEasy&) = delete;
 
-  /// The job has waited since `came`, and runs for `most` at the longest.
-  void arrive(JobId job, Duration most, Time came, const View& view);
-  /// The job runs with what it holds in `view`, for `most` at the longest from now on.
-  void adopt(JobId job, Duration most, const View& view);
+  /// The job has waited since `came`.
+  void arrive(JobId job, Length length, Time came, const View& view);
+  /// The job runs with what it holds in `view`, for `length` from now on.
+  void adopt(JobId job, Length length, const View& view);
   /// The job has ended in the real schedule.
   void end(JobId job, const View& view);
   /// The job is gone without having run.
@@ -52,12 +56,13 @@ class ShadowEasy {
   std::vector<Start> take_started(const View& view);
 
  private:
-  class Bounds;
+  class Most;
 
   /// Lets jobs end and start up to View::now.
   void advance(const View& view);
   void decide(Time at, std::span<const Event> events, const View& view);
   void start(JobId job, std::span<const cluster::Grant> grants, Time at);
+  void set_length(JobId job, Length told);
   /// A job that runs here ends then.
   void set_end(JobId job, Time at);
   void finish(JobId job, Time at);
@@ -67,8 +72,8 @@ class ShadowEasy {
   cluster::Ledger ledger_;
   std::vector<Progress> progress_;
   std::vector<cluster::Grant> grants_;
-  std::unordered_map<JobId, Duration> most_;  // of jobs that have not ended here
-  std::set<std::pair<Time, JobId>> ends_;     // of jobs that run here
+  std::unordered_map<JobId, Length> lengths_;  // of jobs that have not ended here
+  std::set<std::pair<Time, JobId>> ends_;      // of jobs that run here
   std::vector<Start> started_;
   std::unique_ptr<Policy> easy_;
 };

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "policy/pass/preempt/stoppable.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "base/check.h"
 
 namespace almanac::policy {
@@ -59,12 +56,7 @@ QueueKey Stoppable::bar(const QueueKey& key) const {
 
 double Stoppable::worth(JobId job, double rank) const {
   if (rank <= 0) return rank;  // overdue
-  const trace::Request& request = desk_.view().request(job);
-  const int gpus = desk_.demand(job).gpus;
-  const double restart_s =
-      std::isnan(request.restart_s) ? seconds(desk_.view().restart.of(gpus)) : request.restart_s;
-  const double lost_s = std::isnan(request.checkpoint_s) ? 0 : request.checkpoint_s / 2.0;
-  return rank - gpus * (restart_s + lost_s);
+  return rank - desk_.stop_cost_gpu_s(job);
 }
 
 bool Stoppable::knows_who_is_in_the_way(VcId vc, const cluster::Demand& demand) {

@@ -3,7 +3,9 @@
 /// \file
 /// A bound on the wait of each job: `factor` times its wait under EASY, plus `grace`. A job that
 /// has waited for so long is overdue and goes before all others, the one that became overdue first
-/// at the head.
+/// at the head. So is a job whose user's jobs have waited for too long in all (user_waits.h); that
+/// is looked at when the wait of the job under EASY becomes known, and when the job was to be
+/// overdue as things were then.
 ///
 /// Source   ours. Talby & Feitelson, IPPS'99 (slack-based backfilling) bound the delay of a job
 ///          against its reservation; here the yardstick is EASY.
@@ -16,32 +18,41 @@
 
 #include "policy/kit/desk.h"
 #include "policy/pass/preempt/shadow_easy.h"
+#include "policy/pass/preempt/user_waits.h"
 
 namespace almanac::policy {
 
 class WaitBound {
  public:
-  WaitBound(double factor, Duration grace) : factor_(factor), grace_(grace) {}
+  /// `factor` and `grace` bound the wait of a job, `user_grace` the mean wait of a user.
+  WaitBound(double factor, Duration grace, Duration user_grace)
+      : factor_(factor), grace_(grace), users_(user_grace) {}
 
   void arrived(Desk& desk, JobId job);
   /// Tells of a job that runs already: it does so under EASY, too.
   void adopted(Desk& desk, JobId job);
+  /// A job starts now; it may have run before.
+  void started(Desk& desk, JobId job);
   void ended(Desk& desk, JobId job);
   void withdrawn(Desk& desk, JobId job);
   void capacity_changed(Desk& desk);
-  /// Calls `known(job)` for each job whose wait under EASY has become known up to now.
-  void advance(Desk& desk, const std::function<void(JobId)>& known);
+  /// Calls `known(job, at)` for each job whose wait under EASY has become known up to now: it is to
+  /// be ranked again at that time, when it may be overdue.
+  void advance(Desk& desk, const std::function<void(JobId, Time)>& known);
 
-  /// Returns when a job is overdue if it does not run until then; kNever = not known yet.
+  /// Returns when a waiting job is overdue if it does not run until then; kNever = not known yet.
   Time overdue_at(const Candidate& job) const;
 
  private:
   ShadowEasy& easy(Desk& desk);
+  Duration expected_left(const Desk& desk, JobId job) const;
 
   double factor_;
   Duration grace_;
+  UserWaits users_;
   std::optional<ShadowEasy> easy_;   // once there is a view
   std::vector<Time> waited_enough_;  // of each job: when, if it had not run meanwhile
+  std::vector<Duration> waited_;     // of each job, up to its last start
 };
 
 /// Ranks as `order` does, but overdue jobs first. `bound` must outlive it.

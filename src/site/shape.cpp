@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "slurm/shape.h"
+#include "site/shape.h"
 
 #include <algorithm>
 #include <cctype>
@@ -9,7 +9,7 @@
 
 #include "text/number.h"
 
-namespace almanac::slurm {
+namespace almanac::site::json {
 namespace {
 
 // INFINITE and NO_VAL of slurm.h, in 32 and 64 bits. Those in 16 bits are numbers of jobs too, and
@@ -118,4 +118,4 @@ bool has(const std::vector<std::string>& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-}  // namespace almanac::slurm
+}  // namespace almanac::site::json

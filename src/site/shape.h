@@ -5,7 +5,7 @@
 /// a missing one null or one of two reserved numbers; from 23.02 on it is {"set", "infinite",
 /// "number"}. States and flags are words, later lists of words.
 ///
-/// Only for the .cpp files of this room.
+/// Only for .cpp files that read JSON.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@
 
 #include "base/time.h"
 
-namespace almanac::slurm {
+namespace almanac::site::json {
 
 using Value = simdjson::dom::element;
 
@@ -42,4 +42,4 @@ simdjson::dom::array records(Value from, std::string_view key);
 
 bool has(const std::vector<std::string>& words, std::string_view word);
 
-}  // namespace almanac::slurm
+}  // namespace almanac::site::json

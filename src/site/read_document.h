@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A document of Slurm's JSON, read record by record. Only for the .cpp files of this room.
+/// A document of Slurm's JSON, read record by record. Only for .cpp files that read JSON.
 #pragma once
 
 #include <string_view>
@@ -10,10 +10,10 @@
 #include <fmt/format.h>
 
 #include "base/result.h"
-#include "slurm/shape.h"
+#include "site/shape.h"
 #include "text/utf8.h"
 
-namespace almanac::slurm {
+namespace almanac::site::json {
 
 /// Returns the result of `read` on the document `json`.
 template <typename Read>
@@ -49,4 +49,4 @@ auto read_each(std::string_view json, std::string_view key, Read&& read)
   });
 }
 
-}  // namespace almanac::slurm
+}  // namespace almanac::site::json

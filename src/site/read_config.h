@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Reads the settings of a controller.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "site/site.h"
+#include "site/values.h"
+
+namespace almanac::site {
+
+/// Returns the settings of `scontrol show config`, "Key = Value" a line, as one record.
+Record config_record(const std::string& path, std::string_view text);
+
+/// Returns the settings among the lines of a slurm.conf as one record; a later line wins.
+Record config_record(std::span<const Record> lines);
+
+/// Reads the settings, the resources of AccountingStorageTRES and the licenses into `site`. `rows`
+/// are the rows of `sacctmgr show tres`, which has the order of the resources; empty if unknown.
+/// Adds what it assumes, and what it does not know. Fails with `invalid` for a value that cannot be
+/// right.
+Result<void> read_config(const Record& settings, std::span<const Record> rows, Site& site);
+
+/// Returns the settings of `site` after the values of some keys of slurm.conf (in any case) were
+/// changed: a what-if, or a scontrol reconfigure. Fails with `invalid` for a value that cannot be
+/// right.
+Result<Config> with_settings(const Site& site, const std::map<std::string, std::string>& changed);
+
+/// Reads the value of SchedulerParameters into `made`, whose other fields it leaves alone. Adds
+/// words that it does not know to `unknown`.
+void read_scheduler_parameters(const Record& settings, SchedulerSettings& made,
+                               std::vector<std::string>& unknown);
+
+/// Reads "gang,suspend" and the like; `key` is PreemptMode.
+PreemptMode read_preempt_mode(const Record& record, const std::string& key, PreemptMode missing);
+
+/// Reads JobDefaults ("DefCpuPerGPU=8,DefMemPerGPU=16000") into `made`.
+void read_job_defaults(const Record& record, JobDefaults& made);
+
+/// Reads the words of SelectTypeParameters ("CR_CORE_MEMORY") into `made`.
+void read_select_parameters(const Record& record, SelectSettings& made,
+                            std::vector<std::string>& unknown);
+
+}  // namespace almanac::site

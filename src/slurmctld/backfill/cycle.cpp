@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "slurmctld/backfill/cycle.h"
+
+#include <algorithm>
+
+#include "slurmctld/main_loop/preempt.h"
+
+namespace almanac::slurmctld {
+namespace {
+
+Seconds whole_seconds(Duration length) { return length.count() / 1000; }
+
+/// Tests of one job at later and later times; more than that never end well.
+constexpr int kMostTries = 1000;
+
+}  // namespace
+
+void BackfillCycle::run(Seconds now, bool plan_all) {
+  const site::SchedulerSettings& settings = state_.site.config.scheduler;
+  counts_ = {};
+  plans_.clear();
+  began_ = now;
+  resolution_ = std::max<Seconds>(1, whole_seconds(settings.bf_resolution));
+  window_ = whole_seconds(settings.bf_window);
+  space_.emplace(now / resolution_ * resolution_, (now + window_) / resolution_ * resolution_,
+                 state_.up);
+  std::vector<Queue::Record> order = preemption_order(state_);
+  if (order.empty()) order.assign(state_.queue.begin(), state_.queue.end());
+  const std::size_t end = plan_all ? order.size() : last_startable(order);
+  std::set<std::pair<JobNumber, PartitionAt>> refused_arrays;
+  for (std::size_t at = 0; at < end; ++at) {
+    Job& job = *order[at].job;
+    const PartitionAt partition = order[at].partition;
+    if (job.is_running) continue;
+    if (counts_.total >= settings.bf_max_job_test) return;
+    if (static_cast<int>(space_->records().size()) >= settings.bf_node_space_size) return;
+    if (settings.bf_max_job_start > 0 && counts_.started >= settings.bf_max_job_start) return;
+    if (refused_arrays.contains({job.array, partition})) continue;
+    if (exceeds_counts(job, partition)) continue;
+    ++counts_.total;
+    // Tasks of an array follow each other until one does not start.
+    int planned = 0;
+    for (bool goes_on = true; goes_on;) {
+      const bool is_array = job.is_array();
+      const std::size_t plans = plans_.size();
+      const std::size_t tasks = job.ask.tasks.size();
+      const bool started = try_record(job, partition, now);
+      if (started) ++counts_.started;
+      const bool was_planned = plans_.size() > plans;
+      if (was_planned) ++planned;
+      goes_on = is_array && (started ? tasks > 1
+                                     : was_planned && planned < static_cast<int>(tasks) &&
+                                           planned < settings.bf_max_job_array_resv &&
+                                           (job.ask.most_tasks == 0 ||
+                                            job.running_tasks + planned < job.ask.most_tasks));
+      if (is_array && !started && !was_planned) refused_arrays.insert({job.array, partition});
+    }
+  }
+}
+
+/// Returns how many records to look at: up to the last one that would fit without any promise.
+std::size_t BackfillCycle::last_startable(const std::vector<Queue::Record>& order) const {
+  if (state_.site.config.preempt.is_on()) return order.size();
+  const auto most = static_cast<std::size_t>(state_.site.config.scheduler.bf_max_job_test);
+  // Jobs that ask alike fit alike.
+  std::map<std::pair<std::uint32_t, PartitionAt>, bool> known;
+  std::size_t last = 0;
+  for (std::size_t at = 0; at < std::min(order.size(), most); ++at) {
+    const Job& job = *order[at].job;
+    const PartitionAt partition = order[at].partition;
+    const auto [fits, is_new] = known.try_emplace({job.shape, partition});
+    if (is_new) {
+      const NodeBits nodes = state_.usable(partition);
+      fits->second = can_start(state_.room, state_.question(job, partition, nodes));
+    }
+    if (fits->second && (!state_.admits || state_.admits(job))) last = at + 1;
+  }
+  return last;
+}
+
+bool BackfillCycle::exceeds_counts(const Job& job, PartitionAt partition) {
+  const site::SchedulerSettings& settings = state_.site.config.scheduler;
+  const auto exceeds = [](int& count, int most) { return most > 0 && count++ >= most; };
+  return exceeds(counts_.by_user_and_partition[{job.ask.user, partition}],
+                 settings.bf_max_job_user_part) ||
+         exceeds(counts_.by_partition[partition], settings.bf_max_job_part) ||
+         exceeds(counts_.by_association[job.association], settings.bf_max_job_assoc) ||
+         exceeds(counts_.by_user[job.ask.user], settings.bf_max_job_user);
+}
+
+bool BackfillCycle::may_reserve(const Job& job, PartitionAt partition, Seconds now) const {
+  const site::SchedulerSettings& settings = state_.site.config.scheduler;
+  const Seconds age = whole_seconds(settings.bf_min_age_reserve);
+  if (age > 0 && now - job.eligible < age) return false;
+  if (state_.priority(job, partition) < settings.bf_min_prio_reserve) return false;
+  if (settings.bf_one_resv_per_job && job.planned_start >= now) return false;
+  if (settings.bf_job_part_count_reserve > 0) {
+    const auto reserved = counts_.reserved.find(partition);
+    return reserved == counts_.reserved.end() ||
+           reserved->second < settings.bf_job_part_count_reserve;
+  }
+  return true;
+}
+
+/// Returns whether the job, or a task of the array, has started.
+bool BackfillCycle::try_record(Job& job, PartitionAt partition, Seconds now) {
+  if (job.ask.most_tasks > 0 && job.running_tasks >= job.ask.most_tasks) return false;
+  if (state_.check_partition(job, partition) != kNone) return false;
+  if (state_.admits && !state_.admits(job)) return false;
+  const site::SchedulerSettings& settings = state_.site.config.scheduler;
+  const Seconds limit = state_.limit_in(job, partition);
+  if (!settings.assoc_limit_stop) {
+    if (const ReasonName reason = state_.limits.before_nodes(job, partition, limit);
+        reason != kNone) {
+      job.reason = reason;
+      return false;
+    }
+  }
+  if (!settings.bf_licenses && !state_.has_licenses(job)) {
+    job.reason = kLicenses;
+    return false;
+  }
+  job.planned_start = kNoSeconds;
+  return try_once(job, partition, now, may_reserve(job, partition, now));
+}
+
+std::optional<PlannedStart> BackfillCycle::predict(const Job& job, PartitionAt partition,
+                                                   const NodeBits& nodes, Seconds now) {
+  const site::Config& config = state_.site.config;
+  const Question question = state_.real_question(job, partition, nodes);
+  if (auto allocation = fit_by_preemption(state_, job, partition, nodes, now)) {
+    return PlannedStart{now, *std::move(allocation)};
+  }
+  return will_run(state_.room, question, state_.running(), now,
+                  {.linear_window = whole_seconds(config.scheduler.bf_window_linear),
+                   .overrun = whole_seconds(config.kill_wait)});
+}
+
+/// Returns whether the job started.
+bool BackfillCycle::try_once(Job& job, PartitionAt partition, Seconds now, bool may_reserve) {
+  const site::SchedulerSettings& settings = state_.site.config.scheduler;
+  Seconds limit = state_.limit_in(job, partition);
+  if (job.ask.time_min != kNoSeconds) limit = std::min(limit, job.ask.time_min);
+  const auto least = static_cast<std::size_t>(
+      bounds_of(job.ask.request, state_.rules[partition], state_.table.size()).least_nodes);
+  Seconds later = now;
+  for (int tries = 0; tries < kMostTries; ++tries) {
+    const Seconds from = std::max(later, now);
+    NodeBits nodes = state_.usable(partition);
+    const Seconds reserved_until = state_.reservations.next_end(job, from, from + limit);
+    state_.reservations.apply(job, nodes, from, from + limit);
+    later = space_->narrow(nodes, from, from + limit);
+    if (reserved_until > 0 && reserved_until < began_ + window_) {
+      later = later == 0 ? reserved_until + 1 : std::min(later, reserved_until + 1);
+    }
+    for (const NodeAt node : job.ask.request.excluded) nodes.erase(node);
+    std::optional<PlannedStart> found;
+    if (nodes.size() >= least) found = predict(job, partition, nodes, now);
+    if (!found) {
+      if (later > from && may_reserve) continue;
+      return false;
+    }
+    NodeBits chosen(state_.table.size());
+    for (const Share& share : found->allocation.shares) chosen.insert(share.node);
+    Seconds start = std::max(found->start, from);
+    const auto is_completing = [&](const Share& each) { return state_.completing[each.node] > 0; };
+    if (start <= now && std::any_of(found->allocation.shares.begin(),
+                                    found->allocation.shares.end(), is_completing)) {
+      start = now + 1;
+      later = 0;
+    }
+    if (start <= now) {
+      const Outcome outcome = this->start(job, partition, nodes, now);
+      if (outcome == Outcome::started) return true;
+      if (outcome == Outcome::refused) {
+        if (!settings.assoc_limit_stop) return false;
+        constexpr Seconds kRefusedFor = 500;
+        start = later > 0 ? later : now + kRefusedFor;
+      }
+    } else if (!may_reserve) {
+      job.planned_start = start;
+      return false;
+    }
+    if (later > 0 && start > later) continue;
+    if (start / resolution_ * resolution_ > began_ + window_) return false;
+    if (start > now &&
+        space_->is_promised(chosen, start / resolution_ * resolution_, slot_end(start, limit))) {
+      later = start;
+      continue;
+    }
+    if (!settings.assoc_limit_stop &&
+        state_.check_limits(job, partition, limit, found->allocation) != kNone) {
+      return false;
+    }
+    reserve(job, partition, start, limit, std::move(chosen));
+    return false;
+  }
+  return false;
+}
+
+/// Returns the end of a promise, on the grid of bf_resolution.
+Seconds BackfillCycle::slot_end(Seconds start, Seconds limit) const {
+  const Seconds begin = start / resolution_ * resolution_;
+  Seconds end = start + limit;
+  if (state_.site.config.release >= 2411) end += resolution_ - 1;
+  return std::max(end / resolution_ * resolution_, begin + resolution_);
+}
+
+void BackfillCycle::reserve(Job& job, PartitionAt partition, Seconds start, Seconds limit,
+                            NodeBits nodes) {
+  space_->promise(nodes, start / resolution_ * resolution_, slot_end(start, limit));
+  ++counts_.reserved[partition];
+  if (job.planned_start == kNoSeconds || start < job.planned_start) {
+    job.planned_start = start;
+    job.planned_in = partition;
+    job.planned_nodes = nodes;
+  }
+  plans_.push_back({job.number, partition, start, start + limit, std::move(nodes)});
+}
+
+BackfillCycle::Outcome BackfillCycle::start(Job& job, PartitionAt partition, const NodeBits& nodes,
+                                            Seconds now) {
+  // The nodes are chosen again, with the weights that they really have.
+  state_.reset_weights(partition);
+  auto allocation = choose(state_.room, state_.real_question(job, partition, nodes));
+  if (!allocation) {
+    preempt_for(state_, job, partition, nodes, now);
+    return Outcome::busy;
+  }
+  Seconds limit = state_.limit_in(job, partition);
+  if (const ReasonName reason = state_.check_limits(job, partition, limit, *allocation);
+      reason != kNone) {
+    job.reason = reason;
+    return Outcome::refused;
+  }
+  if (job.ask.time_min != kNoSeconds && job.ask.time_min < limit) {
+    NodeBits chosen(state_.table.size());
+    for (const Share& share : allocation->shares) chosen.insert(share.node);
+    limit = longest_limit(job, partition, chosen, now);
+  }
+  return state_.start(job, partition, *std::move(allocation), now, limit, true) ? Outcome::started
+                                                                                : Outcome::busy;
+}
+
+/// Returns the longest limit of a job with --time-min that delays no promise.
+Seconds BackfillCycle::longest_limit(const Job& job, PartitionAt partition, const NodeBits& nodes,
+                                     Seconds now) const {
+  Seconds limit = state_.limit_in(job, partition);
+  for (const NodeSpace::Record& record : space_->records()) {
+    if (record.begin <= now || record.nodes.includes(nodes)) continue;
+    limit = std::min(limit, (record.begin - now) / 60 * 60);
+  }
+  return std::max(limit, job.ask.time_min);
+}
+
+}  // namespace almanac::slurmctld

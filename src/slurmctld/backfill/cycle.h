@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// One cycle of the backfill scheduler.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "slurmctld/backfill/node_space.h"
+#include "slurmctld/main_loop/state.h"
+
+namespace almanac::slurmctld {
+
+/// Starts jobs that delay no planned start of the jobs before them in the queue, and plans starts
+/// for the others.
+///
+/// Source   Slurm 22.05, plugins/sched/backfill/backfill.c (_attempt_backfill).
+/// Differs  Takes no time, so it never yields.
+class BackfillCycle {
+ public:
+  explicit BackfillCycle(State& state) : state_(state) {}
+
+  /// Looks at the queue. With `plan_all`, plans all jobs that Slurm would; without, it stops after
+  /// the last job that could start at once, which starts the same jobs.
+  void run(Seconds now, bool plan_all);
+  /// The starts that the last run() promised, in order.
+  const std::vector<Plan>& plans() const { return plans_; }
+
+ private:
+  /// How many jobs of an entity were tested.
+  struct Counts {
+    int total = 0;
+    std::map<PartitionAt, int> by_partition;
+    std::map<std::string, int> by_user;
+    std::map<std::pair<std::string, PartitionAt>, int> by_user_and_partition;
+    std::map<std::uint32_t, int> by_association;
+    std::map<PartitionAt, int> reserved;
+    int started = 0;
+  };
+
+  enum class Outcome : std::uint8_t { started, refused, busy };
+
+  bool try_record(Job& job, PartitionAt partition, Seconds now);
+  bool try_once(Job& job, PartitionAt partition, Seconds now, bool may_reserve);
+  std::optional<PlannedStart> predict(const Job& job, PartitionAt partition, const NodeBits& nodes,
+                                      Seconds now);
+  void reserve(Job& job, PartitionAt partition, Seconds start, Seconds limit, NodeBits nodes);
+  bool exceeds_counts(const Job& job, PartitionAt partition);
+  bool may_reserve(const Job& job, PartitionAt partition, Seconds now) const;
+  Outcome start(Job& job, PartitionAt partition, const NodeBits& nodes, Seconds now);
+  Seconds longest_limit(const Job& job, PartitionAt partition, const NodeBits& nodes,
+                        Seconds now) const;
+  Seconds slot_end(Seconds start, Seconds limit) const;
+  std::size_t last_startable(const std::vector<Queue::Record>& order) const;
+
+  State& state_;
+  std::optional<NodeSpace> space_;
+  Counts counts_;
+  std::vector<Plan> plans_;
+  Seconds began_ = 0;
+  Seconds resolution_ = 60;
+  Seconds window_ = 0;
+};
+
+}  // namespace almanac::slurmctld

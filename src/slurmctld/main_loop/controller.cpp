@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "slurmctld/main_loop/controller.h"
+
+#include <algorithm>
+
+namespace almanac::slurmctld {
+namespace {
+
+Seconds in_seconds(Duration length) { return length.count() / 1000; }
+Time moment(Seconds at) { return Time{Duration{at * 1000}}; }
+
+}  // namespace
+
+Controller::Controller(const site::Site& site, const Phases& phases, bool plan_all)
+    : state_(site),
+      pass_(state_),
+      cycle_(state_),
+      plan_all_(plan_all),
+      next_full_(phases.full_pass),
+      next_cycle_(phases.cycle),
+      next_decay_(phases.decay) {
+  for (const site::Reservation& each : site.reservations) {
+    NodeBits nodes(state_.table.size());
+    for (const site::NodeIndex node : each.nodes) nodes.insert(node);
+    state_.reservations.add({.name = each.name,
+                             .nodes = std::move(nodes),
+                             .start = each.start.time_since_epoch().count() / 1000,
+                             .end = each.end.time_since_epoch().count() / 1000,
+                             .flex = each.flags.flex,
+                             .maintenance = each.flags.maintenance});
+  }
+}
+
+void Controller::touch() { full_pass_due_ = cycle_due_ = true; }
+
+void Controller::changed(Seconds) {
+  touch();
+  pass_queued_ = true;
+}
+
+void Controller::submit(Job job, Seconds now) {
+  job.submit = now;
+  if (job.array == 0) job.array = job.number;
+  job.is_held = job.ask.held;
+  if (job.ask.begin_delay > 0) job.ask.begin = now + job.ask.begin_delay;
+  Job& added = state_.add(std::move(job), now);
+  added.reason = why_dormant(added, now);
+  if (added.reason != kNone) {
+    dormant_.insert(added.number);
+    if (added.is_held && state_.priorities) state_.priorities->hold(added.number);
+  } else {
+    added.eligible = now;
+    if (state_.priorities) state_.priorities->set_eligible(added.number, moment(now));
+    state_.enqueue(added);
+  }
+  changed(now);
+}
+
+void Controller::cancel(JobNumber number, Seconds now) {
+  Job* const job = state_.find(number);
+  if (job == nullptr) return;
+  if (job->is_running) return end(number, now, true);
+  dormant_.erase(number);
+  ended_[number] = {.at = now, .failed = true};
+  purges_.emplace_back(now, number);
+  job->end = now;
+  state_.forget(number);
+  touch();
+}
+
+void Controller::hold(JobNumber number, Seconds now) {
+  Job* const job = state_.find(number);
+  if (job == nullptr || job->is_running) return;
+  state_.dequeue(*job);
+  job->is_held = true;
+  job->reason = kJobHeldUser;
+  dormant_.insert(number);
+  if (state_.priorities) state_.priorities->hold(number);
+  changed(now);
+}
+
+void Controller::release(JobNumber number, Seconds now) {
+  Job* const job = state_.find(number);
+  if (job == nullptr || job->is_running) return;
+  job->is_held = false;
+  if (state_.priorities) state_.priorities->release(number, moment(now));
+  changed(now);
+}
+
+void Controller::end(JobNumber number, Seconds now, bool failed) {
+  Job* const job = state_.find(number);
+  if (job == nullptr || !job->is_running) return;
+  ended_[number] = {job->start, now, failed};
+  purges_.emplace_back(now, number);
+  state_.finish(*job, now);
+  state_.forget(number);
+  touch();
+  if (state_.site.config.scheduler.defer) {
+    pass_queued_ = true;
+  } else {
+    pass_now_ = true;
+  }
+}
+
+void Controller::adopt(Job job, PartitionAt partition, Allocation allocation, Seconds began) {
+  job.submit = std::min(job.submit, began);
+  if (job.array == 0) job.array = job.number;
+  Job& added = state_.add(std::move(job), began);
+  state_.adopt(added, partition, std::move(allocation), began);
+  touch();
+}
+
+void Controller::set_up(NodeAt node, bool up, Seconds now) {
+  if (up) {
+    state_.up.insert(node);
+  } else {
+    state_.up.erase(node);
+  }
+  changed(now);
+}
+
+void Controller::reserve(ReservedNodes reservation, Seconds now) {
+  state_.reservations.add(std::move(reservation));
+  changed(now);
+}
+
+ReasonName Controller::why_dormant(const Job& job, Seconds now) const {
+  if (job.is_held) return kJobHeldUser;
+  switch (judge(job, now)) {
+    case Verdict::fulfilled:
+      break;
+    case Verdict::waits:
+      return kDependency;
+    case Verdict::never:
+      return kDependencyNeverSatisfied;
+  }
+  if (job.ask.begin > now) return kBeginTime;
+  return state_.reservations.has_begun(job, now) ? kNone : kReservation;
+}
+
+Controller::Verdict Controller::judge(const Job& job, Seconds now) const {
+  bool any_waits = false;
+  for (const Dependency& each : job.ask.dependencies) {
+    const Verdict verdict = judge(job, each, now);
+    if (job.ask.any_dependency && verdict == Verdict::fulfilled) return verdict;
+    if (!job.ask.any_dependency && verdict == Verdict::never) return verdict;
+    any_waits = any_waits || verdict == Verdict::waits;
+  }
+  if (job.ask.any_dependency) return any_waits ? Verdict::waits : Verdict::never;
+  return any_waits ? Verdict::waits : Verdict::fulfilled;
+}
+
+Controller::Verdict Controller::judge(const Job& job, const Dependency& dependency,
+                                      Seconds now) const {
+  if (dependency.kind == DependencyKind::singleton) {
+    const bool is_alone =
+        std::none_of(state_.jobs.begin(), state_.jobs.end(), [&](const auto& each) {
+          const Job& other = each.second;
+          return other.number != job.number && other.ask.name == job.ask.name &&
+                 other.ask.user == job.ask.user && (other.is_running || other.number < job.number);
+        });
+    return is_alone ? Verdict::fulfilled : Verdict::waits;
+  }
+  const Job* const other = state_.find(dependency.job);
+  const bool tasks_left =
+      other == nullptr &&
+      std::any_of(state_.jobs.begin(), state_.jobs.end(),
+                  [&](const auto& each) { return each.second.array == dependency.job; });
+  if (other != nullptr || tasks_left) {
+    if (dependency.kind != DependencyKind::after || other == nullptr || !other->is_running) {
+      return Verdict::waits;
+    }
+    return now >= other->start + dependency.delay ? Verdict::fulfilled : Verdict::waits;
+  }
+  const auto ended = ended_.find(dependency.job);
+  // A job that the controller has forgotten counts as done.
+  if (ended == ended_.end()) return Verdict::fulfilled;
+  switch (dependency.kind) {
+    case DependencyKind::after: {
+      const Seconds since =
+          ended->second.started == kNoSeconds ? ended->second.at : ended->second.started;
+      return now >= since + dependency.delay ? Verdict::fulfilled : Verdict::waits;
+    }
+    case DependencyKind::after_ok:
+    case DependencyKind::after_corr:
+      return ended->second.failed ? Verdict::never : Verdict::fulfilled;
+    case DependencyKind::after_not_ok:
+      return ended->second.failed ? Verdict::fulfilled : Verdict::never;
+    default:
+      return Verdict::fulfilled;
+  }
+}
+
+void Controller::build_queue(Seconds now) {
+  state_.reservations.expire(now);
+  for (auto at = dormant_.begin(); at != dormant_.end();) {
+    Job& job = *state_.find(*at);
+    job.reason = why_dormant(job, now);
+    if (job.reason != kNone) {
+      ++at;
+      continue;
+    }
+    at = dormant_.erase(at);
+    job.eligible = std::max(job.submit, job.ask.begin);
+    if (!job.ask.dependencies.empty()) job.eligible = now;
+    if (state_.priorities) state_.priorities->set_eligible(job.number, moment(job.eligible));
+    state_.enqueue(job);
+  }
+  if (state_.priorities) state_.priorities->build_queue(moment(now));
+  const Seconds age = in_seconds(state_.site.config.min_job_age);
+  while (!purges_.empty() && purges_.front().first + age < now) {
+    ended_.erase(purges_.front().second);
+    purges_.pop_front();
+  }
+}
+
+void Controller::pass(Seconds now, bool full) {
+  build_queue(now);
+  pass_.run(now, full);
+}
+
+void Controller::decay(Seconds now) {
+  const Time last = state_.priorities->last_pass();
+  const Seconds since = last == kNoTime ? 0 : last.time_since_epoch().count() / 1000;
+  for (const RunningJob& each : state_.running()) {
+    Job& job = *state_.find(each.job);
+    state_.limits.elapse(job, now - std::max(job.start, since));
+  }
+  state_.priorities->pass(moment(now));
+  state_.refile();
+  touch();
+}
+
+void Controller::cycle(Seconds now) {
+  build_queue(now);
+  cycle_.run(now, plan_all_);
+}
+
+void Controller::run(Seconds now) {
+  const site::SchedulerSettings& settings = state_.site.config.scheduler;
+  if (std::exchange(pass_now_, false)) pass(now, false);
+  const Seconds interval = std::max<Seconds>(1, in_seconds(settings.sched_interval));
+  if (now >= next_full_ && full_pass_due_) {
+    pass(now, true);
+    full_pass_due_ = pass_queued_ = false;
+    last_loop_ = now;
+    next_full_ += ((now - next_full_) / interval + 1) * interval;
+  } else if (pass_queued_ && now - last_loop_ >= in_seconds(settings.batch_sched_delay)) {
+    pass(now, false);
+    pass_queued_ = false;
+    last_loop_ = now;
+  }
+  if (decays() && now >= next_decay_) {
+    decay(now);
+    const Seconds period = in_seconds(state_.site.config.priority.calc_period);
+    next_decay_ += ((now - next_decay_) / period + 1) * period;
+  }
+  if (cycle_due_ && now >= next_cycle_ && settings.type == site::SchedulerType::backfill &&
+      settings.bf_interval != kNoDuration) {
+    cycle_due_ = false;
+    cycle(now);
+    next_cycle_ = now + in_seconds(settings.bf_interval);
+  }
+}
+
+Seconds Controller::next(Seconds now) const {
+  const site::SchedulerSettings& settings = state_.site.config.scheduler;
+  if (pass_now_) return now;
+  Seconds next = kNothingDue;
+  const bool is_waiting = !state_.queue.empty() || !dormant_.empty();
+  if (is_waiting) {
+    if (pass_queued_) {
+      next = std::min(next, last_loop_ + in_seconds(settings.batch_sched_delay));
+    }
+    if (full_pass_due_) next = std::min(next, next_full_);
+    if (cycle_due_ && settings.type == site::SchedulerType::backfill &&
+        settings.bf_interval != kNoDuration) {
+      next = std::min(next, next_cycle_);
+    }
+    for (const JobNumber number : dormant_) {
+      const Job& job = *state_.find(number);
+      if (job.reason == kBeginTime) next = std::min(next, std::max(next_cycle_, job.ask.begin));
+    }
+    if (const Seconds change = state_.reservations.next_change(now); change > 0) {
+      next = std::min(next, change);
+    }
+  }
+  if (decays() && (is_waiting || !state_.running().empty())) next = std::min(next, next_decay_);
+  return std::max(next, now);
+}
+
+ReasonName Controller::reason(JobNumber number) const {
+  const Job* const job = state_.find(number);
+  if (job == nullptr || job->is_running) return kNone;
+  if (job->reason != kNone) return job->reason;
+  // Passes do not touch the jobs behind the one that blocks their partition.
+  const bool is_behind =
+      std::any_of(job->partitions.begin(), job->partitions.end(),
+                  [&](PartitionAt partition) { return pass_.has_failed(partition); });
+  return is_behind ? kPriority : kNone;
+}
+
+}  // namespace almanac::slurmctld

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// One pass of the main scheduler.
+#pragma once
+
+#include <vector>
+
+#include "slurmctld/main_loop/state.h"
+
+namespace almanac::slurmctld {
+
+/// Starts jobs in the order of the queue. The first job of a partition that does not fit blocks the
+/// later ones of that partition, and its nodes for all partitions.
+///
+/// Source   Slurm 22.05, slurmctld/job_scheduler.c (_schedule).
+/// Differs  Takes no time.
+class MainPass {
+ public:
+  explicit MainPass(State& state) : state_(state) {}
+
+  /// `full`: looks at all jobs, not only at the first default_queue_depth.
+  void run(Seconds now, bool full);
+  /// Whether the job was blocked in the last pass by another one of its partition.
+  bool has_failed(PartitionAt partition) const {
+    return partition < failed_.size() && failed_[partition];
+  }
+
+ private:
+  enum class Outcome : std::uint8_t { started, skipped, blocks };
+
+  Outcome try_record(Job& job, PartitionAt partition, Seconds now);
+  void fail(PartitionAt partition);
+  bool is_exempt(const Job& job, PartitionAt partition, Seconds now) const;
+
+  State& state_;
+  NodeBits available_;
+  std::vector<bool> failed_;  // by partition
+  std::vector<int> depth_;    // records seen, by partition
+  std::size_t open_ = 0;      // records of partitions that have not failed
+};
+
+}  // namespace almanac::slurmctld

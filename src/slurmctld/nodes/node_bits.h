@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Sets of nodes as words of bits, for the set algebra of a scheduling cycle.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace almanac::slurmctld {
+
+/// Position in the node table, which is the order of slurm.conf.
+using NodeAt = std::uint32_t;
+
+/// A set of positions in the node table. Both operands of a set operation have the same capacity.
+class NodeBits {
+ public:
+  NodeBits() = default;
+  explicit NodeBits(std::size_t capacity, bool full = false)
+      : words_((capacity + 63) / 64, full ? ~std::uint64_t{0} : 0) {
+    if (full && capacity % 64 != 0) words_.back() = (std::uint64_t{1} << (capacity % 64)) - 1;
+  }
+
+  void insert(NodeAt node) { words_[node / 64] |= bit(node); }
+  void erase(NodeAt node) { words_[node / 64] &= ~bit(node); }
+  bool contains(NodeAt node) const { return (words_[node / 64] & bit(node)) != 0; }
+  void clear() { std::fill(words_.begin(), words_.end(), 0); }
+
+  NodeBits& operator&=(const NodeBits& other) {
+    for (std::size_t at = 0; at < words_.size(); ++at) words_[at] &= other.words_[at];
+    return *this;
+  }
+  NodeBits& operator|=(const NodeBits& other) {
+    for (std::size_t at = 0; at < words_.size(); ++at) words_[at] |= other.words_[at];
+    return *this;
+  }
+  /// Removes the members of `other`.
+  NodeBits& operator-=(const NodeBits& other) {
+    for (std::size_t at = 0; at < words_.size(); ++at) words_[at] &= ~other.words_[at];
+    return *this;
+  }
+
+  bool empty() const {
+    return std::all_of(words_.begin(), words_.end(), [](std::uint64_t word) { return word == 0; });
+  }
+  std::size_t size() const {
+    std::size_t members = 0;
+    for (const std::uint64_t word : words_)
+      members += static_cast<std::size_t>(std::popcount(word));
+    return members;
+  }
+  bool includes(const NodeBits& other) const {
+    for (std::size_t at = 0; at < words_.size(); ++at) {
+      if ((other.words_[at] & ~words_[at]) != 0) return false;
+    }
+    return true;
+  }
+  bool overlaps(const NodeBits& other) const {
+    for (std::size_t at = 0; at < words_.size(); ++at) {
+      if ((other.words_[at] & words_[at]) != 0) return true;
+    }
+    return false;
+  }
+  /// Calls `act` with each member, in ascending order.
+  template <typename Act>
+  void each(Act&& act) const {
+    for (std::size_t at = 0; at < words_.size(); ++at) {
+      for (std::uint64_t word = words_[at]; word != 0; word &= word - 1) {
+        act(static_cast<NodeAt>(at * 64 + static_cast<std::size_t>(std::countr_zero(word))));
+      }
+    }
+  }
+  bool operator==(const NodeBits&) const = default;
+
+ private:
+  static std::uint64_t bit(NodeAt node) { return std::uint64_t{1} << (node % 64); }
+
+  std::vector<std::uint64_t> words_;
+};
+
+}  // namespace almanac::slurmctld

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What each node offers to one job.
+///
+/// Source   Slurm 22.05, select/cons_tres/job_test.c (can_job_run_on_node), gres_select_filter.c.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "slurmctld/nodes/room.h"
+
+namespace almanac::slurmctld {
+
+/// How many nodes and CPUs a job needs, once its options and its partition are combined.
+struct Bounds {
+  int least_nodes = 1;
+  int most_nodes = 1;
+  int wanted_nodes = 1;  ///< Upper end of a range, otherwise least_nodes.
+  int tasks = 1;
+  int cpus = 1;
+
+  /// Whether `count` nodes are enough while `left` of the wanted ones are missing.
+  bool is_enough(int count, int left) const {
+    return count >= (wanted_nodes > least_nodes ? left + least_nodes - wanted_nodes : left);
+  }
+};
+
+Bounds bounds_of(const NodeRequest& request, const PartitionRules& partition, std::size_t nodes);
+
+struct Offer {
+  NodeAt node = 0;
+  int cpus = 0;
+  int gpus = 0;             ///< Free GPUs that the job can use; 0 for a CPU job.
+  std::int64_t weight = 0;  ///< Lighter offers are used first.
+  bool taken = false;
+
+  /// What nodes with few resources are dropped by.
+  int resources() const { return cpus + gpus; }
+};
+
+/// Near GPUs that the last will-run test left in the weights of nodes, by node (Slurm 22.05 and
+/// 23.02: the byte is reset only by a start or a main pass).
+using StaleWeights = std::vector<std::uint8_t>;
+
+/// What a job asks, in which partition and row, and where it may go.
+struct Question {
+  const NodeRequest& request;
+  const PartitionRules& partition;
+  const NodeBits& candidates;
+  StaleWeights* stale = nullptr;  ///< Read and written by a will-run test; null otherwise.
+  int row = -1;                   ///< Row of shared cores; -1 = only cores that no job uses.
+  TypeId feature = -1;            ///< The feature of NodeRequest::one_of that is tried; -1 = none.
+
+  bool is_exclusive() const { return request.exclusive || partition.exclusive; }
+};
+
+/// Returns the nodes that can hold a part of the job, in the order of the node table.
+void make_offers(const Room& room, const Question& question, const Bounds& bounds,
+                 std::vector<Offer>& offers);
+
+}  // namespace almanac::slurmctld
