@@ -476,7 +476,6 @@ void register_preempt(Registry& registry) {
                                .bound = told.number("bound"),
                                .grace = told.duration("grace_s"),
                                .user_grace = told.duration("user_grace_s"),
-
                                .meets_deadlines = told.word("deadlines") == "met"});
       });
 }

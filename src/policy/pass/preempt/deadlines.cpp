@@ -49,6 +49,10 @@ class DueFirst final : public Order {
     if (!deadlines_.is_due(job.job)) return order_->rank(job);
     return kDue + static_cast<double>(job.request.deadline.time_since_epoch().count());
   }
+  /// No term states that a job is due.
+  Standing standing(const Candidate& job) const override {
+    return deadlines_.is_due(job.job) ? Standing{} : order_->standing(job);
+  }
   double tie(const Candidate& job) const override { return order_->tie(job); }
   double drift() const override { return order_->drift(); }
   Duration jumps_after(const Candidate& job) const override { return order_->jumps_after(job); }
