@@ -56,7 +56,7 @@ void register_slurm_snapshot(Program& program) {
       *program.noun(Purpose::run, "slurm", "Advise and steer a Slurm cluster")
            .add_subcommand("snapshot", "Collect the description of this Slurm site in a folder");
   const auto folder = std::make_shared<std::string>("site");
-  command.add_option("--out", *folder, "Folder to write (default: site)")->type_name("DIR");
+  command.add_option("--out", *folder, "Folder to write")->type_name("DIR")->capture_default_str();
   add_example(command, "almanac slurm snapshot --out site");
   add_example(command, "almanac advise sacct.txt --cluster site");
   add_exit_status(command, "1", "The settings, nodes or partitions are missing");
