@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "site/cluster.h"
 
+#include <filesystem>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "cluster/read.h"
+#include "support/shared_data.h"
 #include "support/temporary_folder.h"
 
 namespace almanac::site {
@@ -181,6 +184,23 @@ TEST_F(SiteCluster, HasTheTiersSwitchesAndLimitsOfASite) {
   EXPECT_EQ(made->tenants[0].limit, 6);
   EXPECT_EQ(made->tenants[1].name, "ann");
   EXPECT_EQ(made->tenants[1].parent, 0);
+}
+
+TEST_F(SiteCluster, EveryRecordedSiteIsACluster) {
+  const auto root = shared_path("golden/slurm");
+  if (!root) GTEST_SKIP() << "golden/slurm is absent";
+  int clusters = 0;
+  for (const auto& each : std::filesystem::directory_iterator(*root)) {
+    if (!std::filesystem::exists(each.path() / "scontrol_config.txt")) continue;
+    const auto made = site::read_cluster(each.path().string());
+    ASSERT_TRUE(made) << to_string(made.error());
+    ++clusters;
+    EXPECT_EQ(made->gpus(), 48) << each.path();
+    EXPECT_EQ(made->nodes.size(), 8U);
+    EXPECT_TRUE(made->takes_every_job) << "all partitions share nodes";
+    EXPECT_THAT(made->notes, Contains(HasSubstr("only policy slurm models")));
+  }
+  EXPECT_GE(clusters, 14);
 }
 
 }  // namespace
