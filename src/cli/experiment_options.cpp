@@ -52,9 +52,10 @@ void ExperimentOptions::add_to(CLI::App& command) {
   trace.add_to(command);
   const InGroup group(command, Group::cluster);
   command
-      .add_option("--cluster", experiment.cluster,
-                  "Cluster: a file (TOML, CSV, slurm.conf, output of scontrol show nodes or "
-                  "sinfo), or NxG for N nodes of G GPUs (default: inferred from the log)")
+      .add_option(
+          "--cluster", experiment.cluster,
+          "Cluster: a file (TOML, CSV, slurm.conf, output of scontrol or sinfo), a folder of "
+          "a Slurm site, or NxG for N nodes of G GPUs (default: inferred from the log)")
       ->option_text("FILE|NxG");
   begin_group(command, Group::policies);
   command

@@ -9,10 +9,10 @@
 
 #include "cli/option_group.h"
 #include "cli/program.h"
-#include "cluster/read.h"
 #include "experiment/impossible_jobs.h"
 #include "experiment/infer_cluster.h"
 #include "experiment/shares_of_cluster.h"
+#include "site/cluster.h"
 #include "study/introduction.h"
 #include "table/digest.h"
 #include "text/human.h"
@@ -30,9 +30,10 @@ std::string short_name(const std::string& path) {
 void StudyOptions::add_to(CLI::App& command, const std::string& suffix) {
   const InGroup group(command, Group::input);
   command
-      .add_option("--cluster" + suffix, cluster,
-                  "Cluster: a file (TOML, CSV, slurm.conf, output of scontrol show nodes or "
-                  "sinfo), or NxG for N nodes of G GPUs (default: inferred from the log)")
+      .add_option(
+          "--cluster" + suffix, cluster,
+          "Cluster: a file (TOML, CSV, slurm.conf, output of scontrol or sinfo), a folder of "
+          "a Slurm site, or NxG for N nodes of G GPUs (default: inferred from the log)")
       ->option_text("FILE|NxG")
       ->group(heading(Group::cluster));
   command.add_option("--from" + suffix, from, "Only jobs submitted at this time or later")
@@ -62,7 +63,7 @@ Result<StudiedTrace> StudyOptions::load(const TraceOptions& options) const {
   StudiedTrace studied{.trace = std::move(*trace), .cluster = {}, .filter = {}};
   if (!filter.empty()) studied.filter = fmt::format("submitted {}", fmt::join(filter, " and "));
   if (!cluster.empty()) {
-    auto read = cluster::read_cluster(cluster);
+    auto read = site::read_cluster(cluster);
     if (!read) return tl::unexpected(read.error());
     studied.cluster = std::move(*read);
     experiment::share_gpus_by(studied.cluster, studied.trace);

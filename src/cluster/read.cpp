@@ -204,8 +204,10 @@ Result<Cluster> read_cluster(const std::string& text) {
     return parse_shorthand(text, cross);
   }
   if (text.ends_with(".toml")) return read_toml(text);
-  if (const auto content = table::read_text_file(text); content && is_slurm_text(*content)) {
-    return read_slurm_text(text, *content);
+  if (const auto content = table::read_text_file(text); content && is_sinfo_text(*content)) {
+    const auto site = read_sinfo(text, *content);
+    if (!site) return tl::unexpected(site.error());
+    return cluster_of(*site, text);
   }
   Result<CsvReader> csv = CsvReader::open(text);
   if (!csv) return tl::unexpected(csv.error());

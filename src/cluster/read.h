@@ -20,9 +20,8 @@ namespace almanac::cluster {
 ///   sn,cpu_milli,memory_mib,gpu,model Alibaba openb's nodes
 ///   vc,node num                       Philly's nodes of each virtual cluster, 8 GPUs each
 ///   machineId, number of GPUs, ...    Philly's machines
-/// or output of Slurm: slurm.conf, gres.conf, `scontrol show nodes` or `sinfo`
-/// (cluster/slurm_file.h). docs/reference/formats.md shows each. Fails with `not_found` or
-/// `invalid`, naming file and line.
+/// or output of `sinfo` (cluster/slurm_file.h); site/cluster.h reads Slurm's other files too.
+/// docs/reference/formats.md shows each. Fails with `not_found` or `invalid`, naming file and line.
 Result<Cluster> read_cluster(const std::string& text);
 
 /// Returns the source of a value in the TOML, by virtual cluster, class of nodes and key; "" for no

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,32 +14,6 @@
 
 namespace almanac::cluster {
 namespace {
-
-enum class SlurmKind { none, conf, scontrol, sinfo };
-
-/// By lines: what only scontrol prints, what only a header of sinfo has, what only a file of
-/// configuration says.
-SlurmKind slurm_kind_of(std::string_view text) {
-  constexpr int kHeaderLines = 3;  // sinfo -l prints the date first
-  SlurmKind kind = SlurmKind::none;
-  for (int number = 0; !text.empty(); ++number) {
-    const std::string_view line = without_blanks(take_line(text));
-    const auto has = [&](std::string_view word) { return line.find(word) != line.npos; };
-    if (has("CPUTot=") || has("CPUAlloc=") || has("CfgTRES=")) return SlurmKind::scontrol;
-    const bool names_nodes = has("NODELIST") || has("HOSTNAMES") || has("NODE_NAME");
-    const bool is_header = has("PARTITION") || has("STATE") || has("GRES") || has("CPUS") ||
-                           has("MEMORY") || has("NODES");
-    if (number < kHeaderLines && !has("=") && names_nodes && is_header) return SlurmKind::sinfo;
-    const std::string lower = in_lower_case(line);
-    const std::string key = lower.substr(0, lower.find_first_of("= "));
-    for (const char* const known :
-         {"nodename", "partitionname", "clustername", "nodeset", "slurmctldhost", "autodetect"}) {
-      if (key == known && has("=") && kind == SlurmKind::none) kind = SlurmKind::conf;
-    }
-    if (lower.starts_with("name=gpu") && kind == SlurmKind::none) kind = SlurmKind::conf;
-  }
-  return kind;
-}
 
 /// The partitions that share nodes, together: the first name of each group, by partition.
 std::map<std::string, std::string> groups_of(const std::vector<SlurmNode>& nodes) {
@@ -108,6 +83,8 @@ void note_nodes(const SlurmSite& site, std::vector<std::string>& notes) {
        [](const SlurmNode& node) { return classes_of(node).size() > 1; });
 }
 
+}  // namespace
+
 Result<Cluster> cluster_of(const SlurmSite& site, const std::string& path) {
   Cluster made;
   made.notes = site.notes;
@@ -137,18 +114,19 @@ Result<Cluster> cluster_of(const SlurmSite& site, const std::string& path) {
   made.takes_every_job = vcs.size() == 1;
   for (auto& [first, vc] : vcs) {
     made.add_vc(vc.name);
-    // Nodes of one make side by side, in the order in which the first of each comes.
-    std::vector<std::pair<NodeClass, std::vector<std::string>>> makes;
+    // Nodes of one make in one rack side by side, in the order in which the first of each comes.
+    std::vector<std::tuple<NodeClass, std::string, std::vector<std::string>>> makes;
     for (const SlurmNode* const node : vc.nodes) {
       for (NodeClass& make : classes_of(*node)) {
-        auto known = std::find_if(makes.begin(), makes.end(),
-                                  [&](const auto& each) { return each.first == make; });
-        if (known == makes.end()) known = makes.insert(known, {std::move(make), {}});
-        known->second.push_back(node->name);
+        auto known = std::find_if(makes.begin(), makes.end(), [&](const auto& each) {
+          return std::get<0>(each) == make && std::get<1>(each) == node->rack;
+        });
+        if (known == makes.end()) known = makes.insert(known, {std::move(make), node->rack, {}});
+        std::get<2>(*known).push_back(node->name);
       }
     }
-    for (auto& [make, names] : makes) {
-      made.add_nodes(make, static_cast<std::uint32_t>(names.size()), names);
+    for (auto& [make, rack, names] : makes) {
+      made.add_nodes(make, static_cast<std::uint32_t>(names.size()), names, rack);
     }
   }
   if (made.gpu_types().size() > kMaxGpuTypes) {
@@ -158,17 +136,17 @@ Result<Cluster> cluster_of(const SlurmSite& site, const std::string& path) {
   return made;
 }
 
-}  // namespace
-
-bool is_slurm_text(std::string_view text) { return slurm_kind_of(text) != SlurmKind::none; }
-
-Result<Cluster> read_slurm_text(const std::string& path, std::string_view text) {
-  const SlurmKind kind = slurm_kind_of(text);
-  auto site = kind == SlurmKind::scontrol ? read_scontrol_nodes(path, text)
-              : kind == SlurmKind::sinfo  ? read_sinfo(path, text)
-                                          : read_slurm_conf(path, text);
-  if (!site) return tl::unexpected(site.error());
-  return cluster_of(*site, path);
+bool is_sinfo_text(std::string_view text) {
+  constexpr int kHeaderLines = 3;  // sinfo -l prints the date first
+  for (int number = 0; number < kHeaderLines && !text.empty(); ++number) {
+    const std::string_view line = take_line(text);
+    const auto has = [&](std::string_view word) { return line.find(word) != line.npos; };
+    const bool names_nodes = has("NODELIST") || has("HOSTNAMES") || has("NODE_NAME");
+    const bool is_header = has("PARTITION") || has("STATE") || has("GRES") || has("CPUS") ||
+                           has("MEMORY") || has("NODES");
+    if (!has("=") && names_nodes && is_header) return true;
+  }
+  return false;
 }
 
 }  // namespace almanac::cluster

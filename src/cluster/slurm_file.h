@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Reads a cluster from what every Slurm site has: slurm.conf with gres.conf, or the output of
-/// `scontrol show nodes` or `sinfo`.
+/// Clusters of Slurm sites: what is common to all descriptions of one, and the output of `sinfo`.
+/// The room `site` reads slurm.conf and scontrol.
 ///
 /// Partitions that share nodes become one virtual cluster, "debug+gpu"; a single virtual cluster
 /// takes every job. A node with several GPU types becomes one node per type, each with its share of
 /// the cores and memory.
 ///
-/// Source   slurm.conf(5), gres.conf(5), scontrol(1) and sinfo(1) of Slurm 20.11 to 25.05.
+/// Source   sinfo(1) of Slurm 20.11 to 25.11.
 #pragma once
 
 #include <string>
@@ -29,6 +29,7 @@ struct SlurmNode {
   double memory_gb = 0;  ///< 0 if unknown.
   std::vector<std::string> partitions{};
   bool is_out = false;  ///< Currently down, drained or in maintenance.
+  std::string rack{};   ///< As in Node::rack.
   Where where{};
 };
 
@@ -38,22 +39,15 @@ struct SlurmSite {
   std::vector<std::string> notes;
 };
 
-/// Whether `text` is one of these formats, judged by its content.
-bool is_slurm_text(std::string_view text);
+/// Returns the cluster of a site. Fails with `invalid` if no node is in a partition, or for more
+/// GPUs than a node or kinds of GPUs than a cluster can have.
+Result<Cluster> cluster_of(const SlurmSite& site, const std::string& path);
 
-/// Returns the cluster that file `path` with content `text` describes. Also reads the gres.conf
-/// next to a slurm.conf, and the files that it includes. Fails with `invalid`, naming file and
-/// line, or the command to run if the text has no GPUs.
-Result<Cluster> read_slurm_text(const std::string& path, std::string_view text);
+/// Whether `text` is output of sinfo with a header, judged by its first lines.
+bool is_sinfo_text(std::string_view text);
 
-/// Reads slurm.conf, gres.conf, or both in one file.
-Result<SlurmSite> read_slurm_conf(const std::string& path, std::string_view text);
-/// Reads `scontrol show nodes`, in blocks or with -o.
-Result<SlurmSite> read_scontrol_nodes(const std::string& path, std::string_view text);
-/// Reads `sinfo` with its header; columns are separated by blanks or `|`.
+/// Reads `sinfo` with its header; columns are separated by blanks or `|`. Fails with `invalid`,
+/// naming file and line, or the command to run if the text has no GPUs.
 Result<SlurmSite> read_sinfo(const std::string& path, std::string_view text);
-
-/// The command that prints everything Almanac reads about nodes.
-inline constexpr const char* kShowNodes = "scontrol show nodes -o > nodes.txt";
 
 }  // namespace almanac::cluster

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What scontrol show nodes and sinfo print.
+// What sinfo prints.
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -40,74 +39,6 @@ std::optional<double> amount_of(std::string_view text) {
   const auto value = text::parse_decimal(text);
   if (!value || *value < 0) return std::nullopt;
   return value;
-}
-
-/// Key=Value pairs; a value may have blanks, a key begins with a capital.
-void add_fields(std::string_view line, std::map<std::string, std::string>& fields) {
-  std::string* last = nullptr;
-  for (const std::string_view word : words_in(line)) {
-    const auto equals = word.find('=');
-    const bool is_key =
-        equals != std::string_view::npos && equals > 0 &&
-        std::isupper(static_cast<unsigned char>(word.front())) != 0 &&
-        std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(equals),
-                    [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
-    if (is_key) {
-      last = &fields[std::string(word.substr(0, equals))];
-      *last = word.substr(equals + 1);
-    } else if (last != nullptr) {
-      last->append(" ").append(word);
-    }
-  }
-}
-
-/// Where Gres tells none, types may be among what is accounted: "cpu=48,gres/gpu:a100=4".
-void add_types(std::string_view tres, text::Gres& gres) {
-  text::Gres typed;
-  for (const std::string& item : split_list(tres)) {
-    if (!item.starts_with("gres/gpu:")) continue;
-    const auto told = text::parse_gres(item);
-    if (!told) continue;
-    typed.gpus += told->gpus;
-    typed.types.insert(typed.types.end(), told->types.begin(), told->types.end());
-  }
-  if (typed.gpus > 0 && typed.gpus == gres.gpus) gres.types = typed.types;
-}
-
-Result<SlurmNode> node_of(const std::map<std::string, std::string>& fields, const Where& where) {
-  const auto get = [&](const char* key) {
-    const auto found = fields.find(key);
-    const bool is_nothing = found == fields.end() || found->second == "(null)" ||
-                            found->second == "N/A" || found->second == "None";
-    return is_nothing ? std::string() : found->second;
-  };
-  SlurmNode node{.name = get("NodeName"), .where = where};
-  const auto amount = [&](const char* key, double unit) -> Result<double> {
-    const auto value = amount_of(get(key));
-    if (value && *value / unit <= kMostPerNode) return *value / unit;
-    return fail(Code::invalid,
-                fmt::format("{} of node {} must be a number of 0 or more: \"{}\"", key, node.name,
-                            get(key)),
-                where);
-  };
-  const auto cpus = amount("CPUTot", 1);
-  if (!cpus) return tl::unexpected(cpus.error());
-  node.cpus = *cpus;
-  const auto memory = amount("RealMemory", 1024);
-  if (!memory) return tl::unexpected(memory.error());
-  node.memory_gb = *memory;
-  const auto gres = text::parse_gres(get("Gres"));
-  if (!gres) {
-    return fail(
-        Code::invalid,
-        fmt::format("Gres of node {} must be like gpu:a100:8: \"{}\"", node.name, get("Gres")),
-        where);
-  }
-  node.gres = *gres;
-  if (node.gres.types.empty()) add_types(get("CfgTRES"), node.gres);
-  node.partitions = split_list(get("Partitions"));
-  node.is_out = is_out_of_service(get("State"));
-  return node;
 }
 
 Result<void> need_gpus(const SlurmSite& site, const std::string& path) {
@@ -281,52 +212,6 @@ class SinfoReader {
 };
 
 }  // namespace
-
-Result<SlurmSite> read_scontrol_nodes(const std::string& path, std::string_view text) {
-  SlurmSite site;
-  std::map<std::string, std::string> fields;
-  Where where{path};
-  std::map<std::string, std::int64_t> seen;
-  const auto finish = [&]() -> Result<void> {
-    if (fields.empty()) return {};
-    auto node = node_of(fields, where);
-    fields.clear();
-    if (!node) return tl::unexpected(node.error());
-    const auto [known, is_new] = seen.emplace(node->name, where.line);
-    if (!is_new) {
-      return fail(
-          Code::invalid,
-          fmt::format("node {} is listed twice, first in line {}", node->name, known->second),
-          where);
-    }
-    site.nodes.push_back(std::move(*node));
-    return {};
-  };
-  bool is_other = false;  // a record that is no node
-  for (std::int64_t number = 1; !text.empty(); ++number) {
-    const std::string_view line = take_line(text);
-    const std::string_view content = without_blanks(line);
-    if (content.empty()) continue;
-    const bool begins = line.front() != ' ' && line.front() != '\t';
-    if (begins) {
-      if (auto done = finish(); !done) return tl::unexpected(done.error());
-      is_other = !content.starts_with("NodeName=");
-      if (is_other && content.find('=') == std::string_view::npos) {
-        return fail(
-            Code::invalid,
-            fmt::format("a record begins with NodeName=, found \"{}\"", content.substr(0, 60)),
-            {path, number}, fmt::format("print it with {}", kShowNodes));
-      }
-      where.line = number;
-    }
-    if (!is_other) add_fields(content, fields);
-  }
-  if (auto done = finish(); !done) return tl::unexpected(done.error());
-  site.tells_partitions = std::any_of(site.nodes.begin(), site.nodes.end(),
-                                      [](const auto& node) { return !node.partitions.empty(); });
-  if (auto enough = need_gpus(site, path); !enough) return tl::unexpected(enough.error());
-  return site;
-}
 
 Result<SlurmSite> read_sinfo(const std::string& path, std::string_view text) {
   return SinfoReader(path).read(text);

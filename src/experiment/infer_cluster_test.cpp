@@ -9,6 +9,7 @@
 #include "cluster/read_toml.h"
 #include "experiment/impossible_jobs.h"
 #include "experiment/shares_of_cluster.h"
+#include "site/cluster.h"
 #include "support/temporary_folder.h"
 #include "trace/read.h"
 
@@ -299,7 +300,7 @@ TEST(SharesOfCluster, SayWhatPartOfAGpuJobsHold) {
                    "gres/shard=2|n1\n"));
   ASSERT_TRUE(trace) << to_string(trace.error());
   auto site =
-      cluster::read_cluster(folder.write("slurm.conf", "NodeName=n1 CPUs=8 Gres=gpu:2,shard:16\n"));
+      site::read_cluster(folder.write("slurm.conf", "NodeName=n1 CPUs=8 Gres=gpu:2,shard:16\n"));
   ASSERT_TRUE(site) << to_string(site.error());
   share_gpus_by(*site, *trace);
   EXPECT_FLOAT_EQ(trace->jobs.at(0).request.gpu_share, 0.25F);

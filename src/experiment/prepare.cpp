@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cluster/read.h"
 #include "energy/power_file.h"
 #include "experiment/experiment.h"
 #include "experiment/impossible_jobs.h"
@@ -24,6 +23,7 @@
 #include "policy/registry.h"
 #include "predict/model_file.h"
 #include "schedule/speed_book.h"
+#include "site/cluster.h"
 #include "table/digest.h"
 #include "text/datetime.h"
 
@@ -371,9 +371,8 @@ Result<Prepared> prepare(const Experiment& experiment) {
   if (const auto runs = compose_runs(experiment); !runs) return tl::unexpected(runs.error());
   Result<trace::Trace> trace = trace::read_trace(experiment.trace, experiment.reading);
   if (!trace) return tl::unexpected(trace.error());
-  Result<cluster::Cluster> cluster = experiment.cluster.empty()
-                                         ? infer_cluster(*trace)
-                                         : cluster::read_cluster(experiment.cluster);
+  Result<cluster::Cluster> cluster =
+      experiment.cluster.empty() ? infer_cluster(*trace) : site::read_cluster(experiment.cluster);
   if (!cluster) return tl::unexpected(cluster.error());
   share_gpus_by(*cluster, *trace);
   note_impossible_jobs(*cluster, *trace);

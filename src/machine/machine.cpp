@@ -9,12 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cluster/read.h"
 #include "machine/connections.h"
 #include "machine/devices.h"
 #include "machine/instances.h"
 #include "profiling/machine.h"
 #include "shepherd/run.h"
+#include "site/cluster.h"
 
 namespace almanac::machine {
 namespace {
@@ -153,7 +153,7 @@ Result<Machine> find_machine(const std::string& cluster_file, bool makes_instanc
           "no GPU was found: {}; describe the machine in a file with --cluster", found.no_nvml));
     }
   } else {
-    auto told = cluster::read_cluster(cluster_file);
+    auto told = site::read_cluster(cluster_file);
     if (!told) return tl::unexpected(told.error());
     made.cluster = std::move(*told);
     if (auto right = check_boards(made, devices.all, cluster_file); !right) {

@@ -88,4 +88,18 @@ Kind kind_of(std::string_view name, std::string_view head) {
   return Kind::none;
 }
 
+bool is_conf_text(std::string_view text) {
+  while (!text.empty()) {
+    const std::string line = in_lower_case(without_blanks(cluster::take_line(text)));
+    if (line.find('=') == std::string::npos) continue;
+    const std::string key = line.substr(0, line.find_first_of("= "));
+    for (const char* const known :
+         {"nodename", "partitionname", "clustername", "nodeset", "slurmctldhost", "autodetect"}) {
+      if (key == known) return true;
+    }
+    if (line.starts_with("name=gpu")) return true;
+  }
+  return false;
+}
+
 }  // namespace almanac::site

@@ -30,6 +30,10 @@ enum class Kind : std::uint8_t {
 };
 
 /// Returns the kind of a text by its beginning; `name` is that of the file, without its folder.
+/// Only a file called slurm.conf is one: others may be included by it.
 Kind kind_of(std::string_view name, std::string_view head);
+
+/// Whether a text of another name has lines of slurm.conf or gres.conf.
+bool is_conf_text(std::string_view text);
 
 }  // namespace almanac::site

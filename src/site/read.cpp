@@ -61,6 +61,8 @@ class SiteReader {
   Result<Site> read_file(const fs::path& path) {
     auto taken = take(path);
     if (!taken) return tl::unexpected(taken.error());
+    if (!*taken) taken = take_conf(path);
+    if (!taken) return tl::unexpected(taken.error());
     if (!*taken) {
       return fail(Code::invalid, "the file is neither slurm.conf nor output of Slurm's commands",
                   {path.string()}, kCollect);
@@ -69,7 +71,7 @@ class SiteReader {
       for (const char* const name : {"gres.conf", "topology.conf"}) {
         const fs::path beside = path.parent_path() / name;
         std::error_code ignored;
-        if (!fs::is_regular_file(beside, ignored)) continue;
+        if (path.filename() == name || !fs::is_regular_file(beside, ignored)) continue;
         if (auto other = take(beside); !other) return tl::unexpected(other.error());
       }
     }
@@ -93,6 +95,15 @@ class SiteReader {
     auto text = table::read_text_file(path.string());
     if (!text) return tl::unexpected(text.error());
     files_[kind].push_back({path.string(), std::move(*text)});
+    return true;
+  }
+
+  /// Takes a file of any name as slurm.conf, if it has such lines.
+  Result<bool> take_conf(const fs::path& path) {
+    auto text = table::read_text_file(path.string());
+    if (!text) return tl::unexpected(text.error());
+    if (!is_conf_text(*text)) return false;
+    files_[Kind::slurm_conf].push_back({path.string(), std::move(*text)});
     return true;
   }
 
@@ -270,7 +281,8 @@ bool is_site(const std::string& path) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) return true;
   const auto head = table::read_head(path, kHead);
-  return head && kind_of(fs::path(path).filename().string(), *head) != Kind::none;
+  if (!head) return false;
+  return kind_of(fs::path(path).filename().string(), *head) != Kind::none || is_conf_text(*head);
 }
 
 }  // namespace almanac::site

@@ -27,11 +27,23 @@ class ConfMachines {
       if (line.first == "nodeset") sets_[word(line, "NodeSet")] = &line;
       if (line.first == "downnodes") take_down_nodes(line);
     }
-    for (const Record& line : gres) {
-      if (line.first == "nodename" || line.first == "name") take_devices(line);
+    // Both files may be one.
+    std::vector<const Record*> devices;
+    for (const auto& lines : {conf, gres}) {
+      for (const Record& line : lines) {
+        const bool is_device = (line.first == "nodename" || line.first == "name") &&
+                               line.has("name") && !line.has("partitionname");
+        if (is_device) devices.push_back(&line);
+      }
     }
+    if (site_.nodes.empty()) make_nodes(devices);
+    for (const Record* const line : devices) take_devices(*line);
     for (const Record& line : conf) {
       if (line.first == "partitionname") take_partition(line);
+    }
+    if (!left_out_.empty()) {
+      site_.notes.push_back(
+          fmt::format("nodes with State=FUTURE are left out: {}", left_out_.size()));
     }
   }
 
@@ -71,6 +83,21 @@ class ConfMachines {
     ++next_record_;
   }
 
+  /// The nodes that gres.conf names, where no line describes them.
+  void make_nodes(const std::vector<const Record*>& devices) {
+    for (const Record* const line : devices) {
+      for (const std::string& name : hosts(*line, "NodeName")) {
+        if (!known_.emplace(name, static_cast<NodeIndex>(site_.nodes.size())).second) continue;
+        site_.nodes.push_back({.name = name, .cpus = 0, .effective_cpus = 0});
+      }
+    }
+    is_without_sizes_ = !site_.nodes.empty();
+    if (is_without_sizes_) {
+      site_.notes.emplace_back(
+          "gres.conf alone has no cores, memory or partitions: give slurm.conf too");
+    }
+  }
+
   void take_down_nodes(const Record& line) {
     Record record = line;
     if (!record.has("state")) record.fields["state"] = "DOWN";
@@ -96,34 +123,35 @@ class ConfMachines {
                   .type = word(line, "Type"),
                   .count = whole(line, "Count", files),
                   .cores = core_list(line, line.has("cores") ? "Cores" : "CPUs")};
-    const auto add_to = [&](Node& node) {
-      // The first line of a node replaces what slurm.conf says without a type.
-      const bool is_first = with_devices_.insert({node.name, name}).second;
-      std::vector<NodeGres>& gres = node.gres;
-      const auto is_same = [&](const NodeGres& each) { return each.name == name; };
-      const std::int64_t counted = node.count(name);
-      if (is_first) {
-        counted_[{node.name, name}] = counted;
-        std::erase_if(gres, is_same);
-      }
-      // A node never has more than slurm.conf counts.
-      const std::int64_t most = counted_[{node.name, name}];
-      NodeGres own = told;
-      own.count = std::min(own.count, std::max<std::int64_t>(0, most - (is_first ? 0 : counted)));
-      if (own.count > 0) gres.push_back(std::move(own));
-    };
     if (line.has("nodename")) {
       for (const std::string& host : hosts(line, "NodeName")) {
         const auto found = known_.find(host);
-        if (found != known_.end() && site_.nodes[found->second].count(name) > 0) {
-          add_to(site_.nodes[found->second]);
-        }
+        if (found != known_.end()) add_devices(told, site_.nodes[found->second]);
       }
       return;
     }
-    for (Node& node : site_.nodes) {
-      if (node.count(name) > 0) add_to(node);
+    for (Node& node : site_.nodes) add_devices(told, node);
+  }
+
+  void add_devices(const NodeGres& told, Node& node) {
+    const std::pair key{node.name, told.name};
+    // The first line for a node takes the place of what slurm.conf says without a type.
+    if (const auto [left, is_first] = left_.emplace(key, node.count(told.name)); is_first) {
+      const auto same = [&](const NodeGres& each) { return each.name == told.name; };
+      const bool is_typed = std::any_of(node.gres.begin(), node.gres.end(), [&](const auto& each) {
+        return same(each) && !each.type.empty();
+      });
+      if (is_typed)
+        left->second = 0;
+      else
+        std::erase_if(node.gres, same);
     }
+    // A node never has more than slurm.conf counts.
+    std::int64_t& left = left_[key];
+    NodeGres own = told;
+    if (!is_without_sizes_) own.count = std::min(own.count, left);
+    left -= own.count;
+    if (own.count > 0) node.gres.push_back(std::move(own));
   }
 
   /// The nodes that a list names: nodes, sets of them, ALL.
@@ -182,8 +210,9 @@ class ConfMachines {
   std::map<std::string, const Record*> sets_;
   std::map<std::string, NodeIndex> known_;
   std::set<std::string> left_out_;
-  std::set<std::pair<std::string, std::string>> with_devices_;
-  std::map<std::pair<std::string, std::string>, std::int64_t> counted_;
+  /// Devices of slurm.conf that gres.conf has not described yet, by node and name.
+  std::map<std::pair<std::string, std::string>, std::int64_t> left_;
+  bool is_without_sizes_ = false;
   std::uint32_t next_record_ = 0;
 };
 

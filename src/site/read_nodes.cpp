@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -84,6 +85,42 @@ void read_reason(const Record& record, NodeState& state) {
   when.fields["reason"] = by.substr(at + 1);
   state.since = moment(when, "Reason");
   state.reason.resize(open);
+}
+
+/// Where Gres has no types, they may be among what is accounted: "cpu=48,gres/gpu:a100=4".
+void add_types(const Record& record, std::vector<NodeGres>& gres) {
+  if (gres.size() != 1 || gres.front().name != "gpu" || !gres.front().type.empty()) return;
+  std::vector<NodeGres> typed;
+  std::int64_t sum = 0;
+  for (const std::string& item : list(record, "CfgTRES")) {
+    constexpr std::string_view kTyped = "gres/gpu:";
+    const auto equals = item.find('=');
+    if (!item.starts_with(kTyped) || equals == std::string::npos) continue;
+    const auto count = text::parse_whole(std::string_view(item).substr(equals + 1));
+    if (!count) continue;
+    typed.push_back({.name = "gpu",
+                     .type = item.substr(kTyped.size(), equals - kTyped.size()),
+                     .count = *count,
+                     .sockets = gres.front().sockets});
+    sum += *count;
+  }
+  if (!typed.empty() && sum == gres.front().count) gres = std::move(typed);
+}
+
+/// The partitions that nodes name, where nothing else tells of them.
+void take_partitions(std::span<const Record> records, Site& site) {
+  for (const Record& record : records) {
+    const std::string name = word(record, "NodeName");
+    for (const std::string& each : list(record, "Partitions")) {
+      auto found = std::find_if(site.partitions.begin(), site.partitions.end(),
+                                [&](const Partition& known) { return known.name == each; });
+      if (found == site.partitions.end()) {
+        found = site.partitions.insert(found, Partition{.name = each});
+      }
+      const Node* const node = site.find_node(name);
+      if (node != nullptr) found->nodes.push_back(static_cast<NodeIndex>(node - site.nodes.data()));
+    }
+  }
 }
 
 }  // namespace
@@ -181,11 +218,16 @@ void number_config_records(Site& site) {
 
 Result<void> read_nodes(std::span<const Record> records, Site& site) {
   auto read = catching([&] {
+    std::set<std::string> seen;
     std::map<std::string, std::size_t> known;
     for (std::size_t at = 0; at < site.nodes.size(); ++at) known[site.nodes[at].name] = at;
     const bool has_conf = !site.nodes.empty();
     for (const Record& record : records) {
       const std::string name = word(record, "NodeName");
+      if (!seen.insert(name).second) {
+        throw BadValue{{Code::invalid, fmt::format("node {} is listed twice", name), record.where,
+                        "remove one of the records"}};
+      }
       NodeState state = node_state(record);
       const auto found = known.find(name);
       if (state.future) continue;
@@ -199,6 +241,7 @@ Result<void> read_nodes(std::span<const Record> records, Site& site) {
       node.features = list(record, "AvailableFeatures");
       node.active_features = list(record, "ActiveFeatures");
       std::vector<NodeGres> gres = node_gres(record, "Gres");
+      add_types(record, gres);
       // Sockets are known only here, cores only by gres.conf.
       for (NodeGres& each : gres) {
         const auto same = std::find_if(node.gres.begin(), node.gres.end(), [&](const NodeGres& of) {
@@ -210,6 +253,7 @@ Result<void> read_nodes(std::span<const Record> records, Site& site) {
       if (!has_more) node.gres = std::move(gres);
     }
     if (!has_conf) number_config_records(site);
+    if (site.partitions.empty()) take_partitions(records, site);
     return true;
   });
   if (!read) return tl::unexpected(read.error());

@@ -107,6 +107,12 @@ class Table {
     std::vector<std::string_view> values = parted(without_end(line));
     // With -p a row ends with a bar.
     if (values.size() == columns_.size() + 1 && values.back().empty()) values.pop_back();
+    // The text of a reason may have a bar.
+    if (values.size() > columns_.size() && columns_.back().key == "reason") {
+      const char* const begin = values[columns_.size() - 1].data();
+      values.resize(columns_.size());
+      values.back() = {begin, static_cast<std::size_t>(line.data() + line.size() - begin)};
+    }
     if (values.size() > columns_.size()) {
       return fail(Code::invalid,
                   fmt::format("a row must have {} fields as the header has, found {}: \"{}\"",

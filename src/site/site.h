@@ -55,6 +55,7 @@ struct Site {
   std::optional<Diagnostics> diagnostics{};
   Time usage_at = kNoTime;  ///< When the usage was read; kNoTime if unknown.
 
+  std::vector<std::string> notes{};  ///< What a user must know about the machines, a line each.
   /// What no file says and Slurm's default stands for, a line each.
   std::vector<std::string> assumed{};
   /// What the files say and Almanac does not know or model, a line each.

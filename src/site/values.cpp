@@ -87,9 +87,7 @@ std::vector<std::string> list(const Record& record, const std::string& key) {
 bool truth(const Record& record, const std::string& key, bool missing) {
   const std::string lower = in_lower_case(word(record, key));
   if (lower.empty()) return missing;
-  if (lower == "yes" || lower == "true" || lower == "1" || lower == "y" || lower == "up") {
-    return true;
-  }
+  if (lower == "yes" || lower == "true" || lower == "1" || lower == "y") return true;
   if (lower == "no" || lower == "false" || lower == "0" || lower == "n") return false;
   refuse(record, key, "YES or NO");
 }

@@ -24,10 +24,10 @@
 #include "cli/value_check.h"
 #include "cli/vc_option.h"
 #include "cli/wall_clock.h"
-#include "cluster/read.h"
 #include "experiment/impossible_jobs.h"
 #include "experiment/infer_cluster.h"
 #include "experiment/shares_of_cluster.h"
+#include "site/cluster.h"
 #include "slurm/connect.h"
 #include "slurm/quotas.h"
 #include "steer/settings.h"
@@ -128,7 +128,7 @@ Result<Subject> load(const AdviseOptions& options) {
     subject.log = std::move(*log);
   }
   if (!options.cluster.empty()) {
-    auto cluster = cluster::read_cluster(options.cluster);
+    auto cluster = site::read_cluster(options.cluster);
     if (!cluster) return tl::unexpected(cluster.error());
     known = std::move(*cluster);
   }
@@ -361,8 +361,8 @@ void register_advise(Program& program) {
   add_vc_option(command, options->vc)->needs("--slurm");
   command
       .add_option("--cluster", options->cluster,
-                  "Cluster: a TOML or CSV file, slurm.conf, or NxG for N nodes of G GPUs (default: "
-                  "Slurm's, else inferred from the log)")
+                  "Cluster: a TOML or CSV file, slurm.conf, a folder of a Slurm site, or NxG for N "
+                  "nodes of G GPUs (default: Slurm's, else inferred from the log)")
       ->option_text("FILE|NxG")
       ->group(heading(Group::cluster));
   command.add_option("--weeks", options->weeks, "Number of weeks, up to the last submission")

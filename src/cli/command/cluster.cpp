@@ -2,6 +2,8 @@
 
 /// \file
 /// almanac cluster show | infer | discover: a cluster as text, or as TOML to edit.
+#include "site/cluster.h"
+
 #include <memory>
 
 #include <fmt/format.h>
@@ -86,14 +88,14 @@ void register_cluster(Program& program) {
   const auto text = std::make_shared<std::string>();
   const auto shown_as = std::make_shared<ListOptions>();
   CLI::App& show = *noun.add_subcommand("show", "Show a cluster; -o toml converts its file");
-  show.add_option(
-          "CLUSTER", *text,
-          "Cluster: a TOML or CSV file, slurm.conf, output of scontrol show nodes or sinfo, or NxG")
+  show.add_option("CLUSTER", *text,
+                  "Cluster: a TOML or CSV file, slurm.conf, output of scontrol or sinfo, a folder "
+                  "of a Slurm "
+                  "site, or NxG")
       ->required();
   shown_as->add_to(show, kForms);
   add_example(show, "almanac cluster show 20x8 -o toml");
-  program.on(show,
-             [text, shown_as] { return show_cluster(cluster::read_cluster(*text), *shown_as); });
+  program.on(show, [text, shown_as] { return show_cluster(site::read_cluster(*text), *shown_as); });
 
   const auto trace = std::make_shared<TraceOptions>();
   const auto inferred_as = std::make_shared<ListOptions>();

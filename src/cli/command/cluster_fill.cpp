@@ -13,12 +13,12 @@
 #include "cli/show_document.h"
 #include "cli/trace_options.h"
 #include "cli/value_check.h"
-#include "cluster/read.h"
 #include "experiment/fill.h"
 #include "experiment/fill_bound.h"
 #include "policy/registry.h"
 #include "report/document_directory.h"
 #include "report/fill_document.h"
+#include "site/cluster.h"
 
 namespace almanac::cli {
 
@@ -61,7 +61,7 @@ Result<int> fill(const FillOptions& options, const std::vector<std::string>& com
   }
   const auto trace = options.trace.load();
   if (!trace) return tl::unexpected(trace.error());
-  auto read = cluster::read_cluster(options.cluster);
+  auto read = site::read_cluster(options.cluster);
   if (!read) return tl::unexpected(read.error());
   for (const std::string& text : read->notes) note(text);
   const cluster::Cluster machines = cluster::merged(*read);
@@ -130,7 +130,8 @@ void register_cluster_fill(Program& program) {
   options->trace.add_to(command);
   command
       .add_option("--cluster", options->cluster,
-                  "Cluster: a TOML or CSV file, slurm.conf, or NxG for N nodes of G GPUs")
+                  "Cluster: a TOML or CSV file, slurm.conf, a folder of a Slurm site, or NxG for N "
+                  "nodes of G GPUs")
       ->option_text("FILE|NxG")
       ->required()
       ->group(heading(Group::cluster));

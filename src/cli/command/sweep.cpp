@@ -25,7 +25,6 @@
 #include "cli/program.h"
 #include "cli/progress.h"
 #include "cli/value_check.h"
-#include "cluster/read.h"
 #include "cluster/read_toml.h"
 #include "experiment/sweep_array.h"
 #include "experiment/sweep_part.h"
@@ -35,6 +34,7 @@
 #include "report/shown_command.h"
 #include "report/sweep_document.h"
 #include "report/sweep_tables.h"
+#include "site/cluster.h"
 #include "table/output_file.h"
 #include "text/number.h"
 #include "trace/generate.h"
@@ -96,7 +96,7 @@ Result<Prepare> prepare_generated(const experiment::Experiment& experiment) {
   const auto cluster =
       experiment.cluster.empty()
           ? cluster::parse_toml(trace::to_cluster_toml(*workload), experiment.trace)
-          : cluster::read_cluster(experiment.cluster);
+          : site::read_cluster(experiment.cluster);
   if (!cluster) return tl::unexpected(cluster.error());
   return [experiment, workload = *workload, cluster = *cluster](double load, std::uint64_t seed) {
     experiment::Experiment point = experiment;
