@@ -375,6 +375,17 @@ Result<std::map<std::uint32_t, std::map<NodeAt, int>>> read_cpus(
 
 }  // namespace
 
+void Agreement::add_to(Bench& bench, const SlurmScenario& scenario, const std::string& what) const {
+  RowTally tally;
+  for (int at = 0; at < equal; ++at) tally.count(true, "");
+  for (const std::string& each : differences) tally.count(false, each);
+  tally.add_to(bench, scenario, what);
+}
+
+std::string folder_of(const SlurmScenario& scenario) {
+  return scenario.file.path.substr(0, scenario.file.path.rfind('/'));
+}
+
 Result<LogAgreement> replay_slurm_log(const std::string& folder, const site::Site& site) {
   auto jobs = read_sacct(folder + "/sacct.txt");
   if (!jobs) return tl::unexpected(jobs.error());

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "reproduce/slurm_scenario.h"
 #include "site/site.h"
 
 namespace almanac::reproduce {
@@ -21,7 +22,13 @@ struct Agreement {
   int all = 0;
   int equal = 0;
   std::vector<std::string> differences{};  ///< A line for each that differs.
+
+  /// Adds a row to the bench; none if there is nothing to compare.
+  void add_to(Bench& bench, const SlurmScenario& scenario, const std::string& what) const;
 };
+
+/// Returns the folder that a scenario was read from.
+std::string folder_of(const SlurmScenario& scenario);
 
 struct LogAgreement {
   Agreement node_lists{};     ///< Of all starts.

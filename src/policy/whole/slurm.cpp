@@ -18,6 +18,7 @@
 /// Cost     O(1) per event, and where something may start: O(nodes) for each job that a pass tests
 ///          and O(nodes log(longest end)) for each job that a cycle plans
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -51,6 +52,8 @@ JobId job_of(JobNumber number) { return JobId{number - 1}; }
 
 class Slurm final : public Policy {
  public:
+  explicit Slurm(const site::SchedulerSettings& settings) : settings_(settings) {}
+
   void decide(std::span<const Event> events, const View& view, Plan& plan) override {
     now_ = second_of(view.now);
     if (!controller_) open(view, plan.ledger);
@@ -107,6 +110,7 @@ class Slurm final : public Policy {
  private:
   void open(const View& view, const cluster::Ledger& ledger) {
     site_ = plain_site(view.cluster);
+    site_.config.scheduler = settings_;
     controller_.emplace(site_, slurmctld::Phases{now_, now_, now_});
     slurmctld::State& state = controller_->state();
     requests_.emplace(view.cluster, state.table);
@@ -289,6 +293,7 @@ class Slurm final : public Policy {
     return kNoJob;
   }
 
+  site::SchedulerSettings settings_;
   site::Site site_;
   std::optional<Controller> controller_;
   std::optional<PlainRequests> requests_;
@@ -310,8 +315,28 @@ void register_slurm(Registry& registry) {
       {.name = "slurm",
        .summary = "stock Slurm: main scheduler, backfill and choice of nodes, with its delays",
        .source = "SchedMD Slurm 22.05 to 24.05",
-       .traits = {.has = {Trait::reserves}}},
-      [](const Parameters&, const Composition&, const Host&) { return std::make_unique<Slurm>(); });
+       .traits = {.has = {Trait::reserves}},
+       .parameters = {number("bf_interval_s", "time between two cycles of backfill", 30, 1, 10'800),
+                      number("bf_window_min", "how far ahead backfill plans", 1440, 1, 43'200),
+                      number("bf_resolution_s", "grid of planned starts and ends", 60, 1, 3600),
+                      whole_number("bf_max_job_test", "jobs that a cycle tests", 500, 1, 1e6),
+                      whole_number("bf_max_job_user",
+                                   "jobs of one user that a cycle tests; 0 = no limit", 0, 0, 1e6),
+                      number("sched_interval_s", "time between two passes over the whole queue", 60,
+                             1, 86'400),
+                      whole_number("default_queue_depth", "jobs that other passes look at", 100, 1,
+                                   1e6)}},
+      [](const Parameters& told, const Composition&, const Host&) {
+        site::SchedulerSettings settings;
+        settings.bf_interval = settings.bf_max_time = told.duration("bf_interval_s");
+        settings.bf_window = Duration{std::llround(told.number("bf_window_min") * 60'000)};
+        settings.bf_resolution = told.duration("bf_resolution_s");
+        settings.bf_max_job_test = settings.bf_node_space_size = told.whole("bf_max_job_test");
+        settings.bf_max_job_user = told.whole("bf_max_job_user");
+        settings.sched_interval = told.duration("sched_interval_s");
+        settings.default_queue_depth = told.whole("default_queue_depth");
+        return std::make_unique<Slurm>(settings);
+      });
 }
 
 }  // namespace almanac::policy::whole

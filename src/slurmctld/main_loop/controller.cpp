@@ -236,8 +236,19 @@ void Controller::cycle(Seconds now) {
   cycle_.run(now, plan_all_);
 }
 
+bool Controller::time_changes(Seconds now) const {
+  const Seconds change = state_.reservations.next_change(last_run_);
+  if (change > 0 && change <= now) return true;
+  return std::any_of(dormant_.begin(), dormant_.end(), [&](JobNumber number) {
+    const Seconds begin = state_.find(number)->ask.begin;
+    return begin > last_run_ && begin <= now;
+  });
+}
+
 void Controller::run(Seconds now) {
   const site::SchedulerSettings& settings = state_.site.config.scheduler;
+  if (time_changes(now)) touch();
+  last_run_ = now;
   if (std::exchange(pass_now_, false)) pass(now, false);
   const Seconds interval = std::max<Seconds>(1, in_seconds(settings.sched_interval));
   if (now >= next_full_ && full_pass_due_) {
@@ -279,7 +290,7 @@ Seconds Controller::next(Seconds now) const {
     }
     for (const JobNumber number : dormant_) {
       const Job& job = *state_.find(number);
-      if (job.reason == kBeginTime) next = std::min(next, std::max(next_cycle_, job.ask.begin));
+      if (job.ask.begin > now) next = std::min(next, job.ask.begin);
     }
     if (const Seconds change = state_.reservations.next_change(now); change > 0) {
       next = std::min(next, change);

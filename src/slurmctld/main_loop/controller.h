@@ -86,6 +86,8 @@ class Controller {
   ReasonName why_dormant(const Job& job, Seconds now) const;
   Verdict judge(const Job& job, Seconds now) const;
   Verdict judge(const Job& job, const Dependency& dependency, Seconds now) const;
+  /// Whether a begin time has come, or a reservation has begun or ended, since the last run().
+  bool time_changes(Seconds now) const;
   void touch();
   bool decays() const { return state_.priorities.has_value(); }
 
@@ -96,6 +98,7 @@ class Controller {
   Seconds next_full_;   // pass over the full queue
   Seconds next_cycle_;  // at the earliest
   Seconds next_decay_;
+  Seconds last_run_ = 0;
   Seconds last_loop_ = 0;  // pass that the background loop began
   bool pass_queued_ = false;
   bool pass_now_ = false;

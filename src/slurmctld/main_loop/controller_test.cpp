@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "slurmctld/main_loop/controller.h"
+
+#include <gtest/gtest.h>
+
+#include "slurmctld/eight_nodes_test.h"
+
+namespace almanac::slurmctld {
+namespace {
+
+/// A controller and a clock: jobs end when their limits are over.
+class Clock {
+ public:
+  explicit Clock(site::Site site = eight_nodes())
+      : site_(std::move(site)), controller_(site_, {0, 0, 0}, true) {}
+
+  JobNumber submit(const std::string& options, const std::string& user = "ann") {
+    auto parsed = parse_command_line("sbatch " + options + " --wrap x", controller_.state().table);
+    EXPECT_TRUE(parsed) << options;
+    Job job{.number = ++last_, .ask = *std::move(parsed)};
+    job.ask.user = user;
+    for (PartitionAt at = 0; at < site_.partitions.size(); ++at) {
+      const auto& asked = job.ask.partitions;
+      const std::string& name = site_.partitions[at].name;
+      if (asked.empty() ? at == 0 : std::find(asked.begin(), asked.end(), name) != asked.end()) {
+        job.partitions.push_back(at);
+      }
+    }
+    for (std::uint32_t at = 0; at < site_.qos.size(); ++at) {
+      if (site_.qos[at].name == job.ask.qos) job.qos = at;
+    }
+    apply_defaults(job.ask, site_.partitions[job.partitions.front()], site_.config);
+    controller_.submit(std::move(job), now_);
+    return last_;
+  }
+
+  void run_until(Seconds until) {
+    for (; now_ <= until; ++now_) {
+      while (!state().running().empty() && state().running().front().end <= now_) {
+        controller_.end(state().running().front().job, now_, false);
+      }
+      if (controller_.next(now_) == now_) controller_.run(now_);
+      for (const Start& each : controller_.take_starts()) starts[each.number] = each;
+    }
+    --now_;
+  }
+  /// Returns when a job started; -1 = it has not.
+  Seconds start_of(JobNumber job) const {
+    const auto found = starts.find(job);
+    return found == starts.end() ? -1 : found->second.at;
+  }
+  Controller& controller() { return controller_; }
+  const State& state() { return controller_.state(); }
+
+  std::map<JobNumber, Start> starts;
+
+ private:
+  site::Site site_;
+  Controller controller_;
+  Seconds now_ = 0;
+  JobNumber last_ = 0;
+};
+
+TEST(Controller, StartsAJobWithinThreeSecondsOfItsSubmission) {
+  Clock clock;
+  const JobNumber first = clock.submit("-n1");
+  clock.run_until(1);
+  const JobNumber second = clock.submit("-n1");
+  clock.run_until(10);
+  EXPECT_EQ(clock.start_of(first), 0);
+  EXPECT_EQ(clock.start_of(second), 3);
+}
+
+TEST(Controller, BackfillsWhatDelaysNoPlannedStart) {
+  Clock clock;
+  clock.submit("-N6 -n6 --exclusive -t 10");
+  clock.run_until(1);
+  const JobNumber wide = clock.submit("-N8 -n8 -t 10");
+  const JobNumber brief = clock.submit("-n1 -t 5");
+  const JobNumber lengthy = clock.submit("-n1 -t 30");
+  clock.run_until(120);
+  EXPECT_EQ(clock.start_of(wide), -1);
+  EXPECT_EQ(clock.start_of(brief), 30);
+  EXPECT_TRUE(clock.starts[brief].by_backfill);
+  EXPECT_EQ(clock.start_of(lengthy), -1);
+  EXPECT_EQ(clock.controller().reason(wide), "Resources");
+  EXPECT_EQ(clock.controller().reason(lengthy), "Priority");
+  EXPECT_EQ(clock.state().find(wide)->planned_start, 600);
+  clock.run_until(700);
+  EXPECT_EQ(clock.start_of(wide), 600);
+}
+
+TEST(Controller, AJobOfAHigherTierTakesTheNodesOfAllPartitions) {
+  site::Site site = eight_nodes();
+  site.partitions.push_back({.name = "urgent", .nodes = {0, 1, 2, 3}, .priority_tier = 10});
+  Clock clock(std::move(site));
+  clock.submit("-n16 -w n01");
+  clock.run_until(5);
+  const JobNumber urgent = clock.submit("-p urgent -N4 -n64 -t 5");
+  const JobNumber other = clock.submit("-C a100 -n1 -t 60");
+  clock.run_until(20);
+  EXPECT_EQ(clock.start_of(urgent), -1);
+  EXPECT_EQ(clock.start_of(other), -1);
+}
+
+TEST(Controller, SplitsTasksOffArrays) {
+  Clock clock;
+  const JobNumber array = clock.submit("-a 0-5%2 -n1 -t 1");
+  clock.run_until(5);
+  EXPECT_EQ(clock.state().running().size(), 2U);
+  EXPECT_EQ(clock.controller().reason(array), "JobArrayTaskLimit");
+  clock.run_until(65);
+  EXPECT_EQ(clock.starts.size(), 4U);
+}
+
+TEST(Controller, WaitsForDependenciesAndBeginTimes) {
+  Clock clock;
+  const JobNumber first = clock.submit("-n1 -t 1");
+  const JobNumber after = clock.submit(fmt::format("-n1 -d afterok:{}", first));
+  const JobNumber failed = clock.submit(fmt::format("-n1 -d afternotok:{}", first));
+  const JobNumber later = clock.submit("-n1 --begin=now+90");
+  clock.run_until(30);
+  EXPECT_EQ(clock.controller().reason(after), "Dependency");
+  EXPECT_EQ(clock.controller().reason(later), "BeginTime");
+  clock.run_until(200);
+  EXPECT_EQ(clock.start_of(after), 60);
+  EXPECT_GE(clock.start_of(later), 90);
+  EXPECT_EQ(clock.controller().reason(failed), "DependencyNeverSatisfied");
+}
+
+TEST(Controller, KeepsReservedNodesFree) {
+  Clock clock;
+  NodeBits nodes(8);
+  for (NodeAt node = 4; node < 8; ++node) nodes.insert(node);
+  clock.controller().reserve({.name = "maint", .nodes = nodes, .start = 100, .end = 400}, 0);
+  const JobNumber brief = clock.submit("-n32 -N1 -t 1");
+  const JobNumber lengthy = clock.submit("-n32 -N1 -t 10");
+  clock.run_until(50);
+  EXPECT_EQ(clock.start_of(brief), 0);
+  EXPECT_EQ(clock.start_of(lengthy), -1);
+  EXPECT_EQ(clock.controller().reason(lengthy), "ReqNodeNotAvail, May be reserved for other job");
+  clock.run_until(460);
+  EXPECT_GE(clock.start_of(lengthy), 400);
+}
+
+TEST(Controller, HoldsLimitsOfAQosAndSaysWhich) {
+  site::Site site = eight_nodes();
+  site.config.enforced = {.associations = true, .limits = true};
+  site.qos.push_back({.name = "small"});
+  site.qos.back().per_user.tres = {{8, 6}};  // gres/gpu
+  site.qos.back().per_user.jobs = 2;
+  Clock clock(std::move(site));
+  clock.submit("--qos=small -n1 --gres=gpu:4 -t 5");
+  const JobNumber second = clock.submit("--qos=small -n1 --gres=gpu:4 -t 5");
+  const JobNumber other = clock.submit("--qos=small -n1 --gres=gpu:4 -t 5", "bob");
+  clock.run_until(60);
+  EXPECT_EQ(clock.start_of(second), -1);
+  EXPECT_EQ(clock.controller().reason(second), "QOSMaxGRESPerUser");
+  EXPECT_GE(clock.start_of(other), 0);
+  clock.submit("--qos=small -n1 -t 5");
+  const JobNumber fourth = clock.submit("--qos=small -n1 -t 5");
+  clock.run_until(120);
+  EXPECT_EQ(clock.controller().reason(fourth), "QOSMaxJobsPerUserLimit");
+}
+
+TEST(Controller, PreemptsJobsOfALowerQos) {
+  site::Site site = eight_nodes();
+  site.config.preempt.type = site::PreemptType::qos;
+  site.config.preempt.mode = site::PreemptMode::requeue;
+  site.config.preempt.youngest_first = true;
+  site.qos.push_back({.name = "low"});
+  site.qos.push_back({.name = "top", .preempts = {"low"}});
+  Clock clock(std::move(site));
+  clock.submit("--qos=low -N4 -n64 -w n[01-04] -t 60");
+  clock.run_until(5);
+  const JobNumber young = clock.submit("--qos=low -N4 -n128 -w n[05-08] -t 60");
+  clock.run_until(10);
+  clock.submit("--qos=top -N1 -n32 -t 5");
+  clock.run_until(20);
+  const auto victims = clock.controller().take_preemptions();
+  ASSERT_FALSE(victims.empty());
+  EXPECT_EQ(victims.front().victim, young);
+}
+
+}  // namespace
+}  // namespace almanac::slurmctld

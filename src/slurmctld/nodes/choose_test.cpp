@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "slurmctld/nodes/choose.h"
+
+#include <gtest/gtest.h>
+
+#include "slurmctld/eight_nodes_test.h"
+
+namespace almanac::slurmctld {
+namespace {
+
+TEST(ChooseNodes, TakesTheFullestNodeOfTheLightestWeight) {
+  Machines machines;
+  EXPECT_EQ(machines.start("-n1"), "n05:1");
+  EXPECT_EQ(machines.start("-n20 -w n07"), "n07:20");
+  EXPECT_EQ(machines.start("-n4"), "n07:4");
+  EXPECT_EQ(machines.start("-n31"), "n05:31");
+}
+
+TEST(ChooseNodes, FillsARunOfNodesInOrder) {
+  Machines machines;
+  EXPECT_EQ(machines.start("-N2 -n4"), "n05:3 n06:1");
+  EXPECT_EQ(machines.start("-n64"), "n05:29 n06:31 n07:4");
+}
+
+TEST(ChooseNodes, GoesOnWithTheNextWeightIfTheLightestIsTooSmall) {
+  Machines machines;
+  EXPECT_EQ(machines.start("-n128"), "n05:32 n06:32 n07:32 n08:32");
+  EXPECT_EQ(machines.start("-N2 -n20"), "n01:16 n02:4");
+}
+
+TEST(ChooseNodes, SplitsARunAtAFullNode) {
+  Machines machines;
+  machines.start("-n128");
+  EXPECT_EQ(machines.start("-n16 -w n02"), "n02:16");
+  // n01 alone is tighter than n03 and n04 together.
+  EXPECT_EQ(machines.start("-n10"), "n01:10");
+}
+
+TEST(ChooseNodes, DropsTheNodesThatOfferLeastUntilAPickSucceeds) {
+  Machines machines;
+  for (const char* node : {"n06", "n08"}) machines.start(fmt::format("-n24 -w {}", node));
+  machines.start("-n16 -w n07");
+  machines.start("-n32 -w n05");
+  // Of n06, n07 and n08, no two have 32 CPUs; n07 and a heavy node have.
+  EXPECT_EQ(machines.start("-N2 -n32"), "n01:16 n07:16");
+}
+
+TEST(ChooseNodes, TiesNodesThatHoldTheTasksOfAGpuJob) {
+  Machines machines;
+  machines.start("-n4 -w n06");
+  // The fullest node would be n06: tasks per node are known, so all offer one CPU.
+  EXPECT_EQ(machines.start("-N1 -n1 --gres=gpu:2"), "n05:1");
+}
+
+TEST(ChooseNodes, PrefersNodesWithEnoughGpus) {
+  Machines machines;
+  EXPECT_EQ(machines.start("-n1 --gres=gpu:a100:1"), "n01:1");
+  EXPECT_EQ(machines.start("--gpus=a100:4"), "n02:1");
+}
+
+TEST(ChooseNodes, GivesGpusOfTheTypeAskedFor) {
+  Machines machines;
+  const auto found = machines.find("-N2 -n2 --gres=gpu:v100:8");
+  ASSERT_TRUE(found);
+  for (const Share& share : found->shares) {
+    EXPECT_EQ(share.gpus, (std::vector<GpuCount>{{1, 8}}));
+  }
+  EXPECT_FALSE(machines.find("-N5 -n5 --gres=gpu:v100:8"));
+}
+
+TEST(ChooseNodes, CountsMemory) {
+  Machines machines;
+  EXPECT_EQ(machines.start("-n1 --mem=100000"), "n05:1");
+  EXPECT_EQ(machines.start("-n1 --mem=100000"), "n06:1");
+  EXPECT_EQ(machines.start("-n4 --mem-per-cpu=16000"), "n07:4");
+}
+
+TEST(ChooseNodes, GivesWholeNodesToExclusiveJobs) {
+  Machines machines;
+  machines.start("-n1");
+  const auto found = machines.find("-n2 --exclusive");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->shares.front().node, 5U);
+  EXPECT_EQ(found->shares.front().cpus, 32);
+  EXPECT_EQ(found->shares.front().num_gpus(), 8);
+}
+
+TEST(ChooseNodes, HeedsFeaturesAndExcludedNodes) {
+  Machines machines;
+  EXPECT_EQ(machines.start("-n1 -C a100"), "n01:1");
+  EXPECT_EQ(machines.start("-n1 -x n[05-07]"), "n08:1");
+}
+
+TEST(ChooseNodes, RoundsUpToWholeCores) {
+  site::Site site = eight_nodes();
+  for (site::Node& node : site.nodes) {
+    node.threads_per_core = 2;
+    node.cpus *= 2;
+    node.effective_cpus *= 2;
+    node.weight = 1;
+  }
+  Machines machines(std::move(site));
+  EXPECT_EQ(machines.start("-n1"), "n01:2");
+  EXPECT_EQ(machines.start("-N2 -n4"), "n01:2 n02:2");
+  EXPECT_EQ(machines.start("-n6 --ntasks-per-core=1"), "n01:12");
+}
+
+TEST(ChooseNodes, LetsJobsShareCoresWhereAPartitionForcesIt) {
+  site::Site site = eight_nodes();
+  site.partitions.front().nodes = {0};
+  site.partitions.front().oversubscribe = site::OverSubscribe::force;
+  site.partitions.front().rows = 2;
+  Machines machines(std::move(site));
+  machines.room.watch(machines.rules);
+  machines.all = NodeBits(machines.table.size());
+  machines.all.insert(0);
+  EXPECT_EQ(machines.start("-n16"), "n01:16");
+  EXPECT_EQ(machines.start("-n10"), "n01:10");
+  EXPECT_EQ(machines.start("-n10"), "");
+  EXPECT_EQ(machines.start("-n6"), "n01:6");
+}
+
+TEST(ChooseNodes, StaysBelowFewSwitches) {
+  site::Site site = eight_nodes();
+  for (site::Node& node : site.nodes) node.weight = 1;
+  site.config.topology.type = site::TopologyType::tree;
+  site.switches = {{.name = "s1", .nodes = {0, 1, 2}},
+                   {.name = "s2", .nodes = {3, 4}},
+                   {.name = "s3", .nodes = {5, 6, 7}},
+                   {.name = "top", .level = 1, .below = {0, 1, 2}}};
+  Machines machines(std::move(site));
+  // The leaf with the fewest nodes that are enough.
+  EXPECT_EQ(machines.start("-N2 -n2"), "n04:1 n05:1");
+  EXPECT_EQ(machines.start("-N3 -n3"), "n01:1 n02:1 n03:1");
+}
+
+}  // namespace
+}  // namespace almanac::slurmctld
