@@ -8,7 +8,7 @@ function(embed_presets room folder)
   list(SORT files)
   set(entries "")
   foreach(file IN LISTS files)
-    cmake_path(GET file STEM stem)
+    cmake_path(GET file STEM LAST_ONLY stem)
     if(stem IN_LIST PRESETS_EXCEPT)
       continue()
     endif()
@@ -16,7 +16,9 @@ function(embed_presets room folder)
     string(APPEND entries "    {\"${stem}\", R\"preset(${text})preset\"},\n")
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
   endforeach()
-  file(CONFIGURE OUTPUT presets.gen.cpp CONTENT [[
+  cmake_path(GET folder FILENAME kind)
+  set(output presets_${kind}.gen.cpp)
+  file(CONFIGURE OUTPUT ${output} CONTENT [[
 // Generated from .toml files by cmake/Presets.cmake.
 #include <span>
 #include "text/preset.h"
@@ -29,7 +31,7 @@ std::span<const almanac::text::Preset> presets() {
 }
 }  // namespace @PRESETS_NAMESPACE@
 ]] @ONLY)
-  target_sources(${room} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/presets.gen.cpp)
+  target_sources(${room} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/${output})
 endfunction()
 
 # embed_text(room file namespace function): the file as `std::string_view namespace::function()`.

@@ -28,10 +28,6 @@ Result<inference::Micros> bound(const std::string& flag, const std::string& told
               "for example 500ms or 2s");
 }
 
-Result<inference::Model> named_model(const std::string& name) {
-  return name.ends_with(".json") ? inference::read_model(name) : inference::find_model(name);
-}
-
 struct NotOfPlans {
   const char* option;
   const char* why;
@@ -78,16 +74,27 @@ std::shared_ptr<InferenceOptions> add_inference_options(CLI::App& command) {
       ->required();
   command
       .add_option("--model", options->model,
-                  "Model: a name such as llama-3.1-8b, or its config.json")
+                  "Model: a name such as llama-3.1-8b, its config.json, or a model file (TOML)")
       ->type_name("NAME|FILE")
       ->required();
-  command.add_option("--board", options->board, "GPU type; see almanac help serving")
-      ->type_name("NAME")
+  command
+      .add_option("--board", options->board,
+                  "GPU type, or a board file (TOML); see almanac help serving")
+      ->type_name("NAME|FILE")
       ->capture_default_str();
   command
       .add_option("--profile", options->profile,
-                  "Measured step times, from almanac inference profile (default: roofline model)")
+                  "Step times of a server, from almanac inference profile")
       ->type_name("FILE");
+  command
+      .add_option("--times", options->times,
+                  "Step times: measured (kernels measured on the board or a similar one), roofline "
+                  "(limits of the board, a lower bound), or a profile as with --profile")
+      ->type_name("measured|roofline|FILE")
+      ->capture_default_str();
+  command.add_flag("--data-parallel-attention,--enable-dp-attention", options->data_attention,
+                   "Each GPU of a replica computes attention for requests of its own; experts are "
+                   "divided");
   command
       .add_option("--gpus,--tensor-parallel-size", options->gpus,
                   "GPUs of a replica (tensor parallelism)")
@@ -260,9 +267,9 @@ Result<InferenceCase> inference_case(const InferenceOptions& options) {
   }
   const auto model = options.by_model ? Result<inference::Model>(inference::Model{})
                      : told.plan      ? Result<inference::Model>(told.plan->models.front())
-                                      : named_model(options.model);
+                                      : inference::load_model(options.model);
   if (!model) return tl::unexpected(model.error());
-  const auto board = inference::find_board(options.board);
+  const auto board = inference::load_board(options.board);
   if (!board) return tl::unexpected(board.error());
   const auto wait = text::parse_duration(options.wait);
   if (!wait || *wait < Duration{0} || *wait == text::kUnlimited) {
@@ -273,6 +280,14 @@ Result<InferenceCase> inference_case(const InferenceOptions& options) {
     return fail(Code::usage,
                 fmt::format("batching rule {} does not wait for more requests", options.former), {},
                 "--wait requires --batch fixed");
+  }
+  const bool at_limits = options.times == "roofline";
+  const std::string profile = !options.profile.empty() || at_limits || options.times == "measured"
+                                  ? options.profile
+                                  : options.times;
+  if (!options.plan.empty() && !profile.empty()) {
+    return fail(Code::usage, "--times FILE cannot be used with --plan", {},
+                "a profile describes one model; use --times measured or roofline");
   }
   told.service = {.model = *model,
                   .board = *board,
@@ -287,7 +302,9 @@ Result<InferenceCase> inference_case(const InferenceOptions& options) {
                              .gather = 1e3 * static_cast<double>(wait->count()),
                              .reuse = options.prefix_cache},
                   .former = options.former,
-                  .router = options.router};
+                  .router = options.router,
+                  .data_attention = options.data_attention,
+                  .at_limits = at_limits};
   const auto first = bound("--ttft", options.first_token);
   if (!first) return tl::unexpected(first.error());
   const auto rest = bound("--tpot", options.per_token);
@@ -295,17 +312,16 @@ Result<InferenceCase> inference_case(const InferenceOptions& options) {
   told.objective = {*first, *rest};
   told.service.limits.first_token = *first;
   told.service.limits.per_token = *rest;
-  if (!options.profile.empty()) {
-    const auto measured = inference::read_measured(options.profile);
+  if (!profile.empty()) {
+    const auto measured = inference::read_measured(profile);
     if (!measured) return tl::unexpected(measured.error());
     if (!measured->warning.empty()) {
-      note(fmt::format("profile {} {}", options.profile, measured->warning));
+      note(fmt::format("profile {} {}", profile, measured->warning));
     }
     told.service.measured = std::make_shared<const inference::Fitted>(measured->step);
     if (measured->slots > 0 && measured->slots < options.sequences) {
       told.service.limits.sequences = measured->slots;
-      note(fmt::format("profile {}: its server handled {} at a time, so replicas do too",
-                       options.profile,
+      note(fmt::format("profile {}: its server handled {} at a time, so replicas do too", profile,
                        text::counted(static_cast<std::uint64_t>(measured->slots), "request")));
     }
   }

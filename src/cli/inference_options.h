@@ -25,8 +25,10 @@ struct InferenceOptions {
   std::vector<std::string> not_of_plans;  ///< Options that were told and do not go with a plan.
   bool by_model = false;  ///< No one model answers all: requests name what they ask for.
   std::string board = "h100";
+  std::string times = "measured";
   std::string profile;
   int gpus = 1;
+  bool data_attention = false;
   int stages = 1;
   std::string former = "chunked";
   std::string router = "shortest_queue";

@@ -82,7 +82,8 @@ std::string objective_of(const inference::Limits& objective) {
 }
 
 Answer answer_of(const FleetPlan& plan, const Fleet& fleet, const inference::Size* size) {
-  Answer all{{"objective", objective_of(plan.service.limits)}};
+  Answer all{{"objective", objective_of(plan.service.limits)},
+             {"step_times", inference::basis_of_times(plan.service)}};
   if (size != nullptr) all.emplace_back("valid_for", size->valid_for());
   for (const auto& [name, value] : figures(plan, fleet, size)) all.emplace_back(name, value);
   for (const auto& [name, spread] : shown(fleet.seen)) {
@@ -101,6 +102,7 @@ Result<int> show_fleet(const ListOptions& list, const FleetPlan& plan, const Fle
   if (list.wants_document()) {
     nlohmann::ordered_json made;
     made["objective"] = objective_of(plan.service.limits);
+    made["step_times"] = inference::basis_of_times(plan.service);
     if (size != nullptr) {
       made["valid_for"] = size->valid_for();
       made["doubts"] = size->doubts;
@@ -120,6 +122,7 @@ Result<int> show_fleet(const ListOptions& list, const FleetPlan& plan, const Fle
   }
   if (!list.explains()) return list.print(answer_rows(answer_of(plan, fleet, size)));
   fmt::print("{:20} {}\n", "objective", objective_of(plan.service.limits));
+  fmt::print("{:20} {}\n", "step_times", inference::basis_of_times(plan.service));
   if (size != nullptr) fmt::print("{:20} {}\n", "valid_for", size->valid_for());
   for (const auto& [name, value] : figures(plan, fleet, size)) {
     fmt::print("{:20} {}\n", name, figure_text(value));

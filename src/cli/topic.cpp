@@ -10,6 +10,7 @@
 #include "cli/config.h"
 #include "cli/help_page.h"
 #include "inference/profile/board.h"
+#include "inference/profile/model.h"
 #include "inference/registry.h"
 #include "policy/registry.h"
 #include "text/wrap.h"
@@ -97,7 +98,13 @@ std::string serving_page(std::size_t width) {
          slot_list("Scaling (--scaler)", known.scalers, width) +
          slot_list("Formats of request logs", known.formats, width) + "\nGPU types (--board):\n" +
          "  " +
-         fmt::format("{}\n", fmt::join(text::wrap(inference::board_names(), width - 2), "\n  "));
+         fmt::format("{}\n", fmt::join(text::wrap(inference::board_names(), width - 2), "\n  ")) +
+         "\nModels (--model):\n  " +
+         fmt::format(
+             "{}\n",
+             fmt::join(text::wrap(fmt::format("{}", fmt::join(inference::model_names(), ", ")),
+                                  width - 2),
+                       "\n  "));
 }
 
 std::string environment_page(std::size_t width) {

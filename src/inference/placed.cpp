@@ -59,7 +59,7 @@ Plan::Group* group_of(Plan& plan, std::pair<std::int64_t, std::int64_t> gpus) {
 Result<std::size_t> model_of(Plan& plan, std::string_view name) {
   const auto known = std::find(plan.names.begin(), plan.names.end(), name);
   if (known != plan.names.end()) return static_cast<std::size_t>(known - plan.names.begin());
-  const auto model = name.ends_with(".json") ? read_model(std::string(name)) : find_model(name);
+  const auto model = load_model(std::string(name));
   if (!model) return tl::unexpected(model.error());
   plan.names.emplace_back(name);
   plan.models.push_back(*model);
@@ -71,7 +71,7 @@ Result<void> tell_kind(Plan::Group& group, const std::string& board, const std::
                        const Where& where) {
   std::optional<Board> kind;
   if (!board.empty()) {
-    const auto found = find_board(board);
+    const auto found = load_board(std::string(board));
     if (!found) return fail(found.error().code, found.error().message, where, found.error().hint);
     kind = *found;
   }

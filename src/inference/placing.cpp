@@ -162,7 +162,8 @@ std::vector<Plan> empty_plans(const Plan& models, const std::vector<GpuPool>& po
   int before = 0;
   for (const GpuPool& pool : pools) {
     std::vector<Plan> longer;
-    for (int size = 1; size <= std::min(pool.gpus, kNodeGpus); ++size) {
+    for (int size = 1; size <= std::min(pool.gpus, std::max(kNodeGpus, pool.board.linked_boards));
+         ++size) {
       if (pool.gpus % size != 0) continue;
       for (Plan plan : made) {
         for (int first = 0; first < pool.gpus; first += size) {
@@ -199,7 +200,7 @@ Result<Plan> place_models(const Service& service, const Requests& requests,
   }
   Plan models;
   for (const std::string& name : requests.models) {
-    const auto model = name.ends_with(".json") ? read_model(name) : find_model(name);
+    const auto model = load_model(std::string(name));
     if (!model) return tl::unexpected(model.error());
     models.names.push_back(name);
     models.models.push_back(*model);

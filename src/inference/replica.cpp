@@ -182,7 +182,7 @@ void Replica::end(Micros now, std::vector<RequestId>& finished) {
       outcome.longest_gap = std::max(outcome.longest_gap, now - sequence.token_at);
     } else if (!sequence.prefilling()) {
       // With KV from elsewhere the first token has been given there.
-      if (!sequence.begun) outcome.first_token = now;
+      if (!sequence.begun) outcome.first_token = now + limits_.front;
     } else {
       continue;
     }
@@ -194,7 +194,7 @@ void Replica::end(Micros now, std::vector<RequestId>& finished) {
     } else if (sequence.done < sequence.last) {
       continue;
     }
-    outcome.finish = now;
+    outcome.finish = now + limits_.front;
     some_go = true;
   }
   if (!some_go) return;

@@ -30,6 +30,9 @@ struct Limits {
   /// Objective of requests, for batch formers that use it; kNever for none.
   Micros first_token = kNever;
   Micros per_token = kNever;
+  /// Between the arrival of a request and the engine, and from the engine to the client: added to
+  /// the time of every token that a client sees.
+  Micros front = 0;
   Micros gather = 0;  ///< How long the first request of a fixed batch waits for others.
   /// Blocks of host memory for the KV cache of preempted sequences. 0, or if full: the cache is
   /// discarded and recomputed.

@@ -20,6 +20,11 @@
 namespace almanac::inference {
 namespace {
 
+/// Time of a server to receive, tokenize and answer a request beside its engine.
+///
+/// Source   fitted to the 11 training stages that inference-sim published (vLLM 0.15.1, H100).
+constexpr Micros kFront = 15e3;
+
 Spread spread(std::vector<double>& values) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   if (values.empty()) return {kNone, kNone, kNone, kNone, kNone};
@@ -52,6 +57,15 @@ double usable_bytes(const Service& service) {
   return service.replica_gpus() * (0.9 * service.board.memory_bytes - activations);
 }
 
+/// With data-parallel attention each GPU has all weights but those of other GPUs' experts.
+double weight_bytes(const Service& service) {
+  return service.model.bytes(service.data_attention ? service.gpus : 1);
+}
+
+double kv_token_bytes(const Service& service) {
+  return service.model.kv_bytes(service.data_attention ? 1 : service.gpus);
+}
+
 /// "use --gpus 4 or more": the fewest GPUs per stage on which the model fits.
 std::string more_gpus(Service service) {
   constexpr int kMost = 1024;
@@ -71,6 +85,17 @@ std::string possible_gpus(const Service& service) {
   return fmt::format("use {} GPUs per replica", fmt::join(possible, ", "));
 }
 
+std::shared_ptr<const StepTime> step_of(const Service& service) {
+  if (service.measured) return service.measured;
+  const Layout layout{.gpus = service.gpus,
+                      .stages = service.stages,
+                      .data_attention = service.data_attention,
+                      .node_link = service.link_bytes_per_s};
+  return std::make_shared<const Roofline>(
+      service.model, service.at_limits ? service.board.at_its_limits() : service.board, layout,
+      service.at_limits ? Launch::none() : Launch{});
+}
+
 }  // namespace
 
 std::vector<int> fitting_gpus(Service service) {
@@ -83,12 +108,29 @@ std::vector<int> fitting_gpus(Service service) {
   return fitting;
 }
 
+std::string basis_of_times(const Service& service) {
+  if (service.measured) return "profile of a server";
+  const Board& board = service.board;
+  if (service.at_limits) {
+    return fmt::format("limits of {}: no server is faster", board.name);
+  }
+  const std::string kernels =
+      board.kernels_of == board.name
+          ? fmt::format("kernels measured on {}", board.name)
+          : fmt::format("kernels measured on {}, not on {}", board.kernels_of, board.name);
+  if (board.checked_runs == 0) {
+    return kernels + "; not compared with a server on this board";
+  }
+  return fmt::format("{}; end to end {:.0f} % off on {} measured runs of vLLM", kernels,
+                     100 * board.end_to_end_error, board.checked_runs);
+}
+
 std::int64_t fitting_blocks(const Service& service) {
-  const double left = usable_bytes(service) - service.model.bytes() -
+  const double left = usable_bytes(service) - weight_bytes(service) -
                       service.limits.sequences * service.model.state_bytes() -
                       service.adapters * service.model.adapter_bytes(service.adapter_rank);
   return static_cast<std::int64_t>(
-      std::floor(left / (service.model.kv_bytes(service.gpus) * service.limits.block_tokens)));
+      std::floor(left / (kv_token_bytes(service) * service.limits.block_tokens)));
 }
 
 Result<void> check_division(const Model& model, int gpus) {
@@ -100,12 +142,17 @@ Result<void> check_division(const Model& model, int gpus) {
 
 Result<Parts> parts(const Service& service) {
   // What was measured on these GPUs runs on them.
-  if (!service.measured) {
+  if (!service.measured && !service.data_attention) {
     if (const auto divided = check_division(service.model, service.gpus); !divided) {
       Error error = divided.error();
       error.hint = possible_gpus(service);
       return tl::unexpected(std::move(error));
     }
+  }
+  if (service.board.peer_bandwidth <= 0 && service.replica_gpus() > 1 && !service.measured) {
+    return fail(Code::invalid,
+                fmt::format("the link between boards of {} is not known", service.board.name), {},
+                "give a board file with link_gbs, or use one GPU per replica");
   }
   const auto* former = registry().formers.find(service.former);
   if (former == nullptr) return no_choice("former", service.former, registry().formers);
@@ -122,7 +169,7 @@ Result<Parts> parts(const Service& service) {
           fmt::format("{} does not fit on {} {}: its weights take {:.1f} GB, and {:.1f} GB can be "
                       "used (90 % of {:.1f} GB, less activations)",
                       service.model.name, service.replica_gpus(), service.board.name,
-                      service.model.bytes() / kGb, usable_bytes(service) / kGb,
+                      weight_bytes(service) / kGb, usable_bytes(service) / kGb,
                       service.replica_gpus() * service.board.memory_bytes / kGb),
           {}, more_gpus(service));
     }
@@ -134,7 +181,7 @@ Result<Parts> parts(const Service& service) {
         fmt::format("of {} replicas {} cannot be prefill-only", service.replicas, service.prefill),
         {}, "leave at least one for decoding");
   }
-  const double block = service.model.kv_bytes(service.gpus) * limits.block_tokens;
+  const double block = kv_token_bytes(service) * limits.block_tokens;
   constexpr double kGib = 1024.0 * 1024 * 1024;
   limits.swap_blocks = static_cast<std::int32_t>(std::min(service.swap_gib * kGib / block, 1e9));
   limits.stages = service.stages;
@@ -143,11 +190,14 @@ Result<Parts> parts(const Service& service) {
   limits.adapters = service.adapters;
   limits.adapter_load = 1e6 * adapter / (service.board.host_bandwidth * service.replica_gpus());
   limits.adapter_read = 1e6 * adapter / (service.board.bandwidth * service.gpus);
+  if (!service.measured && !service.at_limits) {
+    limits.front = kFront;
+    if (limits.first_token != kNever) {
+      limits.first_token = std::max(0.0, limits.first_token - kFront);
+    }
+  }
   return Parts{.limits = limits,
-               .step = service.measured != nullptr ? service.measured
-                                                   : std::make_shared<const Roofline>(
-                                                         service.model, service.board, service.gpus,
-                                                         service.link_bytes_per_s, service.stages),
+               .step = step_of(service),
                .former = former->make,
                .router = router->make(service.seed),
                .decode_router = router->make(service.seed + 1),
@@ -190,6 +240,7 @@ double energy_j(const Service& service, double replica_s, const Busy& busy) {
   const double prefill_s = busy.prefilling / 1e6, decode_s = busy.decoding / 1e6;
   const double idle_s = std::max(0.0, replica_s - prefill_s - decode_s);
   const Board& board = service.board;
+  if (board.prefill_w <= 0) return std::numeric_limits<double>::quiet_NaN();
   return service.replica_gpus() *
          (board.prefill_w * prefill_s + board.decode_w * decode_s + board.idle_w * idle_s);
 }

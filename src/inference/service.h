@@ -35,10 +35,17 @@ struct Service {
   std::string former = "chunked";
   std::string router = "shortest_queue";
   std::uint64_t seed = 1;
-  std::shared_ptr<const StepTime> measured{};  ///< Null = a roofline of model and board.
+  /// Each GPU computes attention for requests of its own, and experts are divided (see Layout).
+  bool data_attention = false;
+  /// Step times at the limits of the board, which no server beats.
+  bool at_limits = false;
+  std::shared_ptr<const StepTime> measured{};  ///< Null = from the model and the board's kernels.
 
   int replica_gpus() const { return gpus * stages; }
 };
+
+/// Returns what the step times of `service` rest on and how far off they are known to be, a phrase.
+std::string basis_of_times(const Service& service);
 
 /// Returns the number of KV cache blocks that fit on one replica of `service` with its weights and
 /// adapters; below 1 = none.
@@ -119,7 +126,8 @@ using Enough = std::function<bool(RequestId request, const Outcome& outcome)>;
 /// Simulates `requests` on the service. Fails like parts(). O(tokens / batch + iterations).
 Result<std::vector<Outcome>> play(const Service& service, const Requests& requests,
                                   const Enough& enough = {});
-/// Returns the energy of a fleet in joules, for `replica_s` replica-seconds with activity `busy`.
+/// Returns the energy of a fleet in joules (NaN if the board's power is not known), for `replica_s`
+/// replica-seconds with activity `busy`.
 double energy_j(const Service& service, double replica_s, const Busy& busy);
 
 Seen summarize(const Requests& requests, const std::vector<Outcome>& outcomes,

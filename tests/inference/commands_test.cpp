@@ -41,6 +41,59 @@ class InferenceCommand : public testing::Test {
   std::string requests_ = folder_.write("requests.csv", log());
 };
 
+TEST_F(InferenceCommand, ShowsWhatIsUnderstoodOfAModel) {
+  const ProgramRun made = run_program({"inference", "model", "deepseek-v3", "-o", "json"});
+  ASSERT_EQ(made.status, 0) << made.err;
+  const json model = json::parse(made.out);
+  EXPECT_EQ(model["parameters"], 671'026'419'200);
+  EXPECT_EQ(model["active_parameters"], 37'552'297'472);
+  EXPECT_EQ(model["kv_bytes_per_token"], 70'272);
+  EXPECT_EQ(model["attention"], "MLA");
+  EXPECT_EQ(model["experts"], 256);
+  EXPECT_EQ(model["layer_groups"].size(), 2);
+  const std::string config =
+      folder_.write("config.json", R"({"model_type":"brand_new","hidden_size":64})");
+  const ProgramRun refused = run_program({"inference", "model", config});
+  EXPECT_NE(refused.status, 0);
+  EXPECT_THAT(refused.err, HasSubstr("model_type: \"brand_new\""));
+}
+
+TEST_F(InferenceCommand, ModelsAndBoardsMayBeFiles) {
+  const std::string board =
+      folder_.write("slow.toml", "memory_bytes = 80e9\nbandwidth_gbs = 335\nbf16_tflops = 98.9\n");
+  const std::string model = folder_.write("small.toml", R"([config]
+model_type = "llama"
+num_hidden_layers = 16
+hidden_size = 2048
+num_attention_heads = 32
+num_key_value_heads = 8
+intermediate_size = 8192
+vocab_size = 128256
+)");
+  const auto tpot = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"inference", "simulate", requests_, "--model",
+                                          model,       "-o",       "json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const ProgramRun made = run_program(arguments);
+    EXPECT_EQ(made.status, 0) << made.err;
+    return json::parse(made.out);
+  };
+  const json fast = tpot({}), slow = tpot({"--board", board});
+  EXPECT_GT(slow["tpot_ms"]["mean"], fast["tpot_ms"]["mean"]);
+  EXPECT_EQ(slow["step_times"],
+            "kernels measured on h100, not on slow; not compared with a server on this board");
+  // Nothing is faster than the limits of a board.
+  const json limits = tpot({"--times", "roofline"});
+  EXPECT_LT(limits["tpot_ms"]["mean"], fast["tpot_ms"]["mean"]);
+  EXPECT_EQ(limits["step_times"], "limits of h100: no server is faster");
+  const ProgramRun shown = run_program({"inference", "board", board, "-o", "json"});
+  ASSERT_EQ(shown.status, 0) << shown.err;
+  EXPECT_EQ(json::parse(shown.out)["bandwidth_gbs"], 335);
+  const ProgramRun all = run_program({"inference", "board", "-o", "json"});
+  ASSERT_EQ(all.status, 0) << all.err;
+  EXPECT_GE(json::parse(all.out).size(), 39);
+}
+
 TEST_F(InferenceCommand, ComparesCompositionsOnOneLog) {
   const ProgramRun made =
       run("compare", {"--replicas", "2", "--gpu-hour", "3.6", "--of",

@@ -15,15 +15,6 @@
 namespace almanac::inference {
 namespace {
 
-const char* const kModels[] = {"llama-2-7b",    "llama-2-70b",    "codellama-34b", "llama-3.1-8b",
-                               "llama-3.1-70b", "llama-3.1-405b", "llama-3.2-3b",  "llama-4-scout",
-                               "qwen2.5-7b",    "qwen2.5-32b",    "qwen3-8b",      "qwen3-14b",
-                               "qwen3-32b",     "qwen3-30b-a3b",  "yi-34b",        "mistral-7b",
-                               "mistral-nemo",  "mixtral-8x7b",   "mixtral-8x22b", "deepseek-v3",
-                               "gpt-oss-120b"};
-const char* const kBoards[] = {"h100",      "h100-pcie", "h100-nvl", "h200", "b200", "a100",
-                               "a100-40gb", "a100-pcie", "l40s",     "l4",   "a10"};
-
 Batch drawn(Rng& rng) {
   Batch made;
   const auto prompts = rng.below(4);
@@ -82,13 +73,19 @@ Least least(const Model& model, const Batch& batch) {
 
 TEST(Roofline, NoStepIsFasterThanItsBytesOrItsOperations) {
   Rng rng(40);
-  for (const char* const name : kModels) {
+  for (const std::string& name : model_names()) {
     const Model model = *find_model(name);
-    for (const char* const kind : kBoards) {
-      const Board board = *find_board(kind);
+    for (const Board& built_in : built_in_boards()) {
+      // With measured kernels, and with kernels that reach the limits.
+      const bool at_limits = rng.below(2) == 0;
+      const Board board = at_limits ? built_in.at_its_limits() : built_in;
       for (const int gpus : {1, 2, 4, 8, 16}) {
         for (const int stages : {1, 2, 4}) {
-          const Roofline step(model, board, gpus, 25e9, stages);
+          const bool data_attention = rng.below(2) == 0;
+          const Roofline step(
+              model, board,
+              {.gpus = gpus, .stages = stages, .data_attention = data_attention, .node_link = 25e9},
+              at_limits ? Launch::none() : Launch{});
           const Batch batch = drawn(rng);
           const Least needs = least(model, batch);
           const double peak =
@@ -102,7 +99,7 @@ TEST(Roofline, NoStepIsFasterThanItsBytesOrItsOperations) {
               needs.narrow_flops / gpus / narrow + needs.wide_flops / gpus / board.bf16_flops);
           const double took_s = step(batch) / 1e6;
           ASSERT_GE(took_s, bound_s * (1 - 1e-9))
-              << name << " on " << gpus << " x " << stages << " " << kind;
+              << name << " on " << gpus << " x " << stages << " " << board.name;
           const Work work = step.work(batch);
           ASSERT_GE(took_s, work.bytes / board.bandwidth * (1 - 1e-9));
           // What it counts is at least what there is.
@@ -113,9 +110,40 @@ TEST(Roofline, NoStepIsFasterThanItsBytesOrItsOperations) {
   }
 }
 
+TEST(Roofline, MeasuredKernelsAreNeverFasterThanTheLimits) {
+  Rng rng(41);
+  for (const std::string& name : model_names()) {
+    const Model model = *find_model(name);
+    for (const Board& board : built_in_boards()) {
+      const Batch batch = drawn(rng);
+      EXPECT_GE(Roofline(model, board)(batch),
+                Roofline(model, board.at_its_limits(), {}, Launch::none())(batch))
+          << name << " on " << board.name;
+    }
+  }
+}
+
+TEST(Roofline, DataParallelAttentionReadsAllWeightsButOnlyItsOwnKv) {
+  const Model model = *find_model("deepseek-v3");
+  const Board board = *find_board("h200");
+  const Roofline divided(model, board, {.gpus = 8});
+  const Roofline own(model, board, {.gpus = 8, .data_attention = true});
+  const auto kv = [](const Roofline& step) {
+    return step.work({.decodes = 64, .context = 640'000}).bytes - step.work({.decodes = 64}).bytes;
+  };
+  // Of latent KV every GPU reads all, unless its requests are its own.
+  EXPECT_NEAR(kv(divided), 640'000.0 * 70272, 1e6);
+  EXPECT_NEAR(kv(own), 640'000.0 * 70272 / 8, 1e6);
+  EXPECT_GT(own.work({.decodes = 1}).bytes, divided.work({.decodes = 1}).bytes);
+  // So it is faster for long contexts, and slower for a single short one.
+  EXPECT_LT(own({.decodes = 256, .context = 2'560'000}),
+            divided({.decodes = 256, .context = 2'560'000}));
+  EXPECT_GT(own({.decodes = 1, .context = 10}), divided({.decodes = 1, .context = 10}));
+}
+
 TEST(Roofline, CountsAllWeightsOfADecode) {
   // 8.03e9 weights but for the input table of 0.53e9, at 2 bytes: 15.0 GB, and 1 GB of KV.
-  const Roofline step(*find_model("llama-3.1-8b"), *find_board("h100"), 1);
+  const Roofline step(*find_model("llama-3.1-8b"), *find_board("h100"));
   const Work one = step.work({.decodes = 1, .context = 100});
   EXPECT_NEAR(one.bytes, 15.01e9 + 101 * 131072, 2e7);
   const Work more = step.work({.decodes = 16, .context = 8000});
@@ -130,7 +158,7 @@ TEST(Roofline, CountsAllWeightsOfADecode) {
 
 TEST(Roofline, ExpertsAreReadAsTokensChooseThem) {
   const Model model = *find_model("deepseek-v3");
-  const Roofline step(model, *find_board("h200"), 8);
+  const Roofline step(model, *find_board("h200"), {.gpus = 8});
   const auto bytes = [&](std::int64_t tokens) {
     return 8 * step.work({.decodes = tokens, .context = 0}).bytes;
   };
@@ -141,7 +169,7 @@ TEST(Roofline, ExpertsAreReadAsTokensChooseThem) {
 
 TEST(Roofline, WindowsBoundWhatATokenLooksAt) {
   const Model model = *find_model("gpt-oss-120b");
-  const Roofline step(model, *find_board("h200"), 1);
+  const Roofline step(model, *find_board("h200"));
   const auto kv = [&](std::int64_t context) {
     return step.work({.decodes = 1, .context = context}).bytes - step.work({.decodes = 1}).bytes;
   };

@@ -35,7 +35,7 @@ Result<inference::GpuPool> pool_of(const std::string& told) {
                 "expected h100=4@2.5: GPU type, number and price of one for an hour");
   };
   if (equals == std::string::npos || equals > at) return wrong("has no number of GPUs");
-  const auto board = inference::find_board(told.substr(0, equals));
+  const auto board = inference::load_board(told.substr(0, equals));
   if (!board) return tl::unexpected(board.error());
   const auto gpus = text::parse_whole(told.substr(equals + 1, at - equals - 1));
   constexpr int kMost = 1024;

@@ -2,147 +2,200 @@
 
 #include "inference/profile/board.h"
 
+#include <algorithm>
 #include <array>
-#include <vector>
+#include <cmath>
+#include <filesystem>
+#include <span>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <toml++/toml.h>
 
+#include "base/check.h"
 #include "inference/profile/named.h"
+#include "table/stream.h"
+#include "text/preset.h"
+#include "text/toml_reader.h"
 
 namespace almanac::inference {
+
+namespace boards {
+std::span<const text::Preset> presets();
+}
+
 namespace {
 
-/// Shares that iterations reach: of boards with HBM, and of those with GDDR.
-///
-/// Source   H100, A100 and L40S: fitted, with Roofline's fixed times, to the time per token of 56
-///          stages of vLLM runs that inference-sim published and, of the H100's arithmetic, of 4
-///          that inference-perf did (docs/guide/inference.md#the-roofline); of the other two the
-///          share of the peak is set. Other boards take those of the board with the same memory.
-struct Reached {
-  double memory = 0, compute = 0;
+constexpr const char* kOperations[] = {
+    "bf16",         "fp8",          "fp8_block",         "int8",
+    "fp4",          "weights_only", "experts_bf16",      "experts_fp8",
+    "experts_int8", "experts_fp4",  "experts_fp8_block", "experts_weights_only",
+    "prefill",      "decode",       "all_reduce"};
+
+std::string stem_of(const std::string& path) { return std::filesystem::path(path).stem().string(); }
+
+class BoardReader final : text::TomlReader {
+ public:
+  using TomlReader::TomlReader;
+
+  /// `of` finds the kernels of another board.
+  template <typename KernelsOf>
+  Board read(const toml::table& file, const KernelsOf& of) {
+    allow(file, {"aliases",
+                 "vendor",
+                 "memory_bytes",
+                 "bandwidth_gbs",
+                 "bf16_tflops",
+                 "fp8_tflops",
+                 "int8_tops",
+                 "fp4_tflops",
+                 "achieved_bf16_tflops",
+                 "achieved_fp8_tflops",
+                 "link",
+                 "link_gbs",
+                 "linked_boards",
+                 "host_gbs",
+                 "idle_w",
+                 "decode_w",
+                 "prefill_w",
+                 "usd_per_hour",
+                 "kernels_of",
+                 "kernels",
+                 "checked"});
+    Board made{.name = stem_of(path())};
+    if (const toml::array* const aliases = file["aliases"].as_array()) {
+      for (const toml::node& each : *aliases) {
+        if (!each.is_string()) refuse(each, "aliases must be a list of texts");
+        made.aliases.push_back(in_lower_case(each.as_string()->get()));
+      }
+    }
+    made.vendor = word(file, "vendor");
+    made.memory_bytes = number(file, "memory_bytes", 1, true);
+    made.bandwidth = number(file, "bandwidth_gbs", 1e9, true);
+    made.bf16_flops = number(file, "bf16_tflops", 1e12, true);
+    made.fp8_flops = number(file, "fp8_tflops", 1e12);
+    made.int8_flops = number(file, "int8_tops", 1e12);
+    made.fp4_flops = number(file, "fp4_tflops", 1e12);
+    made.peer_bandwidth = number(file, "link_gbs", 1e9);
+    const double linked = number(file, "linked_boards", 1);
+    if (linked > 0) made.linked_boards = static_cast<int>(linked);
+    made.host_bandwidth = number(file, "host_gbs", 1e9);
+    if (made.host_bandwidth == 0) made.host_bandwidth = kPcie4;
+    made.idle_w = number(file, "idle_w", 1);
+    made.decode_w = number(file, "decode_w", 1);
+    made.prefill_w = number(file, "prefill_w", 1);
+    made.usd_per_hour = number(file, "usd_per_hour", 1);
+    word(file, "link");
+    if (const toml::table* const checked = table(file, "checked")) {
+      allow(*checked, {"runs", "end_to_end_error"});
+      made.checked_runs = static_cast<int>(number(*checked, "runs", 1, true));
+      made.end_to_end_error = number(*checked, "end_to_end_error", 1, true);
+    }
+    if (const toml::table* const kernels = table(file, "kernels")) {
+      if (file.contains("kernels_of")) {
+        refuse(*file.get("kernels_of"), "kernels_of contradicts the table [kernels]");
+      }
+      read_kernels(*kernels, made);
+    } else {
+      borrow(file, of, made);
+    }
+    return made;
+  }
+
+ private:
+  static constexpr double kPcie4 = 32e9;
+
+  std::string word(const toml::table& from, const char* key) {
+    const toml::node* const node = from.get(key);
+    if (node == nullptr) return {};
+    if (!node->is_string()) refuse(*node, fmt::format("{} must be a text", key));
+    return node->as_string()->get();
+  }
+
+  double number(const toml::table& from, const char* key, double unit, bool needed = false) {
+    const toml::node* const node = from.get(key);
+    if (node == nullptr) {
+      if (needed) refuse(from, fmt::format("{} is missing", key));
+      return 0;
+    }
+    const double value = node->is_number() ? *node->value<double>() : -1;
+    if (!(value > 0 && std::isfinite(value))) {
+      refuse(*node, fmt::format("{} must be a number above 0", key));
+    }
+    return value * unit;
+  }
+
+  /// A share of a limit: no kernel exceeds it.
+  double share(const toml::table& from, const char* key) {
+    const double value = number(from, key, 1, true);
+    if (value > 1)
+      refuse(*from.get(key), fmt::format("{} must be at most 1, found {}", key, value));
+    return value;
+  }
+
+  void read_kernels(const toml::table& kernels, Board& board) {
+    allow(kernels, {std::begin(kOperations), std::end(kOperations)});
+    for (const auto& [operation, node] : kernels) {
+      const toml::table* const one = node.as_table();
+      if (one == nullptr) {
+        refuse(node, fmt::format("{} must be a table such as {{fixed_us = 5, bandwidth = 0.8, "
+                                 "peak = 0.7}}",
+                                 operation.str()));
+      }
+      allow(*one, {"fixed_us", "bandwidth", "peak"});
+      Kernel kernel{.fixed_us = number(*one, "fixed_us", 1), .bandwidth = share(*one, "bandwidth")};
+      if (operation.str() != "all_reduce") kernel.peak = share(*one, "peak");
+      board.kernels[std::string(operation.str())] = kernel;
+    }
+    board.kernels_of = board.name;
+  }
+
+  template <typename KernelsOf>
+  void borrow(const toml::table& file, const KernelsOf& of, Board& board) {
+    board.kernels_of = word(file, "kernels_of");
+    if (board.kernels_of.empty()) board.kernels_of = "h100";
+    const Board* const other = of(board.kernels_of);
+    if (other == nullptr) {
+      refuse(file, fmt::format("kernels_of: no board is named \"{}\"", board.kernels_of));
+    }
+    board.kernels = other->kernels;
+    // A measured matrix multiplication on the board itself counts more.
+    const double bf16 = number(file, "achieved_bf16_tflops", 1e12);
+    const double fp8 = number(file, "achieved_fp8_tflops", 1e12);
+    if (bf16 > 0) board.kernels["bf16"].peak = std::min(1.0, bf16 / board.bf16_flops);
+    if (fp8 > 0 && board.fp8_flops > 0) {
+      board.kernels["fp8"].peak = std::min(board.kernel("fp8").peak, fp8 / board.fp8_flops);
+    }
+  }
 };
-constexpr Reached kHopper{0.89, 0.48}, kAmpere{0.70, 0.50}, kGddr{0.75, 0.40};
 
-struct Figures {
-  const char* name;
-  std::vector<std::string> aliases;
-  double memory_bytes, bandwidth_gbs, bf16, fp8, int8, fp4;  // peaks in 10^12 a second
-  Reached reached;
-  double peer_gbs, host_gbs;
-  double idle_w, prefill_w, decode_w;
-};
+const Board* with_name(const std::vector<Board>& all, std::string_view name) {
+  const auto found = find_named(all, name);
+  return found ? *found : nullptr;
+}
 
-constexpr double kGib = 1024.0 * 1024 * 1024;
+Board parse_preset(const text::Preset& preset, const std::vector<Board>& known) {
+  const auto made = text::read_toml_text(
+      preset.text, std::string(preset.name) + ".toml", [&](const toml::table& file) {
+        return BoardReader(std::string(preset.name) + ".toml")
+            .read(file, [&](const std::string& name) { return with_name(known, name); });
+      });
+  ALMANAC_CHECK(made, "{}", to_string(made.error()));
+  return *made;
+}
 
-/// Source   data sheets, as AIConfigurator and ml-engineering list them; dense peaks. Memory: as
-///          the driver reports it, where known. Power: Patel et al., ISCA'24 (Splitwise),
-///          simulator, of H100 and A100; else the limit, and the rest in their proportions.
-const std::vector<Figures>& figures() {
-  static const std::vector<Figures> made{
-      {"h100",
-       {"h100-sxm", "h100-sxm-80gb", "h100_sxm"},
-       80 * kGib,
-       3350,
-       989,
-       1979,
-       1979,
-       0,
-       kHopper,
-       450,
-       64,
-       75,
-       700,
-       380},
-      {"h100-pcie",
-       {"h100_pcie"},
-       80 * kGib,
-       2000,
-       756.5,
-       1513,
-       1513,
-       0,
-       kHopper,
-       64,
-       64,
-       40,
-       350,
-       190},
-      {"h100-nvl", {"h100_nvl"}, 94e9, 3900, 835.5, 1671, 1671, 0, kHopper, 300, 64, 45, 400, 217},
-      {"h200",
-       {"h200-sxm", "h200_sxm"},
-       141 * kGib,
-       4800,
-       989,
-       1979,
-       1979,
-       0,
-       kHopper,
-       450,
-       64,
-       80,
-       700,
-       380},
-      {"b200",
-       {"b200-sxm", "b200_sxm"},
-       180 * kGib,
-       7700,
-       2250,
-       4500,
-       4500,
-       9000,
-       kHopper,
-       900,
-       64,
-       110,
-       1000,
-       543},
-      {"a100",
-       {"a100-sxm", "a100-80gb", "a100-sxm-80gb", "a100_sxm_80"},
-       80 * kGib,
-       2039,
-       312,
-       0,
-       624,
-       0,
-       kAmpere,
-       300,
-       32,
-       63,
-       400,
-       250},
-      {"a100-40gb",
-       {"a100-sxm-40gb", "a100_sxm_40"},
-       40 * kGib,
-       1555,
-       312,
-       0,
-       624,
-       0,
-       kAmpere,
-       300,
-       32,
-       63,
-       400,
-       250},
-      {"a100-pcie",
-       {"a100-pcie-80gb", "a100_pcie_80"},
-       80 * kGib,
-       1935,
-       312,
-       0,
-       624,
-       0,
-       kAmpere,
-       32,
-       32,
-       50,
-       300,
-       188},
-      {"l40s", {}, 48'305'799'168, 864, 362.05, 733, 733, 0, kGddr, 32, 32, 55, 350, 219},
-      {"l4", {}, 24 * kGib, 300, 121, 242, 242, 0, kGddr, 32, 32, 12, 72, 45},
-      {"a10", {}, 24 * kGib, 600, 125, 0, 250, 0, kGddr, 32, 32, 24, 150, 94},
-  };
+std::vector<Board> read_built_in() {
+  std::vector<Board> made;
+  // Boards with kernels of their own first, because others borrow them.
+  for (const bool own : {true, false}) {
+    for (const text::Preset& each : boards::presets()) {
+      if ((each.text.find("[kernels]") != std::string_view::npos) == own) {
+        made.push_back(parse_preset(each, made));
+      }
+    }
+  }
+  std::sort(made.begin(), made.end(),
+            [](const Board& one, const Board& other) { return one.name < other.name; });
   return made;
 }
 
@@ -156,29 +209,53 @@ double Board::peak(Arithmetic arithmetic) const {
   return narrow > 0 ? narrow : bf16_flops;
 }
 
+Kernel Board::kernel(std::string_view operation) const {
+  const bool experts = operation.starts_with("experts_");
+  for (const std::string_view each :
+       {operation, std::string_view(experts ? "experts_bf16" : "bf16")}) {
+    const auto found = kernels.find(each);
+    if (found != kernels.end()) return found->second;
+  }
+  return {};
+}
+
+Board Board::at_its_limits() const {
+  Board made = *this;
+  made.kernels.clear();
+  return made;
+}
+
+const std::vector<Board>& built_in_boards() {
+  static const std::vector<Board> made = read_built_in();
+  return made;
+}
+
 Result<Board> find_board(std::string_view name) {
-  const auto found = find_named(figures(), name);
-  if (!found) return no_such("board", name, figures());
-  const Figures& of = **found;
-  return Board{.name = of.name,
-               .memory_bytes = of.memory_bytes,
-               .bandwidth = of.bandwidth_gbs * 1e9,
-               .bf16_flops = of.bf16 * 1e12,
-               .fp8_flops = of.fp8 * 1e12,
-               .int8_flops = of.int8 * 1e12,
-               .fp4_flops = of.fp4 * 1e12,
-               .memory_use = of.reached.memory,
-               .compute_use = of.reached.compute,
-               .peer_bandwidth = of.peer_gbs * 1e9,
-               .host_bandwidth = of.host_gbs * 1e9,
-               .idle_w = of.idle_w,
-               .prefill_w = of.prefill_w,
-               .decode_w = of.decode_w};
+  const Board* const found = with_name(built_in_boards(), name);
+  if (found != nullptr) return *found;
+  return no_such("board", name, built_in_boards(), "any other board: --board FILE.toml");
+}
+
+Result<Board> parse_board(std::string_view text, const std::string& path) {
+  return text::read_toml_text(text, path, [&](const toml::table& file) {
+    return BoardReader(path).read(
+        file, [](const std::string& name) { return with_name(built_in_boards(), name); });
+  });
+}
+
+Result<Board> read_board(const std::string& path) {
+  const Result<std::string> content = table::read_text_file(path);
+  if (!content) return tl::unexpected(content.error());
+  return parse_board(*content, path);
+}
+
+Result<Board> load_board(const std::string& name_or_path) {
+  return name_or_path.ends_with(".toml") ? read_board(name_or_path) : find_board(name_or_path);
 }
 
 std::string board_names() {
   std::vector<std::string> names;
-  for (const Figures& each : figures()) names.emplace_back(each.name);
+  for (const Board& each : built_in_boards()) names.push_back(each.name);
   return fmt::format("{}", fmt::join(names, ", "));
 }
 

@@ -3,16 +3,17 @@
 /// \file
 /// Reads a Model from a config.json of Hugging Face.
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <string>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "inference/profile/family.h"
 #include "inference/profile/fields.h"
 #include "inference/profile/model.h"
 #include "inference/profile/quantization.h"
+#include "inference/profile/recurrent.h"
 #include "table/stream.h"
 
 namespace almanac::inference {
@@ -20,122 +21,61 @@ namespace {
 
 using nlohmann::json;
 
-enum class Bias { none, of_qkv, all };
-enum class QueryKeyNorm { none, of_head, of_all };
-
-/// What the type of a model says that its config.json does not.
-struct Family {
-  const char* type;
-  bool gated = true;  ///< Three matrices in a feed-forward part, not two.
-  bool tied = false;  ///< If the field is missing.
-  Bias bias = Bias::none;
-  QueryKeyNorm norm = QueryKeyNorm::none;
-  int norms = 2;      ///< Vectors as wide as the model in the norms of a layer,
-  int last_norm = 1;  ///< and in the one after all layers.
-};
-
-constexpr std::array kFamilies{
-    Family{"llama"},
-    Family{"mistral"},
-    Family{"mistral3"},
-    Family{"ministral3"},
-    Family{"mixtral"},
-    Family{"phi3"},
-    Family{"internlm2"},
-    Family{"mimo"},
-    Family{"granite"},
-    Family{"yi"},
-    Family{"deepseek_v2"},
-    Family{"deepseek_v3"},
-    Family{"kimi_k2"},
-    Family{"glm_moe_dsa"},
-    Family{"deepseek_v32"},
-    Family{"llama4_text"},
-    Family{.type = "qwen2", .bias = Bias::of_qkv},
-    Family{.type = "qwen2_moe", .bias = Bias::of_qkv},
-    Family{.type = "glm4_moe", .bias = Bias::of_qkv},
-    Family{.type = "qwen3", .norm = QueryKeyNorm::of_head},
-    Family{.type = "qwen3_moe", .norm = QueryKeyNorm::of_head},
-    Family{.type = "qwen3_next", .norm = QueryKeyNorm::of_head},
-    Family{.type = "qwen3_5_text", .norm = QueryKeyNorm::of_head},
-    Family{.type = "gpt_oss", .bias = Bias::all},
-    Family{.type = "minimax_m2", .norm = QueryKeyNorm::of_all},
-    Family{.type = "olmo2", .norm = QueryKeyNorm::of_all},
-    Family{.type = "olmo3", .norm = QueryKeyNorm::of_all},
-    Family{.type = "gemma", .tied = true},
-    Family{.type = "gemma2", .tied = true, .norms = 4},
-    Family{.type = "gemma3_text", .tied = true, .norm = QueryKeyNorm::of_head, .norms = 4},
-    Family{.type = "cohere", .tied = true, .norms = 1},
-    Family{
-        .type = "opt", .gated = false, .tied = true, .bias = Bias::all, .norms = 4, .last_norm = 2},
-    Family{.type = "gpt2",
-           .gated = false,
-           .tied = true,
-           .bias = Bias::all,
-           .norms = 4,
-           .last_norm = 2},
-    Family{.type = "gpt_neox", .gated = false, .bias = Bias::all, .norms = 4, .last_norm = 2},
-    Family{.type = "falcon", .gated = false, .tied = true, .last_norm = 2},
-    Family{.type = "phi-msft", .gated = false, .bias = Bias::all, .last_norm = 2},
-    Family{.type = "phi", .gated = false, .bias = Bias::all, .last_norm = 2},
-    Family{.type = "starcoder2",
-           .gated = false,
-           .tied = true,
-           .bias = Bias::all,
-           .norms = 4,
-           .last_norm = 2},
+/// How the tokens of one layer are mixed.
+enum class Mixing { attention, gated_delta, kimi_delta, mamba, mamba2, lightning, none };
+struct LayerPlan {
+  Mixing mixing = Mixing::attention;
+  std::int64_t window = 0;
+  bool feed_forward = true, experts = false;
 };
 
 class Reader {
  public:
   Reader(const json& inner, const json& outer) : fields_(inner, outer) {
     type_ = fields_.text_or("model_type", "");
-    const auto known = std::find_if(kFamilies.begin(), kFamilies.end(),
-                                    [&](const Family& each) { return type_ == each.type; });
-    if (known != kFamilies.end()) {
-      family_ = *known;
-    } else {
-      // As Llama, if nothing in the rest of the file says otherwise.
-      const std::string act = fields_.text_or("hidden_act", "silu");
-      if (act != "silu" && act != "swiglu") {
-        throw BadField(
-            fmt::format("model_type: \"{}\" is unknown, and with hidden_act \"{}\" a feed-forward "
-                        "part may have two or three matrices",
-                        type_, act));
+    if (!type_.empty()) {
+      const Family* const known = find_family(type_);
+      if (known == nullptr) {
+        throw BadField(fmt::format("model_type: \"{}\" is not supported", type_));
       }
+      family_ = *known;
     }
-    hidden_ = fields_.count({"hidden_size", "n_embd"});
-    count_ = fields_.count({"num_hidden_layers", "n_layer"});
-    heads_ = fields_.count({"num_attention_heads", "n_head"});
+    hidden_ = fields_.count({"hidden_size", "n_embd", "n_embed", "d_model"});
+    count_ = fields_.count({"num_hidden_layers", "n_layer", "n_layers"});
+    heads_ = fields_.count({"num_attention_heads", "n_head", "n_heads"});
     kv_heads_ = fields_.count_or({"num_key_value_heads", "n_head_kv", "num_kv_heads"}, 0);
     if (kv_heads_ == 0) kv_heads_ = heads_;
     if (fields_.flag_or("multi_query", false) &&
         !fields_.flag_or("new_decoder_architecture", false)) {
       kv_heads_ = 1;
     }
-    head_ = fields_.count_or({"head_dim"}, 0);
+    head_ = fields_.count_or({"head_dim", "attention_head_dim"}, 0);
     if (head_ == 0) head_ = hidden_ / heads_;
     width_ = fields_.count_or({"intermediate_size", "ffn_dim", "n_inner", "ffn_hidden_size"}, 0);
     if (width_ == 0) {
       if (family_.gated) throw BadField("intermediate_size: the field is missing");
-      width_ = 4 * hidden_;
+      width_ = fields_.count_or({"expansion_ratio"}, 4) * hidden_;
     }
     read_experts();
     read_windows();
+    read_biases();
   }
 
   Model model() {
     Model made;
+    made.type = type_;
     made.hidden = hidden_;
     made.heads = heads_;
     const double vocabulary = fields_.count({"vocab_size"});
     const double d = hidden_;
     made.embedding = vocabulary * d;
     const bool tied = fields_.flag_or("tie_word_embeddings", family_.tied);
-    made.head = tied ? 0 : vocabulary * d + (is("phi-msft") || is("phi") ? vocabulary : 0);
+    const bool head_bias = fields_.flag_or("lm_head_bias", family_.head_bias);
+    made.head = tied ? 0 : vocabulary * (d + (head_bias ? 1 : 0));
     made.rest = family_.last_norm * d;
-    if (is("opt")) made.rest += (fields_.count({"max_position_embeddings"}) + 2) * d;
-    if (is("gpt2")) made.rest += fields_.count({"n_positions"}) * d;
+    if (!family_.positions.empty()) {
+      made.rest += (fields_.count({std::string(family_.positions)}) + family_.more_positions) * d;
+    }
     if (const int wide = fields_.count_or({"word_embed_proj_dim"}, 0);
         wide != 0 && wide != hidden_) {
       throw BadField(fmt::format(
@@ -143,8 +83,10 @@ class Reader {
     }
     for (int layer = 0; layer < count_; ++layer) {
       Layers one{.count = 1, .small = family_.norms * d};
-      add_attention(layer, one);
-      add_feed_forward(layer, one);
+      const LayerPlan plan = plan_of(layer);
+      adapter_ = 0;
+      add_mixer(plan, one);
+      if (plan.feed_forward) add_feed_forward(plan.experts, one);
       const auto alike =
           std::find_if(made.layers.begin(), made.layers.end(), [&](const Layers& each) {
             one.count = each.count;
@@ -162,7 +104,10 @@ class Reader {
   }
   /// What is left of the file must not matter.
   void finish() {
-    for (const char* const harmless : {"num_nextn_predict_layers", "num_mtp_modules"}) {
+    for (const char* const harmless :
+         {"num_nextn_predict_layers", "num_mtp_modules", "chunk_size", "mamba_chunk_size",
+          "mamba_hidden_act", "mamba_conv_bias", "mamba_proj_bias", "mamba_inner_layernorms",
+          "mamba_expand", "use_mamba_kernels", "order_of_interleaved_layers", "shared_moe_mode"}) {
       fields_.find(harmless);
     }
     fields_.refuse_rest();
@@ -171,25 +116,32 @@ class Reader {
 
  private:
   bool is(std::string_view type) const { return type_ == type; }
+  bool starts(std::string_view type) const { return type_.starts_with(type); }
 
   void read_experts() {
-    experts_ = fields_.count_or({"num_local_experts", "num_experts", "n_routed_experts"}, 0);
-    chosen_ =
-        fields_.count_or({"num_experts_per_tok", "experts_per_token", "num_experts_per_token"}, 0);
+    experts_ = fields_.count_or(
+        {"num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts"}, 0);
+    chosen_ = fields_.count_or(
+        {"num_experts_per_tok", "experts_per_token", "num_experts_per_token", "moe_k"}, 0);
     expert_width_ = fields_.count_or({"moe_intermediate_size", "expert_intermediate_size"}, width_);
-    const int shared = fields_.count_or({"n_shared_experts", "num_shared_experts"}, 0);
+    const int shared =
+        fields_.count_or({"n_shared_experts", "num_shared_experts", "moe_num_shared_experts"}, 0);
     shared_width_ = fields_.count_or({"shared_expert_intermediate_size", "shared_intermediate_size",
                                       "moe_shared_expert_intermediate_size"},
                                      shared * expert_width_);
     if (is("llama4_text")) shared_width_ = width_;
-    first_dense_ = fields_.count_or({"first_k_dense_replace"}, 0);
-    every_ = fields_.count_or({"decoder_sparse_step", "interleave_moe_layer_step"}, 1);
-    dense_width_ = fields_.count_or({"intermediate_size_mlp"}, width_);
-    if (const json* const frequency = fields_.find("moe_layer_freq");
-        frequency != nullptr && *frequency != 1) {
-      throw BadField(fmt::format("moe_layer_freq: {} is not supported", frequency->dump()));
-    }
+    dense_width_ =
+        fields_.count_or({"intermediate_size_mlp"},
+                         is("granitemoehybrid") && experts_ == 0 ? shared_width_ : width_);
+    first_dense_ = fields_.count_or({"first_k_dense_replace", "moe_layer_start_index"}, 0);
+    last_sparse_ = fields_.count_or({"moe_layer_end_index"}, count_);
+    every_ = fields_.count_or(
+        {"decoder_sparse_step", "interleave_moe_layer_step", "moe_layer_interval"}, 1);
+    period_ = fields_.count_or({"expert_layer_period"}, 1);
+    offset_ = fields_.count_or({"expert_layer_offset"}, 0);
+    frequency_ = fields_.find("moe_layer_freq");
     dense_layers_ = fields_.find("mlp_only_layers");
+    sparse_layers_ = fields_.find("moe_layers");
     if (experts_ == 0) {
       for (const char* const field : {"moe_intermediate_size", "num_experts_per_tok",
                                       "n_shared_experts", "shared_expert_intermediate_size"}) {
@@ -204,77 +156,205 @@ class Reader {
                                  experts_, chosen_));
     }
     if (every_ == 0) throw BadField("decoder_sparse_step: expected at least 1, found 0");
+    if (period_ == 0) throw BadField("expert_layer_period: expected at least 1, found 0");
+    if (frequency_ != nullptr && !frequency_->is_array() &&
+        (!frequency_->is_number_integer() || *frequency_ < 1)) {
+      throw BadField(fmt::format("moe_layer_freq: {} is not supported", frequency_->dump()));
+    }
+    require_all_layers(frequency_ != nullptr && frequency_->is_array() ? frequency_ : nullptr,
+                       "moe_layer_freq");
   }
 
   void read_windows() {
     const bool off = !fields_.flag_or("use_sliding_window", true);
     window_ = off ? 0 : fields_.count_or({"sliding_window"}, 0);
-    fields_.count_or({"sliding_window"}, 0);
+    fields_.find("sliding_window");
     chunk_ = fields_.count_or({"attention_chunk_size"}, 0);
-    pattern_ = fields_.count_or({"sliding_window_pattern", "_sliding_window_pattern"}, 0);
     from_layer_ = fields_.count_or({"max_window_layers"}, 0);
-    full_every_ = fields_.count_or({"full_attention_interval"}, 0);
+    full_every_ = fields_.count_or({"full_attention_interval"},
+                                   is("qwen3_next") || starts("qwen3_5") ? 4 : 0);
+    attention_period_ = fields_.count_or({"attn_layer_period"}, 0);
+    attention_offset_ = fields_.count_or({"attn_layer_offset"}, 0);
     types_ = fields_.find("layer_types");
     unroped_ = fields_.find("no_rope_layers");
-    if (types_ != nullptr &&
-        (!types_->is_array() || types_->size() != static_cast<std::size_t>(count_))) {
-      throw BadField(fmt::format("layer_types: expected one for each of {} layers", count_));
+    // As in "LLLG" of EXAONE: local or global.
+    if (const json* const letters = fields_.find("sliding_window_pattern");
+        letters != nullptr && letters->is_string()) {
+      window_letters_ = letters->get<std::string>();
+    } else {
+      pattern_ = fields_.count_or({"sliding_window_pattern", "_sliding_window_pattern"}, 0);
+    }
+    mixers_ = fields_.text_or("hybrid_override_pattern", "");
+    lightning_ = fields_.find("attn_type_list");
+    if (is("kimi_linear")) {
+      Fields own = fields_.inside("linear_attn_config");
+      full_layers_ = own.find("full_attn_layers");
+      if (full_layers_ == nullptr || !full_layers_->is_array()) {
+        throw BadField("linear_attn_config: expected a list full_attn_layers");
+      }
+    }
+    require_all_layers(types_, "layer_types");
+    require_all_layers(lightning_, "attn_type_list");
+    if (is("nemotron_h") && mixers_.size() != static_cast<std::size_t>(count_)) {
+      throw BadField(
+          fmt::format("hybrid_override_pattern: expected a letter for each of {} layers", count_));
     }
   }
 
-  /// The tokens that one of this layer looks back at, 0 = all; -1 = linear attention.
-  std::int64_t window_of(int layer) const {
-    if (types_ != nullptr) {
-      const json& type = types_->at(static_cast<std::size_t>(layer));
-      if (type == "full_attention") return 0;
-      if (type == "linear_attention") return -1;
-      if (type == "sliding_attention" && window_ > 0) return window_;
-      if (type == "chunked_attention" && chunk_ > 0) return chunk_;
-      throw BadField(fmt::format("layer_types: {} is not supported", type.dump()));
+  void require_all_layers(const json* list, const char* field) const {
+    if (list == nullptr || (list->is_array() && list->size() == static_cast<std::size_t>(count_))) {
+      return;
     }
+    throw BadField(fmt::format("{}: expected one for each of {} layers", field, count_));
+  }
+
+  void read_biases() {
+    bias_ = family_.bias;
+    for (const char* const field : {"qkv_bias", "use_qkv_bias"}) {
+      if (fields_.find(field) == nullptr) continue;
+      bias_ = fields_.flag_or(field, false) ? std::max(bias_, Bias::qkv) : Bias::none;
+    }
+    if (fields_.find("attention_bias") != nullptr) {
+      bias_ = !fields_.flag_or("attention_bias", false) ? Bias::none
+              : bias_ == Bias::none                     ? Bias::all
+                                                        : bias_;
+    }
+    feed_forward_bias_ = fields_.flag_or("mlp_bias", family_.bias == Bias::all && !family_.gated);
+    norm_ = family_.norm;
+    // Llama 4 normalizes without weights.
+    if (fields_.flag_or("use_qk_norm", false) && norm_ == QueryKeyNorm::none && !starts("llama4")) {
+      norm_ = starts("cohere") ? QueryKeyNorm::over_heads : QueryKeyNorm::per_head;
+    }
+  }
+
+  static bool lists(const json* list, int layer) {
+    return list != nullptr && list->is_array() &&
+           std::find(list->begin(), list->end(), layer) != list->end();
+  }
+  const json& of_layer(const json* list, int layer) const {
+    return list->at(static_cast<std::size_t>(layer));
+  }
+
+  LayerPlan plan_of(int layer) const {
+    LayerPlan plan;
+    if (!mixers_.empty()) {
+      const char letter = mixers_[static_cast<std::size_t>(layer)];
+      if (letter != 'M' && letter != '*' && letter != '-' && letter != 'E') {
+        throw BadField(fmt::format("hybrid_override_pattern: \"{}\" is not supported", letter));
+      }
+      plan.mixing = letter == 'M'   ? Mixing::mamba2
+                    : letter == '*' ? Mixing::attention
+                                    : Mixing::none;
+      plan.feed_forward = letter == '-' || letter == 'E';
+      plan.experts = letter == 'E';
+      if (plan.experts && experts_ == 0) {
+        throw BadField("hybrid_override_pattern: \"E\", but the file gives no number of experts");
+      }
+      return plan;
+    }
+    mix(layer, plan);
+    plan.experts = has_experts(layer);
+    return plan;
+  }
+
+  bool has_experts(int layer) const {
+    if (experts_ == 0 || layer < first_dense_ || layer > last_sparse_) return false;
+    if (lists(dense_layers_, layer) || (layer + 1) % every_ != 0) return false;
+    if (sparse_layers_ != nullptr) return lists(sparse_layers_, layer);
+    if (frequency_ != nullptr) {
+      return frequency_->is_array() ? of_layer(frequency_, layer) == 1
+                                    : layer % frequency_->get<int>() == 0;
+    }
+    return layer % period_ == offset_;
+  }
+
+  void mix(int layer, LayerPlan& plan) const {
+    const auto linear = starts("minimax") ? Mixing::lightning : Mixing::gated_delta;
+    if (types_ != nullptr) {
+      const json& type = of_layer(types_, layer);
+      if (type == "full_attention" || type == "attention") return;
+      if (type == "linear_attention") {
+        plan.mixing = linear;
+      } else if (type == "mamba") {
+        plan.mixing = Mixing::mamba2;
+      } else if (type == "sliding_attention" && window_ > 0) {
+        plan.window = window_;
+      } else if (type == "chunked_attention" && chunk_ > 0) {
+        plan.window = chunk_;
+      } else {
+        throw BadField(fmt::format("layer_types: {} is not supported", type.dump()));
+      }
+      return;
+    }
+    if (lightning_ != nullptr) {
+      if (of_layer(lightning_, layer) == 0) plan.mixing = Mixing::lightning;
+    } else if (attention_period_ > 0) {
+      if (layer % attention_period_ != attention_offset_) plan.mixing = Mixing::mamba;
+    } else if (full_layers_ != nullptr) {
+      if (!lists(full_layers_, layer + 1)) plan.mixing = Mixing::kimi_delta;
+    } else if (full_every_ > 0) {
+      if ((layer + 1) % full_every_ != 0) plan.mixing = linear;
+    } else {
+      plan.window = window_of(layer);
+    }
+  }
+
+  /// The tokens that a token of this layer looks back at; 0 for all.
+  std::int64_t window_of(int layer) const {
     const auto each = [&](int n) { return n > 0 && (layer + 1) % n == 0; };
-    if (full_every_ > 0) return each(full_every_) ? 0 : -1;
+    if (!window_letters_.empty()) {
+      const auto at = static_cast<std::size_t>(layer) % window_letters_.size();
+      return window_letters_[at] == 'L' ? window_ : 0;
+    }
     if (is("llama4_text")) {
       const bool full = unroped_ != nullptr && unroped_->is_array() &&
                                 unroped_->size() == static_cast<std::size_t>(count_)
-                            ? unroped_->at(static_cast<std::size_t>(layer)) == 0
+                            ? of_layer(unroped_, layer) == 0
                             : each(4);
       return full ? 0 : chunk_;
     }
     if (is("gemma2") || is("gpt_oss")) return layer % 2 == 0 ? window_ : 0;
     if (is("gemma3_text")) return each(pattern_ > 0 ? pattern_ : 6) ? 0 : window_;
+    if (is("cohere2")) return each(pattern_ > 0 ? pattern_ : 4) ? 0 : window_;
     if (is("olmo3")) return each(4) ? 0 : window_;
-    if (is("qwen2") || is("qwen3") || is("qwen2_moe") || is("qwen3_moe")) {
-      return layer >= from_layer_ ? window_ : 0;
-    }
+    if (starts("qwen")) return layer >= from_layer_ ? window_ : 0;
     return window_;
   }
 
-  void add_attention(int layer, Layers& one) {
+  void add_mixer(const LayerPlan& plan, Layers& one) {
+    switch (plan.mixing) {
+      case Mixing::attention:
+        one.window = plan.window;
+        if (fields_.find("kv_lora_rank") != nullptr) return add_latent_attention(one);
+        return add_attention(one);
+      case Mixing::gated_delta:
+        return add_gated_delta(fields_, hidden_, one);
+      case Mixing::kimi_delta:
+        return add_kimi_delta(fields_, hidden_, one);
+      case Mixing::mamba:
+        return add_mamba(fields_, hidden_, one);
+      case Mixing::mamba2:
+        return add_mamba2(fields_, hidden_, one);
+      case Mixing::lightning:
+        return add_lightning(hidden_, heads_, head_, one);
+      case Mixing::none:
+        one.mixer = Mixer::none;
+    }
+  }
+
+  void add_attention(Layers& one) {
     const double d = hidden_, heads = heads_;
-    const std::int64_t window = window_of(layer);
-    if (window < 0) return add_linear_attention(one);
-    one.window = window;
-    if (fields_.find("kv_lora_rank") != nullptr) return add_latent_attention(one);
     const double head = head_, query = heads * head, kv = kv_heads_ * head;
-    const bool gate =
-        is("qwen3_next") || is("qwen3_5_text") || fields_.flag_or("attn_output_gate", false);
+    const bool gate = fields_.flag_or("attn_output_gate", family_.gated_output);
     one.attention = d * query * (gate ? 2 : 1) + 2 * d * kv + query * d;
     adapter_ = (d + query) * 2 + (d + kv) * 2;
     one.look_prefill = one.look_decode = 4 * query;
     one.kv = 2 * kv;
     one.kv_parts = kv_heads_;
-    Bias bias = family_.bias;
-    if (bias == Bias::none && fields_.flag_or("qkv_bias", false)) bias = Bias::of_qkv;
-    if (bias == Bias::none && fields_.flag_or("attention_bias", false)) bias = Bias::all;
-    if (bias != Bias::none) one.small += query + 2 * kv + (bias == Bias::all ? d : 0);
+    if (bias_ != Bias::none) one.small += query + 2 * kv + (bias_ == Bias::all ? d : 0);
     if (is("gpt_oss")) one.small += heads;  // sinks
-    const QueryKeyNorm norm = family_.norm == QueryKeyNorm::none && is("glm4_moe") &&
-                                      fields_.flag_or("use_qk_norm", false)
-                                  ? QueryKeyNorm::of_head
-                                  : family_.norm;
-    if (norm == QueryKeyNorm::of_head) one.small += 2 * head;
-    if (norm == QueryKeyNorm::of_all) one.small += query + kv;
+    if (norm_ == QueryKeyNorm::per_head) one.small += 2 * head;
+    if (norm_ == QueryKeyNorm::over_heads) one.small += query + kv;
   }
 
   /// MLA: keys and values of all heads are made from one latent vector of a token. In a decode the
@@ -290,6 +370,7 @@ class Reader {
     const double value = fields_.count({"v_head_dim"});
     fields_.count_or({"qk_head_dim"}, 0);
     const double query = heads * (plain + roped);
+    one.mixer = Mixer::latent;
     one.attention = (query_rank > 0 ? d * query_rank + query_rank * query : d * query) +
                     d * (rank + roped) + rank * heads * (plain + value) + heads * value * d;
     one.small += query_rank + rank;
@@ -308,42 +389,21 @@ class Reader {
     }
   }
 
-  /// A state of fixed size in place of KV (gated delta rule).
-  void add_linear_attention(Layers& one) {
+  void add_feed_forward(bool experts, Layers& one) const {
     const double d = hidden_;
-    const double key_heads = fields_.count({"linear_num_key_heads"});
-    const double value_heads = fields_.count({"linear_num_value_heads"});
-    const double key = fields_.count({"linear_key_head_dim"});
-    const double value = fields_.count({"linear_value_head_dim"});
-    const double kernel = fields_.count({"linear_conv_kernel_dim"});
-    const double keys = key_heads * key, values = value_heads * value;
-    one.attention = d * (2 * keys + 2 * values) + d * 2 * value_heads + values * d;
-    one.small += (2 * keys + values) * kernel + 2 * value_heads + value;
-    one.state_bytes = 4 * value_heads * key * value + 2 * (2 * keys + values) * (kernel - 1);
-    adapter_ = 0;
-  }
-
-  void add_feed_forward(int layer, Layers& one) {
-    const double d = hidden_;
-    const bool listed =
-        dense_layers_ != nullptr && dense_layers_->is_array() &&
-        std::find(dense_layers_->begin(), dense_layers_->end(), layer) != dense_layers_->end();
-    const bool dense = experts_ == 0 || layer < first_dense_ || listed || (layer + 1) % every_ != 0;
     const int matrices = family_.gated ? 3 : 2;
-    if (dense) {
+    if (!experts) {
       one.dense = matrices * d * dense_width_;
-      if (family_.bias == Bias::all && !family_.gated) one.small += dense_width_ + d;
+      if (feed_forward_bias_) one.small += (matrices - 1) * dense_width_ + d;
       return;
     }
-    const bool has_bias = is("gpt_oss") || is("minimax_m2") || is("deepseek_v3") ||
-                          is("glm4_moe") || is("glm_moe_dsa") || is("deepseek_v32");
     one.experts = experts_;
     one.chosen = chosen_;
     one.expert = matrices * d * expert_width_;
     if (is("gpt_oss")) one.expert += 2 * expert_width_ + d;
-    one.router = d * experts_ + (has_bias ? experts_ : 0);
+    one.router = d * experts_ + (family_.router_bias ? experts_ : 0);
     one.dense = matrices * d * shared_width_;
-    if (is("qwen2_moe") || is("qwen3_next")) one.router += d;
+    if (family_.shared_gate) one.router += d;
   }
 
   Fields fields_;
@@ -351,9 +411,15 @@ class Reader {
   Family family_{};
   int hidden_ = 0, count_ = 0, heads_ = 0, kv_heads_ = 0, head_ = 0, width_ = 0;
   int experts_ = 0, chosen_ = 0, expert_width_ = 0, shared_width_ = 0, dense_width_ = 0;
-  int first_dense_ = 0, every_ = 1, window_ = 0, chunk_ = 0, pattern_ = 0, from_layer_ = 0;
-  int full_every_ = 0;
-  const json *dense_layers_ = nullptr, *types_ = nullptr, *unroped_ = nullptr;
+  int first_dense_ = 0, last_sparse_ = 0, every_ = 1, period_ = 1, offset_ = 0;
+  int window_ = 0, chunk_ = 0, pattern_ = 0, from_layer_ = 0, full_every_ = 0;
+  int attention_period_ = 0, attention_offset_ = 0;
+  std::string window_letters_, mixers_;
+  Bias bias_ = Bias::none;
+  QueryKeyNorm norm_ = QueryKeyNorm::none;
+  bool feed_forward_bias_ = false;
+  const json *dense_layers_ = nullptr, *sparse_layers_ = nullptr, *frequency_ = nullptr;
+  const json *types_ = nullptr, *unroped_ = nullptr, *lightning_ = nullptr, *full_layers_ = nullptr;
   double adapter_ = 0;  // numbers of an adapter of rank 1, of the last layer
 };
 

@@ -20,10 +20,12 @@ constexpr std::string_view kMatters[] = {
 /// In names of those that do not although they have one of the above: training, generation, drafts
 /// of further tokens, other towers.
 constexpr std::string_view kHarmless[] = {
-    "loss",        "dropout",  "pdrop",     "dtype",    "init",          "mtp",
-    "nextn",       "vision",   "image",     "video",    "audio",         "token_id",
-    "token_index", "rope",     "rotary",    "summary",  "expert_bias",   "num_labels",
-    "num_return",  "num_beam", "processor", "indexer_", "output_hidden", "scal"};
+    "loss",        "dropout",    "pdrop",       "dtype",        "init",          "mtp",
+    "nextn",       "vision",     "image",       "video",        "audio",         "token_id",
+    "token_index", "rope",       "rotary",      "summary",      "expert_bias",   "num_labels",
+    "num_return",  "num_beam",   "processor",   "indexer_",     "output_hidden", "scal",
+    "router",      "num_logits", "renormalize", "expert_group", "moe_capacity",  "moe_norm",
+    "moe_use"};
 
 template <std::size_t size>
 bool has_any(std::string_view name, const std::string_view (&parts)[size]) {
@@ -76,6 +78,15 @@ bool Fields::flag_or(const std::string& name, bool otherwise) {
     throw BadField(fmt::format("{}: expected true or false, found {}", name, found->dump()));
   }
   return found->get<bool>();
+}
+
+Fields Fields::inside(const std::string& name) {
+  const nlohmann::json* const found = find(name);
+  if (found == nullptr) throw BadField(fmt::format("{}: the field is missing", name));
+  if (!found->is_object()) {
+    throw BadField(fmt::format("{}: expected an object, found {}", name, found->dump()));
+  }
+  return {*found, *found};
 }
 
 std::string Fields::text_or(const std::string& name, const std::string& otherwise) {

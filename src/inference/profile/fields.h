@@ -35,6 +35,9 @@ class Fields {
   /// Same, but `otherwise` if none exists; 0 is allowed.
   int count_or(const std::vector<std::string>& names, int otherwise);
   bool flag_or(const std::string& name, bool otherwise);
+  /// Returns the fields of the object under `name`, a required field. Its own fields are not
+  /// checked by refuse_rest().
+  Fields inside(const std::string& name);
   std::string text_or(const std::string& name, const std::string& otherwise);
 
   /// Throws for the first unread field whose name says that it changes weights, KV cache or

@@ -15,9 +15,14 @@
 
 namespace almanac::inference {
 
+/// How the tokens of a sequence see each other in a layer. `latent`: all heads share one compressed
+/// vector per token (MLA). `recurrent`: a state of fixed size in place of KV. `none`: not at all.
+enum class Mixer { heads, latent, recurrent, none };
+
 /// Layers of the same shape. Counts are numbers of weights, not bytes.
 struct Layers {
   int count = 0;
+  Mixer mixer = Mixer::heads;
   double attention = 0;  ///< Weights of the projections, used by every token.
   /// Feed-forward weights used by every token, including shared experts.
   double dense = 0;
@@ -32,7 +37,7 @@ struct Layers {
   double kv = 0;            ///< Values in the KV cache per token.
   /// Heads that GPUs can divide; additional GPUs hold copies.
   int kv_parts = 1;
-  double state_bytes = 0;  ///< Of linear attention; read and written for each sequence.
+  double state_bytes = 0;  ///< If recurrent; read and written for each sequence.
 
   bool operator==(const Layers&) const = default;
 };
@@ -46,6 +51,7 @@ struct Precision {
 /// A decoder, without vision towers and modules that draft further tokens.
 struct Model {
   std::string name{};
+  std::string type{};  ///< `model_type` of its config.json.
   int hidden = 0;
   int heads = 0;         ///< Attention heads, which the GPUs of a replica divide; 0 = not known.
   double embedding = 0;  ///< Weights of the input table, of which each token reads one row.
@@ -62,7 +68,8 @@ struct Model {
   double weights() const;
   /// Returns the weights used per token: all but the experts that are not selected.
   double active_weights() const;
-  double bytes() const;
+  /// Returns the bytes of the weights, with so many copies of all but routed experts.
+  double bytes(int copies = 1) const;
   /// Returns the bytes of KV cache per token, over all `gpus` that compute each layer together. If
   /// there are fewer heads than GPUs, and for latent KV (MLA), every GPU has a copy.
   double kv_bytes(int gpus = 1) const;
@@ -72,15 +79,20 @@ struct Model {
   double adapter_bytes(int rank) const { return 2 * rank * adapter_numbers; }
 };
 
-/// Returns the model with that name or alias, ignoring case. Fails with `not_found` and the nearest
-/// names.
-///
-/// Source   the models' published config.json files.
+/// Returns the built-in model (presets/models) with that name or alias, ignoring case. Fails with
+/// `not_found` and the nearest names.
 Result<Model> find_model(std::string_view name);
 /// Reads a Hugging Face config.json, and the hf_quant_config.json next to it, if any. Fails with
 /// `not_found`, or with `invalid` naming the field that is missing, wrong or unsupported.
 Result<Model> read_model(const std::string& path);
 /// Parses the text of such a file; errors use `name`.
 Result<Model> parse_model(std::string_view config, const std::string& name);
+/// Parses a model file: TOML with `aliases` and, in a table [config], the fields of a config.json.
+Result<Model> parse_model_file(std::string_view text, const std::string& path);
+/// Reads the model at a path that ends in ".json" (config.json) or ".toml" (model file), or finds
+/// one by name.
+Result<Model> load_model(const std::string& name_or_path);
+/// Returns the names of the built-in models, sorted.
+std::vector<std::string> model_names();
 
 }  // namespace almanac::inference

@@ -20,119 +20,213 @@ double looked_at(double done, double fresh, double window) {
   return whole * (done + (whole + 1) / 2) + (whole < fresh ? (fresh - whole) * window : 0);
 }
 
-}  // namespace
-
-Roofline::Roofline(const Model& model, Board board, int gpus, double node_link, int stages,
-                   Launch launch)
-    : board_(std::move(board)),
-      gpus_(gpus),
-      stages_(stages),
-      layers_(model.layer_count()),
-      hidden_(model.hidden),
-      launch_(launch) {
-  const auto link_of = [&](int together) {
-    if (together == 1) return 0.0;
-    return together > kNodeGpus && node_link > 0 ? std::min(board_.peer_bandwidth, node_link)
-                                                 : board_.peer_bandwidth;
-  };
-  sum_link_ = link_of(gpus);
-  stage_link_ = stages > 1 ? link_of(gpus * stages) : 0;
-  for (const Layers& each : model.layers) {
-    token_flops_[index(model.attention.arithmetic)] += 2 * each.count * each.attention;
-    token_flops_[index(model.dense.arithmetic)] += 2 * each.count * each.dense;
-    token_flops_[index(model.experts.arithmetic)] += 2.0 * each.count * each.chosen * each.expert;
-    token_flops_[index(Arithmetic::bf16)] += 2 * each.count * each.router;
-    // Linear attention: its state is decayed, corrected and read.
-    token_flops_[index(Arithmetic::bf16)] += each.count * 6 * each.state_bytes / 4;
-    weight_bytes_ += each.count * (model.attention.bytes * each.attention +
-                                   model.dense.bytes * each.dense + 2 * (each.router + each.small));
-    state_bytes_ += each.count * each.state_bytes;
-    if (each.experts > 0) {
-      mixtures_.push_back({model.experts.bytes * each.count * each.experts * each.expert,
-                           1 - static_cast<double>(each.chosen) / each.experts});
-    }
-    if (each.kv <= 0) continue;
-    const double window = each.window > 0 ? static_cast<double>(each.window)
-                                          : std::numeric_limits<double>::infinity();
-    const int copies = (each.kv_parts + gpus - 1) / gpus * gpus;
-    Look look{each.count * each.look_prefill, each.count * each.look_decode, window,
-              model.kv_number_bytes * each.count * each.kv * copies / each.kv_parts};
-    kv_bytes_ += look.kv_bytes;
-    const auto alike = std::find_if(looks_.begin(), looks_.end(),
-                                    [&](const Look& other) { return other.window == window; });
-    if (alike == looks_.end()) {
-      looks_.push_back(look);
-    } else {
-      alike->prefill += look.prefill;
-      alike->decode += look.decode;
-      alike->kv_bytes += look.kv_bytes;
-    }
+/// The name of the kernels that multiply matrices stored so.
+std::string operation_of(const Precision& precision, const Board& board) {
+  switch (precision.arithmetic) {
+    case Arithmetic::bf16:
+      return "bf16";
+    case Arithmetic::fp8:
+      return precision.bytes > 1 ? "fp8_block" : "fp8";
+    case Arithmetic::int8:
+      return "int8";
+    case Arithmetic::fp4:
+      return board.fp4_flops > 0 ? "fp4" : "weights_only";
+    case Arithmetic::weights_only:
+      return "weights_only";
   }
-  const double head = model.head > 0 ? model.head : model.embedding;
-  head_flops_ = 2 * head;
-  head_bytes_ = 2 * head;
+  return "bf16";
 }
 
-/// All-reduces of the activations of so many tokens, two a layer, and their way between stages.
-double Roofline::links_s(double tokens) const {
-  const double activations = tokens * hidden_ * kActivationBytes;
-  const double sums = 2.0 * layers_ * activations * 2 * (gpus_ - 1) / gpus_;
-  return (sum_link_ > 0 ? sums / sum_link_ : 0) +
-         (stage_link_ > 0 ? (stages_ - 1) * activations / stage_link_ : 0);
+/// Bytes per second of the slowest link among so many GPUs; 0 for one. Boards of a node that are
+/// not linked reach each other through the host.
+double link_of(const Board& board, int together, double node_link) {
+  if (together == 1) return 0;
+  if (together <= board.linked_boards) return board.peer_bandwidth;
+  const double other = together <= kNodeGpus ? board.host_bandwidth : node_link;
+  return other > 0 ? std::min(board.peer_bandwidth, other) : board.peer_bandwidth;
+}
+
+}  // namespace
+
+/// What a batch asks of every layer.
+struct Roofline::Tokens {
+  const Batch& batch;
+  double fresh = 0, decodes = 0, context = 0, made = 0;
+
+  explicit Tokens(const Batch& of)
+      : batch(of),
+        decodes(static_cast<double>(of.decodes)),
+        context(static_cast<double>(of.context)),
+        made(decodes) {
+    for (const Chunk& chunk : of.prefills) {
+      fresh += chunk.fresh;
+      made += chunk.done + chunk.fresh >= chunk.prompt ? 1 : 0;
+    }
+  }
+  double all() const { return fresh + decodes; }
+  double sequences() const { return decodes + static_cast<double>(batch.prefills.size()); }
+  double decode_looks(double window) const {
+    return decodes > 0 ? std::min(context + decodes, decodes * window) : 0;
+  }
+  double prefill_looks(double window) const {
+    double sum = 0;
+    for (const Chunk& chunk : batch.prefills) sum += looked_at(chunk.done, chunk.fresh, window);
+    return sum;
+  }
+  double prefill_kv(double window) const {
+    double sum = 0;
+    for (const Chunk& chunk : batch.prefills) sum += std::min<double>(chunk.done, window);
+    return sum;
+  }
+};
+
+double Roofline::Matrices::of(double tokens) const {
+  return fixed_s + std::max(bytes_s, token_s * tokens);
+}
+
+/// `weights` of which a token multiplies `uses`, in so many kernels; the GPUs divide the arithmetic
+/// among all and the weights among `cut`.
+Roofline::Matrices Roofline::matrices(double weights, double uses, const Precision& precision,
+                                      bool experts, double kernels, double cut) const {
+  if (weights <= 0) return {};
+  const std::string operation = operation_of(precision, board_);
+  const Kernel kernel = board_.kernel(experts ? "experts_" + operation : operation);
+  return {.fixed_s = 1e-6 * kernels * kernel.fixed_us,
+          .bytes_s = weights * precision.bytes / cut / (board_.bandwidth * kernel.bandwidth),
+          .token_s = 2 * uses / layout_.gpus / (board_.peak(precision.arithmetic) * kernel.peak)};
+}
+
+Roofline::Roofline(const Model& model, Board board, Layout layout, Launch launch)
+    : board_(std::move(board)),
+      layout_(layout),
+      launch_(launch),
+      prefill_(board_.kernel("prefill")),
+      decode_(board_.kernel("decode")),
+      all_reduce_(board_.kernel("all_reduce")),
+      hidden_(model.hidden) {
+  const double gpus = layout.gpus, cut = layout.data_attention ? 1 : gpus;
+  sum_link_ = link_of(board_, layout.gpus, layout.node_link);
+  if (layout.stages > 1) {
+    stage_link_ = link_of(board_, layout.gpus * layout.stages, layout.node_link);
+  }
+  for (const Layers& each : model.layers) {
+    const double experts = each.experts * each.expert;
+    const bool mixes = each.mixer != Mixer::none, feeds = each.dense > 0 || experts > 0;
+    const double copies =
+        layout.data_attention
+            ? 1
+            : static_cast<double>((each.kv_parts + layout.gpus - 1) / layout.gpus * layout.gpus) /
+                  each.kv_parts;
+    Group made{
+        .count = static_cast<double>(each.count),
+        .attention = matrices(each.attention, each.attention, model.attention, false,
+                              each.mixer == Mixer::latent ? 4 : 2, cut),
+        .dense = matrices(each.dense, each.dense, model.dense, false, 2, cut),
+        .experts = matrices(experts, each.chosen * each.expert, model.experts, true, 1, gpus),
+        .looks = each.kv > 0,
+        .idle = each.experts > 0 ? 1 - static_cast<double>(each.chosen) / each.experts : 0,
+        .window = each.window > 0 ? static_cast<double>(each.window)
+                                  : std::numeric_limits<double>::infinity(),
+        .prefill_flops = each.look_prefill / gpus,
+        .decode_flops = each.look_decode / gpus,
+        .kv_bytes = model.kv_number_bytes * each.kv * copies / gpus,
+        .state_bytes = each.state_bytes / gpus,
+        .weight_bytes = (model.attention.bytes * each.attention + model.dense.bytes * each.dense +
+                         2 * each.router) /
+                        cut,
+        .expert_bytes = model.experts.bytes * experts / gpus};
+    if (each.router > 0) {
+      const Matrices router = matrices(each.router, each.router, Precision{}, false, 1, 1);
+      made.dense.fixed_s += router.fixed_s;
+      made.dense.bytes_s += router.bytes_s;
+      made.dense.token_s += router.token_s;
+    }
+    made.flops[index(model.attention.arithmetic)] += 2 * each.attention / gpus;
+    made.flops[index(model.dense.arithmetic)] += 2 * each.dense / gpus;
+    made.flops[index(model.experts.arithmetic)] += 2.0 * each.chosen * each.expert / gpus;
+    // A state is decayed, corrected and read.
+    made.flops[index(Arithmetic::bf16)] += (2 * each.router + 6 * each.state_bytes / 4) / gpus;
+    if (layout.gpus > 1) {
+      made.exchanges = layout.data_attention ? (feeds ? 2 : 0) : (mixes ? 1 : 0) + (feeds ? 1 : 0);
+      const double sums = layout.data_attention ? (feeds ? 1 : 0) : made.exchanges;
+      made.gathered = sums * 2 * (gpus - 1) / gpus;
+    }
+    layers_ += each.count;
+    groups_.push_back(made);
+  }
+  head_weights_ = model.head > 0 ? model.head : model.embedding;
+  head_ = matrices(head_weights_, head_weights_, Precision{}, false, 1, cut);
+  head_bytes_ = 2 * head_weights_ / cut;
+}
+
+double Roofline::group_s(const Group& group, const Tokens& tokens) const {
+  const double all = tokens.all();
+  const double bf16 = board_.bf16_flops, bandwidth = board_.bandwidth;
+  const auto attend = [&](const Kernel& kernel, double flops, double bytes) {
+    return 1e-6 * kernel.fixed_us +
+           std::max(flops / (bf16 * kernel.peak), bytes / (bandwidth * kernel.bandwidth));
+  };
+  double busy = group.attention.of(all) + group.dense.of(all);
+  if (group.expert_bytes > 0) {
+    Matrices hit = group.experts;
+    hit.bytes_s *= 1 - std::pow(group.idle, all);
+    busy += hit.of(all);
+  }
+  if (group.looks && tokens.decodes > 0) {
+    // Of the tokens looked at, all but the new ones are read; the new ones are written.
+    const double looks = tokens.decode_looks(group.window);
+    busy += attend(decode_, group.decode_flops * looks, group.kv_bytes * looks);
+  }
+  if (group.looks && tokens.fresh > 0) {
+    busy += attend(prefill_, group.prefill_flops * tokens.prefill_looks(group.window),
+                   group.kv_bytes * (tokens.prefill_kv(group.window) + tokens.fresh));
+  }
+  if (group.state_bytes > 0) {
+    busy += attend(decode_, 6 * group.state_bytes / 4 * all,
+                   2 * group.state_bytes * tokens.sequences());
+  }
+  const double own = layout_.data_attention ? all / layout_.gpus : all;
+  const double activations = all * hidden_ * kActivationBytes;
+  busy += 1e-6 * launch_.layer +
+          launch_.passes * own * hidden_ * kActivationBytes / (bandwidth * launch_.bandwidth);
+  if (group.exchanges > 0) {
+    busy += group.exchanges * 1e-6 * all_reduce_.fixed_us;
+    if (sum_link_ > 0) busy += group.gathered * activations / (sum_link_ * all_reduce_.bandwidth);
+  }
+  return group.count * busy;
 }
 
 Work Roofline::work(const Batch& batch) const {
-  const auto decodes = static_cast<double>(batch.decodes);
-  const auto context = static_cast<double>(batch.context);
-  double fresh = 0, made = decodes;
-  for (const Chunk& chunk : batch.prefills) {
-    fresh += chunk.fresh;
-    made += chunk.done + chunk.fresh >= chunk.prompt ? 1 : 0;
-  }
-  const double tokens = fresh + decodes;
+  const Tokens tokens(batch);
   Work work;
-  double looking = 0;
-  for (const Look& each : looks_) {
-    const double decode_looks =
-        decodes > 0 ? std::min(context + decodes, decodes * each.window) : 0;
-    // Of these the KV is in memory but for the new tokens' own.
-    double kv_tokens = std::max(0.0, decode_looks - decodes);
-    looking += each.decode * decode_looks;
-    for (const Chunk& chunk : batch.prefills) {
-      looking += each.prefill * looked_at(chunk.done, chunk.fresh, each.window);
-      kv_tokens += std::min<double>(chunk.done, each.window);
+  for (const Group& each : groups_) {
+    const double looks = tokens.decode_looks(each.window);
+    const double kv = looks + tokens.prefill_kv(each.window) + tokens.fresh;
+    for (std::size_t kind = 0; kind < work.flops.size(); ++kind) {
+      work.flops[kind] += each.count * tokens.all() * each.flops[kind];
     }
-    work.bytes += each.kv_bytes * kv_tokens;
+    work.flops[index(Arithmetic::bf16)] +=
+        each.count *
+        (each.decode_flops * looks + each.prefill_flops * tokens.prefill_looks(each.window));
+    work.bytes += each.count * (each.weight_bytes + each.kv_bytes * kv +
+                                each.expert_bytes * (1 - std::pow(each.idle, tokens.all())) +
+                                2 * each.state_bytes * tokens.sequences());
   }
-  for (std::size_t kind = 0; kind < work.flops.size(); ++kind) {
-    work.flops[kind] = tokens * token_flops_[kind] / gpus_;
-  }
-  work.flops[index(Arithmetic::bf16)] += (looking + made * head_flops_) / gpus_;
-  work.bytes += weight_bytes_ + kv_bytes_ * tokens + (made > 0 ? head_bytes_ : 0);
-  for (const Mixture& each : mixtures_) {
-    work.bytes += each.bytes * (1 - std::pow(each.idle, tokens));
-  }
-  const auto sequences = decodes + static_cast<double>(batch.prefills.size());
-  work.bytes += 2 * state_bytes_ * sequences;
-  // A layer reads and writes its activations, and a row of the input table is read for each token.
-  work.bytes += (2.0 * layers_ + 1) * kActivationBytes * hidden_ * tokens;
-  work.bytes /= gpus_;
+  work.flops[index(Arithmetic::bf16)] += 2 * head_weights_ * tokens.made / layout_.gpus;
+  if (tokens.made > 0) work.bytes += head_bytes_;
   return work;
 }
 
 Micros Roofline::operator()(const Batch& batch) const {
-  const Work needs = work(batch);
-  double compute_s = 0;
-  for (std::size_t kind = 0; kind < needs.flops.size(); ++kind) {
-    compute_s += needs.flops[kind] / board_.peak(static_cast<Arithmetic>(kind));
+  const Tokens tokens(batch);
+  double busy_s = tokens.made > 0 ? head_.of(tokens.made) : 0;
+  for (const Group& each : groups_) busy_s += group_s(each, tokens);
+  if (stage_link_ > 0) {
+    busy_s += (layout_.stages - 1) * (1e-6 * all_reduce_.fixed_us +
+                                      tokens.all() * hidden_ * kActivationBytes / stage_link_);
   }
-  const double busy_s =
-      std::max(compute_s / board_.compute_use, needs.bytes / board_.bandwidth / board_.memory_use);
-  const double tokens = static_cast<double>(batch.prefill_tokens() + batch.decodes);
-  const double sequences =
-      static_cast<double>(batch.decodes) + static_cast<double>(batch.prefills.size());
-  const Micros fixed = launch_.layer * layers_ + launch_.iteration + launch_.sequence * sequences;
-  return std::max(1.0, std::ceil(1e6 * (busy_s + links_s(tokens)) + fixed));
+  const Micros fixed = launch_.iteration + launch_.sequence * tokens.sequences();
+  return std::max(1.0, std::ceil(1e6 * busy_s + fixed));
 }
 
 }  // namespace almanac::inference

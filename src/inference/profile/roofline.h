@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Step times from first principles: an iteration takes the longer of its arithmetic and its memory
-/// traffic, plus launch overhead.
+/// Step times from first principles: each operation of an iteration takes the longer of its
+/// arithmetic and its memory traffic, at the shares of the board's limits that kernels reach.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "inference/profile/board.h"
@@ -18,12 +19,28 @@ namespace almanac::inference {
 /// GPUs assumed to be on one node.
 inline constexpr int kNodeGpus = 8;
 
-/// Time of an iteration beyond arithmetic and memory: kernel launches per layer, and the engine's
-/// work between iterations.
+/// How the GPUs of a replica divide a model.
+struct Layout {
+  int gpus = 1;    ///< GPUs that compute each layer together.
+  int stages = 1;  ///< Parts of the layers, each on its own `gpus`.
+  /// Each GPU computes attention and dense layers for requests of its own; experts are divided
+  /// (data-parallel attention with expert parallelism). Otherwise `gpus` divide every matrix.
+  bool data_attention = false;
+  double node_link = 0;  ///< Between nodes, bytes per second.
+};
+
+/// Time of an iteration beyond kernels.
 ///
-/// Source   fitted like the utilizations of Board (docs/guide/inference.md#the-roofline).
+/// Source   fitted to the 11 training stages that inference-sim published (vLLM 0.15.1, H100).
 struct Launch {
-  Micros layer = 49, iteration = 830, sequence = 18;
+  Micros iteration = 1000;  ///< The engine's work between iterations,
+  Micros sequence = 20;     ///< and for each sequence.
+  Micros layer = 4;         ///< Small kernels of a layer,
+  double passes = 10;       ///< which read or write its activations so often,
+  double bandwidth = 0.8;   ///< at this share of the bandwidth.
+
+  /// Returns the least that any engine needs: each layer reads and writes its activations.
+  static Launch none() { return {0, 0, 0, 2, 1}; }
 };
 
 /// Minimum work of an iteration, on one of the GPUs that compute each layer together.
@@ -39,45 +56,52 @@ struct Work {
 /// With windows, the KV cache of decodes counts as if all contexts had the same length.
 ///
 /// GPUs that compute a layer together exchange two sums per layer (ring all-reduce: 2 (n - 1) / n
-/// of the activations over the slowest link, Thakur et al. 2005). Link latency is part of Launch.
+/// of the activations over the slowest link, Thakur et al. 2005). With data-parallel attention they
+/// gather the tokens before each feed-forward block and scatter its sums after it.
 ///
-/// Source   the roofline model (Williams et al., CACM 2009); utilizations as in Board.
+/// Source   the roofline model (Williams et al., CACM 2009), by operation; shares as in Board.
 class Roofline final : public StepTime {
  public:
-  /// `gpus` compute each layer together (tensor parallelism), on nodes of kNodeGpus with
-  /// `node_link` bytes per second between nodes; links of 0 take no time. Layers are split into
-  /// `stages`, each on its own GPUs; activations pass from stage to stage.
-  Roofline(const Model& model, Board board, int gpus, double node_link = 0, int stages = 1,
-           Launch launch = {});
+  Roofline(const Model& model, Board board, Layout layout = {}, Launch launch = {});
   /// Returns whole microseconds, never less than the board's limits allow.
   Micros operator()(const Batch& batch) const override;
   /// O(prefills).
   Work work(const Batch& batch) const;
 
  private:
-  /// Layers with the same attention window.
-  struct Look {
-    double prefill = 0, decode = 0;  // operations per token and token attended to
-    double window = 0;               // most tokens; infinite for all
-    double kv_bytes = 0;             // per token
+  struct Tokens;
+  /// Matrices that are multiplied in one go: seconds, for one GPU.
+  struct Matrices {
+    double fixed_s = 0, bytes_s = 0, token_s = 0;
+    double of(double tokens) const;
   };
-  struct Mixture {
-    double bytes = 0;  // of all experts of these layers
-    double idle = 0;   // probability that a token does not select an expert
+  /// Layers of the same shape.
+  struct Group {
+    double count = 0;
+    Matrices attention{}, dense{}, experts{};
+    bool looks = false;
+    double idle = 0;                             // probability that a token skips an expert
+    double window = 0;                           // most tokens; infinite for all
+    double prefill_flops = 0, decode_flops = 0;  // per token and token attended to, one GPU
+    double kv_bytes = 0, state_bytes = 0;        // per token and per sequence, one GPU
+    double exchanges = 0;                        // kernels of it, if GPUs compute together
+    double gathered = 0;                         // times the activations that go over the link
+    std::array<double, 5> flops{};               // per token
+    double weight_bytes = 0, expert_bytes = 0;   // of one GPU
   };
-  double links_s(double tokens) const;
+  Matrices matrices(double weights, double uses, const Precision& precision, bool experts,
+                    double kernels, double cut) const;
+  double group_s(const Group& group, const Tokens& tokens) const;
 
   Board board_;
-  double gpus_;
-  int stages_, layers_;
-  double hidden_;
+  Layout layout_;
   Launch launch_;
-  // bytes per second of the slowest link among GPUs of a stage, and between stages; 0 for no time
-  double sum_link_ = 0, stage_link_ = 0;
-  std::array<double, 5> token_flops_{};
-  double head_flops_ = 0, head_bytes_ = 0, weight_bytes_ = 0, state_bytes_ = 0, kv_bytes_ = 0;
-  std::vector<Look> looks_;
-  std::vector<Mixture> mixtures_;
+  Kernel prefill_, decode_, all_reduce_;
+  double hidden_, layers_ = 0;
+  double sum_link_ = 0, stage_link_ = 0;  // bytes per second; 0 for no time
+  Matrices head_{};
+  double head_weights_ = 0, head_bytes_ = 0;
+  std::vector<Group> groups_;
 };
 
 }  // namespace almanac::inference
