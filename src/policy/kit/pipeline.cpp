@@ -159,7 +159,7 @@ class Pipeline final : public Policy, public CapsAge {
     reason.kind = blocked.kind;
     reason.other = blocked.other;
     reason.precedence = blocked.precedence;
-    const bool is_said = blocked.precedence.term != Term::none;
+    const bool is_said = blocked.other == kNoJob || blocked.precedence.term != Term::none;
     if (!is_said && desk_.key(blocked.other) < desk_.key(job)) {
       reason.precedence = desk_.precedence(blocked.other, job);
     }

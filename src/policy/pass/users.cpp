@@ -68,6 +68,7 @@ class UsersPass final : public Pass {
   Reason blocker(const VcState& vc, JobId job) const override {
     const UserQueues& queues = *queues_[index(vc.vc)];
     Reason reason{.kind = ReasonKind::behind, .other = queues.next_of(desk_.least(job))};
+    if (reason.other == kNoJob) return reason;
     const double own = queues.share(desk_.view().request(job).user);
     const double others = queues.share(desk_.view().request(reason.other).user);
     if (desk_.key(reason.other).tier == desk_.key(job).tier && others < own) {
