@@ -276,7 +276,7 @@ void Controller::run(Seconds now) {
 
 Seconds Controller::next(Seconds now) const {
   const site::SchedulerSettings& settings = state_.site.config.scheduler;
-  if (pass_now_) return now;
+  if (pass_now_ || time_changes(now)) return now;
   Seconds next = kNothingDue;
   const bool is_waiting = !state_.queue.empty() || !dormant_.empty();
   if (is_waiting) {
