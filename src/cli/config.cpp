@@ -214,7 +214,7 @@ const std::vector<Setting>& all_settings() {
        "file",
        "Cluster file, or NxG for N nodes of G GPUs",
        "--cluster",
-       {"simulate", "sweep", "study", "compare-traces", "advise"},
+       {"simulate", "sweep", "study", "compare-traces", "advise", "capacity"},
        "",
        ValueKind::name_or_path},
       {"cluster", "time_zone", "Time zone of logs that name none", "--time-zone"},

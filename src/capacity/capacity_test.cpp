@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capacity/capacity.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "capacity/document.h"
+
+namespace almanac::capacity {
+namespace {
+
+void add(trace::Trace& log, Duration submit, Duration run, int gpus, const char* user = "ann",
+         const char* vc = "") {
+  trace::Job& job = log.jobs.emplace_back();
+  job.id = trace::JobKey{log.jobs.size()};
+  job.request.submit = Time{submit};
+  job.request.gpus = gpus;
+  job.request.user = log.names.intern(user);
+  job.request.vc = log.names.intern(vc);
+  job.request.time_limit = run;
+  job.outcome.run = run;
+  job.outcome.state = trace::JobState::completed;
+}
+
+/// Two jobs of 8 GPUs for 2 h, a minute apart: on one node the second waits 1 h 59 m, on two none.
+trace::Trace two_jobs() {
+  trace::Trace log;
+  add(log, 0h, 2h, 8);
+  add(log, 1min, 2h, 8);
+  return log;
+}
+
+experiment::Experiment under(std::vector<std::string> policies) {
+  experiment::Experiment made;
+  made.policies = std::move(policies);
+  return made;
+}
+
+Plan planned(trace::Trace log, const cluster::Cluster& cluster, const std::string& goal,
+             Question question = {}, const WhatIf& what_if = {.growth = 0},
+             const experiment::Experiment& experiment = under({"easy"})) {
+  const auto subject = prepare(experiment, std::move(log), cluster, what_if);
+  EXPECT_TRUE(subject) << to_string(subject.error());
+  question.goal = *parse_goal(goal);
+  const auto made = plan(*subject, question);
+  EXPECT_TRUE(made) << to_string(made.error());
+  return *made;
+}
+
+TEST(Capacity, FindsThatTwoJobsNeedTwoNodes) {
+  const Plan one = planned(two_jobs(), cluster::uniform(1, 8), "max wait < 1h");
+  ASSERT_EQ(one.answers.size(), 1U);
+  EXPECT_EQ(one.answers[0].value_today, 119 * 60);
+  EXPECT_EQ(one.answers[0].nodes, 2);
+  EXPECT_EQ(one.answers[0].gpus, 16);
+  EXPECT_EQ(planned(two_jobs(), cluster::uniform(1, 8), "max wait < 2h").answers[0].nodes, 1);
+  EXPECT_EQ(planned(two_jobs(), cluster::uniform(5, 8), "max wait < 1h").answers[0].nodes, 2);
+  EXPECT_EQ(planned(two_jobs(), cluster::uniform(5, 8), "max wait < 2h").answers[0].nodes, 1);
+}
+
+TEST(Capacity, SaysWhenNoSizeReachesTheGoal) {
+  const Plan made = planned(two_jobs(), cluster::uniform(1, 8), "max completion < 1h");
+  EXPECT_EQ(made.answers[0].nodes, std::nullopt);
+  EXPECT_EQ(made.answers[0].curve.back().nodes, 16);
+  EXPECT_THAT(made.findings[0], testing::StartsWith("Under easy, 16 nodes are too few"));
+}
+
+TEST(Capacity, NeverGoesBelowWhatTheLargestJobNeeds) {
+  trace::Trace log = two_jobs();
+  add(log, 24h, 1h, 24);
+  EXPECT_EQ(planned(std::move(log), cluster::uniform(6, 8), "max wait < 9h").answers[0].nodes, 3);
+}
+
+TEST(Capacity, CountsTheNodesThatAreLost) {
+  const Plan made =
+      planned(two_jobs(), cluster::uniform(2, 8), "max wait < 1h", {}, {.growth = 0, .lose = 1});
+  ASSERT_EQ(made.answers.size(), 2U);
+  EXPECT_EQ(made.answers[0].nodes, 2);
+  EXPECT_EQ(made.answers[1].scenario, "without 1 node");
+  EXPECT_EQ(made.answers[1].value_today, 119 * 60) << "one node is left";
+  EXPECT_EQ(made.answers[1].nodes, 3);
+}
+
+TEST(Capacity, LosesTheLargestRack) {
+  cluster::Cluster racks;
+  racks.takes_every_job = true;
+  racks.add_vc("all");
+  racks.add_nodes({.gpus = 8}, 1, {}, "r1");
+  racks.add_nodes({.gpus = 8}, 2, {}, "r2");
+  const Plan made = planned(two_jobs(), racks, "max wait < 1h", {}, {.growth = 0});
+  ASSERT_EQ(made.answers.size(), 2U);
+  EXPECT_EQ(made.answers[1].scenario, "without rack r2");
+  EXPECT_EQ(made.answers[1].value_today, 119 * 60);
+  EXPECT_EQ(made.answers[1].nodes, 4);
+}
+
+TEST(Capacity, GivesEachPartitionItsOwnSize) {
+  const auto log = [] {
+    trace::Trace made;
+    for (int job = 0; job < 3; ++job) add(made, 1min * job, 2h, 8, "ann", "a");
+    add(made, 3min, 2h, 8, "bob", "b");
+    return made;
+  };
+  cluster::Cluster cluster;
+  for (const char* const name : {"a", "b"}) {
+    cluster.add_vc(name);
+    cluster.add_nodes({.gpus = 8, .gpu_type = name}, 2);
+  }
+  const Plan each = planned(log(), cluster, "max wait < 1h",
+                            {.by_partition = true, .prices = *parse_prices("a=1,b=2")});
+  ASSERT_EQ(each.answers.size(), 2U);
+  EXPECT_EQ(each.answers[0].partition, "a");
+  EXPECT_EQ(each.answers[0].nodes, 3);
+  EXPECT_EQ(each.answers[0].month_cost, 24 * 730);
+  EXPECT_EQ(each.answers[1].partition, "b");
+  EXPECT_EQ(each.answers[1].nodes, 1);
+  EXPECT_EQ(each.answers[1].month_cost, 8 * 2 * 730);
+
+  const Plan together = planned(log(), cluster, "max wait < 1h");
+  ASSERT_EQ(together.answers.size(), 1U);
+  EXPECT_EQ(together.answers[0].nodes, 5) << "3 in a and 2 in b";
+}
+
+/// Each day four jobs of 8 GPUs that differ in length and user.
+trace::Trace busy_days(int days) {
+  trace::Trace log;
+  for (int day = 0; day < days; ++day) {
+    add(log, 24h * day, 9h, 8, "ann");
+    add(log, 24h * day + 1min, 1h, 8, "bob");
+    add(log, 24h * day + 2min, 1h, 8, "eve");
+    add(log, 24h * day + 3min, 1h, 8, "joe");
+  }
+  return log;
+}
+
+TEST(Capacity, IsTheSameForAnyNumberOfThreads) {
+  const auto curves = [](int threads) {
+    const Plan made =
+        planned(busy_days(20), cluster::uniform(1, 8), "mean wait < 30m", {.threads = threads},
+                {.growth = 0.2, .lose = 1}, under({"easy", "almanac"}));
+    std::string all;
+    for (const Answer& answer : made.answers) {
+      all += answer.scenario + answer.policy + ":";
+      for (const Point& point : answer.curve)
+        all += fmt::format("{}={},", point.nodes, point.value);
+    }
+    return all;
+  };
+  EXPECT_EQ(curves(1), curves(3));
+}
+
+TEST(Capacity, LeavesOutATenthOfALongLogAndSaysSo) {
+  const Plan made = planned(busy_days(20), cluster::uniform(1, 8), "mean wait < 30m");
+  EXPECT_EQ(made.jobs, 72) << "of 80";
+  EXPECT_THAT(made.assumptions[0], testing::HasSubstr("of the first 1d"));
+  const Plan short_log = planned(busy_days(3), cluster::uniform(1, 8), "mean wait < 30m");
+  EXPECT_EQ(short_log.jobs, 12);
+  EXPECT_THAT(short_log.cautions, testing::Contains(testing::HasSubstr("the log covers 2.0 days")));
+}
+
+TEST(Capacity, ComparesRecordedWaitsWithSimulatedOnes) {
+  const auto with_second_start = [](Duration start) {
+    trace::Trace log = two_jobs();
+    log.jobs[0].outcome.start = Time{0h};
+    log.jobs[1].outcome.start = Time{start};
+    return planned(std::move(log), cluster::uniform(1, 8), "max wait < 1h");
+  };
+  const Plan like = with_second_start(2h);
+  ASSERT_TRUE(like.match);
+  EXPECT_EQ(like.match->share, 1);
+  EXPECT_TRUE(like.match->is_close());
+  const Plan unlike = with_second_start(9h);
+  EXPECT_EQ(unlike.match->share, 0.5);
+  EXPECT_THAT(unlike.cautions, testing::Contains(testing::HasSubstr("a model that is not this")));
+}
+
+TEST(Capacity, RefusesPricesThatDoNotCoverTheCluster) {
+  EXPECT_FALSE(parse_prices("V100=x"));
+  const auto subject = prepare(under({"easy"}), two_jobs(), cluster::uniform(1, 8), {.growth = 0});
+  ASSERT_TRUE(subject);
+  const auto made =
+      plan(*subject, {.goal = *parse_goal("max wait < 1h"), .prices = *parse_prices("A100=2")});
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, Code::usage);
+}
+
+TEST(Capacity, ReportsTheCurveFirst) {
+  const auto subject = prepare(under({"easy"}), two_jobs(), cluster::uniform(1, 8), {.growth = 0});
+  ASSERT_TRUE(subject);
+  const auto made = plan(*subject, {.goal = *parse_goal("max wait < 1h")});
+  ASSERT_TRUE(made);
+  const figure::Document page = document(*subject, *made, {"almanac", "capacity"});
+  ASSERT_EQ(page.sections.size(), 2U);
+  EXPECT_TRUE(page.sections[0].leads);
+  EXPECT_EQ(page.sections[0].figures[0].rows(), made->answers[0].curve.size());
+  EXPECT_EQ(page.tiles[0].value, "2");
+}
+
+}  // namespace
+}  // namespace almanac::capacity
