@@ -61,7 +61,7 @@ TEST_F(RunCommand, ExplainsEachWaitOfAJobThatIsStopped) {
   ASSERT_EQ(done.status, 0) << done.err;
   const ProgramRun why = run_program({"explain", run_, "1", "--policy", "srtf"});
   EXPECT_THAT(why.out, HasSubstr("waited 00:00:40"));
-  EXPECT_THAT(why.out, HasSubstr("total: 00:00:40 for GPUs that others held\n"));
+  EXPECT_THAT(why.out, HasSubstr("total: 00:00:40 for jobs that it was stopped for\n"));
   EXPECT_THAT(why.out, Not(HasSubstr("were not kept")));
   const auto waits = [](const ProgramRun& run) { return json::parse(run.out).at(0).at("waits"); };
   EXPECT_EQ(waits(run_program({"explain", run_, "1", "-o", "json"})),

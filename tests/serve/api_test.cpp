@@ -286,9 +286,8 @@ TEST_F(ApiTest, LetsAUserChangeOnlyTheirOwnJobs) {
   EXPECT_EQ(status(ask("POST", "/v1/maintenance/1/cancel")), 200);
   EXPECT_EQ(status(ask("PUT", "/v1/policy", R"({"policy": "fifo"})")), 200);
   EXPECT_EQ(service_.get("/v1/policy").at("policy"), "fifo");
-  const nlohmann::json oracle = nlohmann::json::parse(
-      service_.answer(ask("PUT", "/v1/policy", R"({"policy": "easy+oracle"})")).body);
-  EXPECT_THAT(oracle.at("note").get<std::string>(), HasSubstr("runs easy+rolling"));
+  EXPECT_THAT(service_.answer(ask("PUT", "/v1/policy", R"({"policy": "easy+oracle"})")).body,
+              HasSubstr("runs easy+rolling"));
 }
 
 TEST_F(ApiTest, RunsAJobAsWhoSubmitsIt) {
