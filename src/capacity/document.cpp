@@ -135,17 +135,16 @@ figure::Document document(const Subject& subject, const Plan& plan,
   if (plan.match) {
     made.facts.emplace_back("jobs that start as recorded", text::human_share(plan.match->share));
   }
-  for (const Answer& answer : plan.answers) {
-    if (answer.scenario != subject.cases.front().name ||
-        answer.partition != plan.answers.front().partition) {
-      continue;
-    }
+  for (const Total& total : totals_of(plan, subject.cases.front().name)) {
+    const bool is_reached = total.out_of_reach == 0;
     made.tiles.push_back(
-        {.label = fmt::format("Nodes under {}{}", answer.policy,
-                              answer.partition == "all" ? "" : " in " + answer.partition),
-         .value = nodes_in_words(answer),
-         .detail = fmt::format("Today {}, with a {} of {}.", answer.nodes_today, plan.goal.name(),
-                               plan.goal.shown(answer.value_today))});
+        {.label = "Nodes under " + total.policy,
+         .value = is_reached ? text::grouped(total.nodes) : "out of reach",
+         .detail = is_reached
+                       ? fmt::format("Today {}.", total.nodes_today)
+                       : fmt::format("Not reached in {} of {}.", total.out_of_reach,
+                                     text::counted(static_cast<std::uint64_t>(total.partitions),
+                                                   "partition"))});
   }
   for (const std::string& sentence : plan.findings) {
     made.findings.push_back({.headline = sentence, .figure = "capacity_curve"});

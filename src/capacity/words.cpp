@@ -18,36 +18,59 @@ std::string nodes_counted(int nodes) {
   return text::counted(static_cast<std::uint64_t>(std::abs(nodes)), "node");
 }
 
-std::string where(const Answer& answer) {
-  return answer.partition == "all" ? "" : fmt::format(" in {}", answer.partition);
+int lacking(const Answer& answer) { return *answer.nodes - answer.nodes_today; }
+
+/// Returns "3 nodes more than today".
+std::string change_in_words(int more) {
+  if (more == 0) return "as many as today";
+  return fmt::format("{} {} than today", nodes_counted(more), more > 0 ? "more" : "fewer");
 }
 
 /// What one policy needs.
-std::string need(const Plan& plan, const Answer& answer) {
-  if (!answer.nodes) {
-    return fmt::format("Under {}, {} are too few for {}{}.", answer.policy,
-                       nodes_counted(kMostTimes * answer.nodes_today), plan.goal.text(),
-                       where(answer));
+std::string need(const Plan& plan, const Total& total) {
+  const std::string goal = plan.goal.text();
+  const bool is_one = total.partitions == 1;
+  if (total.out_of_reach == total.partitions) {
+    return is_one ? fmt::format("Under {}, {} are too few for {}.", total.policy,
+                                nodes_counted(kMostTimes * plan.answers.front().nodes_today), goal)
+                  : fmt::format("Under {}, no partition reaches {} with {} times its nodes.",
+                                total.policy, goal, kMostTimes);
   }
-  const int more = *answer.nodes - answer.nodes_today;
-  const std::string change = more > 0   ? fmt::format("{} more than today", nodes_counted(more))
-                             : more < 0 ? fmt::format("{} fewer than today", nodes_counted(more))
-                                        : "as many as today";
-  return fmt::format("Under {}, {} reach {}{}, {} (today: {}).", answer.policy,
-                     nodes_counted(*answer.nodes), plan.goal.text(), where(answer), change,
-                     plan.goal.shown(answer.value_today));
+  std::string made =
+      is_one
+          ? fmt::format("Under {}, {} reach {}, {} (today: {}).", total.policy,
+                        nodes_counted(total.nodes), goal,
+                        change_in_words(total.nodes - total.nodes_today),
+                        plan.goal.shown(total.most->value_today))
+          : fmt::format(
+                "Under {}, {} reach {} with {}, {}.", total.policy,
+                text::counted(static_cast<std::uint64_t>(total.partitions - total.out_of_reach),
+                              "partition"),
+                goal, nodes_counted(total.nodes), change_in_words(total.nodes - total.nodes_today));
+  if (!is_one && lacking(*total.most) > 0) {
+    made += fmt::format(" {} lacks most: {}.", total.most->partition,
+                        nodes_counted(lacking(*total.most)));
+  }
+  if (total.out_of_reach > 0) {
+    made +=
+        fmt::format(" {} out of reach with {} times the nodes.",
+                    total.out_of_reach == 1 ? std::string("1 partition is")
+                                            : text::grouped(total.out_of_reach) + " partitions are",
+                    kMostTimes);
+  }
+  return made;
 }
 
-/// What `other` is worth compared with `first`; "" if either has no answer.
-std::string worth(const Answer& first, const Answer& other) {
-  if (!first.nodes || !other.nodes) return "";
-  const int saved = *first.nodes - *other.nodes;
+/// What `other` is worth compared with `first`; "" if they cannot be compared.
+std::string worth(const Total& first, const Total& other) {
+  if (first.out_of_reach > 0 || other.out_of_reach > 0) return "";
+  const int saved = first.nodes - other.nodes;
   if (saved == 0) {
-    return fmt::format("{} needs as many nodes as {}{}.", other.policy, first.policy, where(first));
+    return fmt::format("{} needs as many nodes as {}.", other.policy, first.policy);
   }
   const int gpus = std::abs(first.gpus - other.gpus);
-  std::string made = fmt::format("{} needs {} {} than {}{} ({}", other.policy, nodes_counted(saved),
-                                 saved > 0 ? "fewer" : "more", first.policy, where(first),
+  std::string made = fmt::format("{} needs {} {} than {} ({}", other.policy, nodes_counted(saved),
+                                 saved > 0 ? "fewer" : "more", first.policy,
                                  text::counted(static_cast<std::uint64_t>(gpus), "GPU"));
   const double money = std::abs(first.month_cost - other.month_cost);
   if (std::isfinite(money)) {
@@ -58,17 +81,34 @@ std::string worth(const Answer& first, const Answer& other) {
 
 }  // namespace
 
-void say_what_follows(Plan& plan, const Subject& subject) {
-  const std::string& as_logged = subject.cases.front().name;
-  const Answer* first = nullptr;  // of the first policy in the partition
+std::vector<Total> totals_of(const Plan& plan, const std::string& scenario) {
+  std::vector<Total> totals;
+  for (const std::string& policy : plan.policies) totals.push_back({.policy = policy});
   for (const Answer& answer : plan.answers) {
-    if (answer.scenario != as_logged) continue;
-    plan.findings.push_back(need(plan, answer));
-    if (answer.policy == plan.policies.front()) {
-      first = &answer;
-    } else if (const std::string said = worth(*first, answer); !said.empty()) {
-      plan.findings.push_back(said);
+    if (answer.scenario != scenario) continue;
+    const auto found = std::find_if(totals.begin(), totals.end(), [&](const Total& each) {
+      return each.policy == answer.policy;
+    });
+    ++found->partitions;
+    if (!answer.nodes) {
+      ++found->out_of_reach;
+      continue;
     }
+    found->nodes_today += answer.nodes_today;
+    found->nodes += *answer.nodes;
+    found->gpus += answer.gpus;
+    found->month_cost += answer.month_cost;
+    if (found->most == nullptr || lacking(answer) > lacking(*found->most)) found->most = &answer;
+  }
+  return totals;
+}
+
+void say_what_follows(Plan& plan, const Subject& subject) {
+  const std::vector<Total> totals = totals_of(plan, subject.cases.front().name);
+  for (const Total& total : totals) {
+    plan.findings.push_back(need(plan, total));
+    const std::string said = &total == totals.data() ? "" : worth(totals.front(), total);
+    if (!said.empty()) plan.findings.push_back(said);
   }
 
   if (plan.match && !plan.match->is_close()) {
