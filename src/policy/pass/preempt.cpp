@@ -292,7 +292,9 @@ class PreemptPass final : public Pass {
     const Time gap_end = book.calendar.empty()
                              ? until
                              : std::min(until, book.calendar.at(book.calendar.first()).start);
-    const QueueEntry* const brief = from.jobs.first_within(gap_end - desk_.now());
+    // The first may be kept from starting now although it fits, for the sake of deadlines.
+    const QueueEntry* const brief =
+        gap_end <= desk_.now() ? nullptr : from.jobs.first_within(gap_end - desk_.now());
     const QueueEntry* const yielding = first_to_yield(vc, book, from);
     if (brief == nullptr || yielding == nullptr) return brief != nullptr ? brief : yielding;
     return yielding->key < brief->key ? yielding : brief;
