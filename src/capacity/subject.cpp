@@ -183,6 +183,10 @@ Result<Subject> prepare(const experiment::Experiment& experiment, trace::Trace l
                     text::human_share(more->share));
     each.prepared = std::make_shared<const experiment::Prepared>(std::move(*grown));
     made.cases.push_back(std::move(each));
+  } else if (more) {
+    made.notes.emplace_back(
+        "every job holds more GPU time than the additional users would, so there is no scenario "
+        "with more users");
   }
   if (what_if.lose && *what_if.lose > 0) {
     made.cases.push_back(

@@ -36,17 +36,14 @@ std::string need(const Plan& plan, const Total& total) {
                   : fmt::format("Under {}, no partition reaches {} with {} times its nodes.",
                                 total.policy, goal, kMostTimes);
   }
+  const std::string change = change_in_words(total.nodes - total.nodes_today);
+  const auto reached = static_cast<std::uint64_t>(total.partitions - total.out_of_reach);
   std::string made =
-      is_one
-          ? fmt::format("Under {}, {} reach {}, {} (today: {}).", total.policy,
-                        nodes_counted(total.nodes), goal,
-                        change_in_words(total.nodes - total.nodes_today),
-                        plan.goal.shown(total.most->value_today))
-          : fmt::format(
-                "Under {}, {} reach {} with {}, {}.", total.policy,
-                text::counted(static_cast<std::uint64_t>(total.partitions - total.out_of_reach),
-                              "partition"),
-                goal, nodes_counted(total.nodes), change_in_words(total.nodes - total.nodes_today));
+      is_one ? fmt::format("Under {}, {} takes {}, {} (today: {}).", total.policy, goal,
+                           nodes_counted(total.nodes), change,
+                           plan.goal.shown(total.most->value_today))
+             : fmt::format("Under {}, {} takes {} in {}, {}.", total.policy, goal,
+                           nodes_counted(total.nodes), text::counted(reached, "partition"), change);
   if (!is_one && lacking(*total.most) > 0) {
     made += fmt::format(" {} lacks most: {}.", total.most->partition,
                         nodes_counted(lacking(*total.most)));

@@ -43,8 +43,8 @@ TEST_F(CapacityCommand, PrintsWhatEachPartitionNeedsWithin100Columns) {
   const ProgramRun made =
       capacity({"--goal", "max wait < 1h", "--by", "partition", "--price", "2", "--growth", "0"});
   ASSERT_EQ(made.status, 0) << made.err;
-  EXPECT_THAT(made.out, HasSubstr("Under easy, 2 partitions reach max wait < 1h 00m with 3 nodes, "
-                                  "1 node more than today. a lacks most: 1 node."));
+  EXPECT_THAT(made.out, HasSubstr("Under easy, max wait < 1h 00m takes 3 nodes in 2 partitions, 1 "
+                                  "node more than today. a lacks most: 1 node."));
   EXPECT_THAT(made.out, HasSubstr("almanac needs as many nodes as easy."));
   EXPECT_THAT(made.out, HasSubstr("Note: the log covers 0.0 days"));
   EXPECT_THAT(made.out, HasSubstr("23,360")) << "16 GPUs x 2 x 730 h";
@@ -60,20 +60,22 @@ TEST_F(CapacityCommand, PrintsWhatEachPartitionNeedsWithin100Columns) {
 
 TEST_F(CapacityCommand, WritesDocumentAndReport) {
   const std::string out = folder_ / "plan";
-  const ProgramRun made = capacity({"--goal", "max wait < 1h", "--policy", "easy", "--lose", "1",
-                                    "--out", out, "-o", "json", "--threads", "1"});
+  const ProgramRun made =
+      capacity({"--goal", "max wait < 1h", "--policy", "easy", "--lose", "1", "--growth", "0.4",
+                "--out", out, "-o", "json", "--threads", "1"});
   ASSERT_EQ(made.status, 0) << made.err;
   const auto document = nlohmann::json::parse(made.out);
   const auto& answers = document.at("answers");
   ASSERT_EQ(answers.size(), 3U) << "as logged, more users, without a node";
   EXPECT_EQ(answers[0].at("nodes"), 3) << "2 in a, 1 in b";
   EXPECT_EQ(answers[0].at("value_today"), 7140);
+  EXPECT_EQ(answers[1].at("scenario"), "40 % more users");
   EXPECT_EQ(answers[2].at("scenario"), "without 1 node");
   EXPECT_TRUE(document.at("match").is_null());
   EXPECT_TRUE(std::filesystem::exists(out + "/capacity.json"));
   EXPECT_TRUE(std::filesystem::exists(out + "/capacity_curve.csv"));
   const ProgramRun again = capacity({"--goal", "max wait < 1h", "--policy", "easy", "--lose", "1",
-                                     "-o", "json", "--threads", "3"});
+                                     "--growth", "0.4", "-o", "json", "--threads", "3"});
   EXPECT_EQ(again.out, made.out);
 }
 

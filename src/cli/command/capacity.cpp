@@ -77,7 +77,7 @@ figure::Listing rows_of(const Plan& plan, const CapacityOptions& options) {
            [](const Answer& each) {
              if (!each.nodes) return Cell();
              const int more = *each.nodes - each.nodes_today;
-             return Cell(more, fmt::format("{:+}", more));
+             return Cell(more, more == 0 ? "0" : fmt::format("{:+}", more));
            })
       .right();
   auto& cost = rows.add("month_cost", "COST A MONTH", [](const Answer& each) {
