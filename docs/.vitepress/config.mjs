@@ -68,7 +68,7 @@ export default defineConfig({
       {
         text: 'Operator', items: [
           item('docs/tour/operator.md', 'Tour'), guide('slurm'), guide('efficiency'), guide('energy'), guide('failures'), guide('fairness'),
-          guide('fragmentation'),
+          guide('fragmentation'), guide('capacity'),
         ],
       },
       {text: 'Lab', items: [item('docs/tour/lab.md', 'Tour'), guide('live'), guide('dashboard'), guide('packaging'), guide('security')]},

@@ -12,6 +12,13 @@
 
 namespace almanac::capacity {
 
+namespace {
+
+/// Of a GPU-hour, in any currency.
+constexpr double kMostPrice = 1e6;
+
+}  // namespace
+
 Result<std::vector<Price>> parse_prices(const std::string& text) {
   std::vector<Price> prices;
   for (std::size_t from = 0; !text.empty() && from <= text.size();) {
@@ -20,7 +27,7 @@ Result<std::vector<Price>> parse_prices(const std::string& text) {
     const std::size_t equal = part.find('=');
     const bool has_type = equal != std::string::npos;
     const auto price = text::parse_decimal(has_type ? part.substr(equal + 1) : part);
-    if (!price || *price < 0) {
+    if (!price || *price < 0 || *price > kMostPrice) {
       return fail(Code::usage, fmt::format("--price takes money per GPU-hour, such as 2.5 or "
                                            "V100=1.2,A100=2.5, found \"{}\"",
                                            text));

@@ -9,12 +9,12 @@
 #include <fmt/format.h>
 
 #include "capacity/grow.h"
-#include "cluster/read.h"
 #include "experiment/impossible_jobs.h"
 #include "experiment/infer_cluster.h"
 #include "experiment/shares_of_cluster.h"
 #include "schedule/admission.h"
 #include "sim/simulation.h"
+#include "site/cluster.h"
 #include "text/human.h"
 #include "trace/eligible.h"
 #include "trace/read.h"
@@ -142,7 +142,7 @@ Result<Subject> load(const experiment::Experiment& experiment, const WhatIf& wha
   if (!log) return tl::unexpected(log.error());
   Result<cluster::Cluster> cluster = experiment.cluster.empty()
                                          ? experiment::infer_cluster(*log)
-                                         : cluster::read_cluster(experiment.cluster);
+                                         : site::read_cluster(experiment.cluster);
   if (!cluster) return tl::unexpected(cluster.error());
   experiment::share_gpus_by(*cluster, *log);
   experiment::note_impossible_jobs(*cluster, *log);

@@ -3,6 +3,7 @@
 /// Reads the rows of request logs: cells of a table, or keys of JSON lines.
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -21,6 +22,9 @@
 
 namespace almanac::inference {
 namespace {
+
+/// In the year 2286. A later time is a mistake, and simulating up to it takes for ever.
+constexpr double kLatest_us = 1e16;
 
 /// A date with a time, in tenths of microseconds since 1970: more than a double holds.
 std::optional<std::int64_t> parse_moment(std::string_view text) {
@@ -152,7 +156,11 @@ class RowReader {
       return static_cast<double>(*moment - *first_) / 10;
     }
     const auto value = text::parse_decimal(text);
-    if (!value || (columns_.is_gap && *value < 0)) return std::nullopt;
+    const double finest = columns_.may_be_other ? 1e-3 : columns_.micros;  // nanoseconds, if
+                                                                           // unknown
+    if (!value || (columns_.is_gap && *value < 0) || std::abs(*value) * finest > kLatest_us) {
+      return std::nullopt;
+    }
     return columns_.may_be_other ? *value : *value * columns_.micros;
   }
 

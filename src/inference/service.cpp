@@ -25,6 +25,9 @@ namespace {
 /// Source   fitted to the 11 training stages that inference-sim published (vLLM 0.15.1, H100).
 constexpr Micros kFront = 15e3;
 
+/// The most GPUs of a replica whose times were compared with a server's.
+constexpr int kCheckedGpus = 8;
+
 Spread spread(std::vector<double>& values) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   if (values.empty()) return {kNone, kNone, kNone, kNone, kNone};
@@ -121,8 +124,14 @@ std::string basis_of_times(const Service& service) {
   if (board.checked_runs == 0) {
     return kernels + "; not compared with a server on this board";
   }
-  return fmt::format("{}; end to end {:.0f} % off on {} measured runs of vLLM", kernels,
-                     100 * board.end_to_end_error, board.checked_runs);
+  // The runs of recipe `league`: dense models and Mixtral in 16 bits, on one node.
+  const bool is_like_them = service.replica_gpus() <= kCheckedGpus &&
+                            service.model.bytes() == 2 * service.model.weights() &&
+                            service.model.state_bytes() == 0;
+  return fmt::format(
+      "{}; end to end {:.0f} % off on {} measured runs of vLLM{}", kernels,
+      100 * board.end_to_end_error, board.checked_runs,
+      is_like_them ? "" : ", of 16-bit models on up to 8 GPUs; not compared for this one");
 }
 
 std::int64_t fitting_blocks(const Service& service) {
@@ -148,6 +157,12 @@ Result<Parts> parts(const Service& service) {
       error.hint = possible_gpus(service);
       return tl::unexpected(std::move(error));
     }
+  }
+  if (service.stages > service.model.layer_count() && !service.measured) {
+    return fail(Code::invalid,
+                fmt::format("{} has {} layers, too few for {} pipeline stages", service.model.name,
+                            service.model.layer_count(), service.stages),
+                {}, "use fewer --stages");
   }
   if (service.board.peer_bandwidth <= 0 && service.replica_gpus() > 1 && !service.measured) {
     return fail(Code::invalid,

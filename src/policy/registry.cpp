@@ -62,11 +62,10 @@ std::array<Registry::Slot, 10> Registry::slots() const {
 
 namespace {
 
-/// Whether a pass that may stop jobs is told, as in "preempt:none", to stop none.
-bool told_to_stop_none(const Choices& passes, const Choice& choice) {
+/// Which jobs a pass is told to stop, as in "preempt:none"; "" = it takes no such word.
+std::string told_stops(const Choices& passes, const Choice& choice) {
   const std::vector<Parameter>& known = passes.at(choice).parameters;
-  return find_parameter(known, "stops") != nullptr &&
-         Parameters(known, choice).word("stops") == "none";
+  return find_parameter(known, "stops") == nullptr ? "" : Parameters(known, choice).word("stops");
 }
 
 }  // namespace
@@ -84,8 +83,10 @@ TraitSet Registry::traits(const Composition& composition) const {
       }
     }
   }
-  if (all.has(Trait::stops_marked) && told_to_stop_none(passes, composition.pass)) {
-    all.remove({Trait::stops_marked});
+  if (all.has(Trait::stops_marked)) {
+    const std::string stops = told_stops(passes, composition.pass);
+    if (stops != "marked") all.remove({Trait::stops_marked});
+    if (stops == "all") all.add({Trait::stops_jobs});
   }
   all.add(divisions.at(composition.division).traits.has);
   if (!all.has(Trait::shares_gpus)) all.remove({Trait::lets_join});

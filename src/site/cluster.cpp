@@ -149,7 +149,7 @@ void note_the_rest(const Site& site, cluster::Cluster& made) {
   }
   if (rest.empty()) return;
   made.notes.push_back(
-      fmt::format("only policy slurm models these parts of the site: {}", fmt::join(rest, ", ")));
+      fmt::format("no policy models these parts of the site: {}", fmt::join(rest, ", ")));
 }
 
 }  // namespace

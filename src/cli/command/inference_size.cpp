@@ -199,8 +199,7 @@ void register_inference_size(Program& program) {
   command
       .add_option("--share", asked->question.share,
                   "Share of the requests that must meet the objective")
-      ->check(positive_number())
-      ->check(number(0.0, 1.0))
+      ->check(number(0.001, 1.0))
       ->capture_default_str()
       ->group(heading(Group::objective));
   command.add_option("--most", asked->question.most, "Limit on the number of replicas")

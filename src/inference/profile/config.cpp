@@ -19,6 +19,8 @@
 namespace almanac::inference {
 namespace {
 
+constexpr int kMostLayers = 10'000;
+
 using nlohmann::json;
 
 /// How the tokens of one layer are mixed.
@@ -42,6 +44,10 @@ class Reader {
     }
     hidden_ = fields_.count({"hidden_size", "n_embd", "n_embed", "d_model"});
     count_ = fields_.count({"num_hidden_layers", "n_layer", "n_layers"});
+    if (count_ > kMostLayers) {
+      throw BadField(
+          fmt::format("num_hidden_layers: expected at most {}, found {}", kMostLayers, count_));
+    }
     heads_ = fields_.count({"num_attention_heads", "n_head", "n_heads"});
     kv_heads_ = fields_.count_or({"num_key_value_heads", "n_head_kv", "num_kv_heads"}, 0);
     if (kv_heads_ == 0) kv_heads_ = heads_;

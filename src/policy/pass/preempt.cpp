@@ -241,7 +241,8 @@ class PreemptPass final : public Pass {
   /// Reserves a start for the first job, unless it holds one or never fits.
   void promise_first(VcState& vc, Book& book) {
     const QueueEntry& first = vc.waiting.first().jobs.front();
-    if (book.calendar.holds(first.job)) return;
+    // A reservation would keep others from the GPUs that the first may not take.
+    if (book.calendar.holds(first.job) || !keeps_deadlines(vc, first)) return;
     book.calendar.promise(
         vc, first.job, [&](JobId running) { return book.stoppable.gives_way(running, first.key); });
   }

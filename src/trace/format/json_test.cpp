@@ -182,6 +182,16 @@ TEST(SacctJson, RefusesJobsOfASecondCluster) {
                                                        "one cluster")));
 }
 
+TEST(SacctJson, TakesTheNumberZeroForNoReservation) {
+  const Trace trace = read(R"({"jobs": [{"job_id": 1, "user": "ann",
+    "reservation": {"id": 0, "name": 0}, "state": {"current": ["COMPLETED"]},
+    "time": {"elapsed": 10, "end": 1050, "start": 1040, "submission": 1000},
+    "tres": {"allocated": [{"type": "gres", "name": "gpu", "count": 2}], "requested": []}}]})",
+                           "sacct-json");
+  ASSERT_EQ(trace.jobs.size(), 1U);
+  EXPECT_EQ(trace.jobs[0].request.reservation, kNoName);
+}
+
 TEST(SacctJson, TakesHowSlurmScheduledAJob) {
   const Trace trace = read(R"({"jobs": [{"job_id": 1, "account": "lab", "partition": "gpu",
     "qos": "high", "user": "ann", "constraints": "a100", "reservation": {"id": 3, "name": "course"},
