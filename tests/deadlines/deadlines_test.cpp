@@ -46,7 +46,7 @@ TEST(Deadlines, AreAllMetIfAllCanBe) {
     ++cases;
     Case input;
     input.cluster = cluster::uniform(1, 1);
-    input.policy = "almanac+oracle";
+    input.policy = "almanac+oracle+deadlines:met";
     input.options.restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s};
     for (std::size_t job = 0; job < due.size(); ++job) {
       add_job(input.trace, {.id = std::to_string(job),

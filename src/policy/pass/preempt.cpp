@@ -466,9 +466,9 @@ void register_preempt(Registry& registry) {
              .most = 1e9,
              .needs = "bound"},
             word("deadlines",
-                 "whether jobs that must run now to meet their deadlines go first, or deadlines "
-                 "are ignored",
-                 {"met", "ignored"})}},
+                 "whether deadlines are ignored, or jobs that must run now to meet theirs go "
+                 "first",
+                 {"ignored", "met"})}},
       [](const Parameters& told, Desk& desk) {
         const std::string& word = told.word("stops");
         return std::make_unique<PreemptPass>(

@@ -50,7 +50,7 @@ std::vector<std::string> preempt_sentences(const Composition& composition) {
           longest_wait(told.number("bound"), told.number("grace_s"), told.number("user_grace_s")),
           what_deadlines_do(told.word("deadlines")),
           fmt::format("Other stops: {0}+preempt:none, {0}+preempt:all. No bound: "
-                      "{0}+preempt:marked:2:0. No deadlines: {0}+deadlines:ignored. Time limits "
+                      "{0}+preempt:marked:2:0. Deadlines: {0}+deadlines:met. Time limits "
                       "instead of predictions: {0}+limit.",
                       base)};
 }
