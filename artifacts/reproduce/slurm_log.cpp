@@ -108,7 +108,7 @@ class Replay {
     bool flex = false;
   };
 
-  /// The main scheduler sets the weights of the nodes that it looks at anew.
+  /// The main scheduler resets the weights of the nodes that it looks at.
   void begin_pass() {
     for (const std::uint32_t job : pending_) {
       const auto row = jobs_.find(job);

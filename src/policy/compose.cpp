@@ -58,7 +58,8 @@ std::string list_hint(std::string_view word, const std::vector<std::string>& kno
   return fmt::format("{}{}almanac policy list shows all", meant, meant.empty() ? "" : "; ");
 }
 
-/// "easy:4" is "easy", told "4"; a colon without a value is told as it is written, to be refused.
+/// "easy:4" is the name "easy" with the values "4". Of "easy:" the values are ":", which no
+/// parameter accepts.
 struct Written {
   std::string_view name;
   std::string_view told;

@@ -62,7 +62,7 @@ std::array<Registry::Slot, 10> Registry::slots() const {
 
 namespace {
 
-/// Which jobs a pass is told to stop, as in "preempt:none"; "" = it takes no such word.
+/// Returns the value of parameter `stops`, as in "preempt:none"; "" if the pass has none.
 std::string told_stops(const Choices& passes, const Choice& choice) {
   const std::vector<Parameter>& known = passes.at(choice).parameters;
   return find_parameter(known, "stops") == nullptr ? "" : Parameters(known, choice).word("stops");

@@ -67,7 +67,7 @@ class ConfCopier {
   Result<void> copy(const fs::path& path) {
     const std::string name = path.filename().string();
     if (!copied_.insert(name).second) return {};
-    // Whoever may not read the file has the output of the commands.
+    // A user who may not read the file still has the output of the commands.
     const auto text = table::read_text_file(path.string());
     if (!text) return {};
     std::string kept;

@@ -100,7 +100,7 @@ class State {
   Question question(const Job& job, PartitionAt partition, const NodeBits& candidates) const;
   Question real_question(const Job& job, PartitionAt partition, const NodeBits& candidates);
   const std::vector<RunningJob>& running() const { return running_; }
-  /// A start, or a test of the main scheduler, sets the weights of a partition's nodes anew.
+  /// A start, or a test of the main scheduler, resets the weights of a partition's nodes.
   void reset_weights(PartitionAt partition) {
     partition_nodes[partition].each([&](NodeAt node) { stale[node] = 0; });
   }

@@ -65,7 +65,7 @@ struct NodeRequest {
   auto operator<=>(const NodeRequest&) const = default;
 };
 
-/// Sockets of a node that are told apart; those beyond count as the last one.
+/// The most sockets of a node that are counted separately; those beyond count as the last one.
 inline constexpr int kMostSockets = 8;
 
 /// What a job holds of one node.

@@ -182,9 +182,9 @@ TEST(SacctJson, RefusesJobsOfASecondCluster) {
                                                        "one cluster")));
 }
 
-TEST(SacctJson, TakesTheNumberZeroForNoReservation) {
+TEST(SacctJson, KeepsAJobWhoseReservationHasANumberForAName) {
   const Trace trace = read(R"({"jobs": [{"job_id": 1, "user": "ann",
-    "reservation": {"id": 0, "name": 0}, "state": {"current": ["COMPLETED"]},
+    "reservation": {"id": 2, "name": 477137264}, "state": {"current": ["COMPLETED"]},
     "time": {"elapsed": 10, "end": 1050, "start": 1040, "submission": 1000},
     "tres": {"allocated": [{"type": "gres", "name": "gpu", "count": 2}], "requested": []}}]})",
                            "sacct-json");

@@ -197,10 +197,11 @@ Result<void> take(JsonObject& record, std::int64_t line, Intake& intake, Partiti
   request.constraints = intern("constraints");
   request.submit_line = intern("submit_line");
   if (auto reservation = object_of(record, "reservation")) {
-    // Slurm 22.05 gives the number 0 as the name of none.
-    const auto number = number_of(*reservation, "id");
-    const bool any = !number || *number != 0;
-    if (any) request.reservation = trace.names.intern(text_of(*reservation, "name"));
+    // Slurm 22.05 writes an arbitrary number in place of the name, which is then unknown.
+    std::string_view name;
+    if ((*reservation)["name"].get_string().get(name) == simdjson::SUCCESS) {
+      request.reservation = trace.names.intern(name);
+    }
   }
   take_evidence(record, job, trace);
   if (is_node_list(text_of(record, "nodes"))) job.outcome.node_list = intern("nodes");

@@ -40,7 +40,7 @@ bool Pledges::look(const VcState& vc, bool lease_begins, Stops stops) {
   const std::span<const cluster::Pool> pools = desk_.ledger().pools(vc.vc);
   here.book.open(desk_.now(), desk_.view().restart, pools);
   if (lease_begins && whose_ == Whose::cheapest) {
-    choose_anew(vc, here);
+    choose_jobs(vc, here);
   } else if (lease_begins) {
     review(here);
   } else if (!here.newcomers.empty()) {
@@ -184,7 +184,7 @@ void Pledges::count_out_fixed_jobs(const VcState& vc, Vc& here) {
   }
 }
 
-void Pledges::choose_anew(const VcState& state, Vc& vc) {
+void Pledges::choose_jobs(const VcState& state, Vc& vc) {
   vc.book.clear();
   vc.promises.clear();
   vc.newcomers.clear();

@@ -102,7 +102,7 @@ class Pledges {
   PledgeBook::Need need(JobId job, Time due) const;
   std::optional<Pledge> find(const Vc& vc, JobId job, const PledgeBook::Need& need) const;
   void review(Vc& vc);
-  void choose_anew(const VcState& vc, Vc& here);
+  void choose_jobs(const VcState& vc, Vc& here);
   /// Takes the GPUs of running jobs that cannot be stopped out of the book, up to their ends.
   void count_out_fixed_jobs(const VcState& vc, Vc& here);
   bool can_stop(JobId job) const;

@@ -7,7 +7,7 @@
 
 namespace almanac::policy {
 
-/// Believes what the shadow is told that a reservation counts with.
+/// Estimates that each job runs for Length::most.
 class ShadowEasy::Most final : public predict::Estimator {
  public:
   explicit Most(const std::unordered_map<JobId, Length>& lengths) : lengths_(lengths) {}
