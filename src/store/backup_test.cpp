@@ -13,6 +13,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -145,26 +146,37 @@ bool waits_for_seal(const std::string& path) {
   return false;
 }
 
-/// Leaves what a service leaves that has committed so many jobs and is killed.
+/// Leaves what a service leaves that has committed so many jobs and is killed. The jobs come after
+/// the first checkpoint: one between them would begin the log anew, and old frames that nobody
+/// reads would follow.
 void leave_killed(const std::string& path, int jobs) {
-  std::array<int, 2> pipe{};
-  ASSERT_EQ(::pipe(pipe.data()), 0);
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
+  const auto tell = [](int end) {
+    const char sign = 1;
+    return ::write(end, &sign, 1) == 1;
+  };
+  const auto hear = [](int end) {
+    char sign = 0;
+    return ::read(end, &sign, 1) == 1;
+  };
   const pid_t child = ::fork();
   if (child == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // it outlives no test that fails
     Store store = Store::open(path).value();
+    if (!tell(ends[1]) || !hear(ends[1])) ::_exit(1);
     for (int number = 1; number <= jobs; ++number) put(store, number, "mine");
-    const char done = 1;
-    if (::write(pipe[1], &done, 1) != 1) ::_exit(1);
+    if (!tell(ends[1])) ::_exit(1);
     while (true) ::pause();
   }
-  char done = 0;
-  ASSERT_EQ(::read(pipe[0], &done, 1), 1);
+  ::close(ends[1]);
+  ASSERT_TRUE(hear(ends[0]));
   EXPECT_TRUE(waits_for_seal(path));
+  ASSERT_TRUE(tell(ends[0]));
+  ASSERT_TRUE(hear(ends[0]));
   ::kill(child, SIGKILL);
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
-  ::close(pipe[0]);
-  ::close(pipe[1]);
+  ::close(ends[0]);
 }
 
 TEST(Backup, AFlippedBitIsFoundInAStoreWhoseServiceWasKilled) {
