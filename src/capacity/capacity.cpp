@@ -362,6 +362,10 @@ Result<Plan> Planner::answer() {
             .gpus = log.cluster.gpus()};
   for (const Scope& scope : scopes_) made.jobs += scope.jobs;
   if (made.jobs == 0) {
+    if (warm_up_ == Duration{0}) {
+      return fail(Code::invalid, "no job ran and can be simulated on this cluster",
+                  {.file = log.trace.path});
+    }
     return fail(Code::invalid,
                 "no job that ran and can be simulated was submitted after the warm-up",
                 {.file = log.trace.path}, "shorten --warm-up");

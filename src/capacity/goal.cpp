@@ -40,9 +40,9 @@ bool read_measure(const std::string& word, Goal& goal) {
 bool read_bound(const std::string& word, Goal& goal) {
   if (goal.measure == Measure::slowdown) {
     const auto ratio = text::parse_decimal(word);
-    if (!ratio || *ratio <= 0) return false;
+    if (!ratio || *ratio < 1) return false;
     goal.bound = *ratio;
-    return true;
+    return goal.bound > 1 || goal.inclusive;  // nothing is below 1
   }
   const auto time = text::parse_duration(word);
   if (!time || *time < Duration{0} || *time == text::kUnlimited) return false;

@@ -29,7 +29,7 @@ TEST(Goal, RefusesAnythingElseInOneLine) {
   for (const char* const text :
        {"", "p90 wait", "p90 wait > 1h", "wait < 1h", "p0 wait < 1h", "p101 wait < 1h",
         "p90 queue < 1h", "p90 wait < 60", "p90 wait < 0s", "mean slowdown < 1h",
-        "p90 wait < 1h 30m", "p90 mean wait < 1h", "p90 wait < UNLIMITED"}) {
+        "mean slowdown < 1", "p90 wait < 1h 30m", "p90 mean wait < 1h", "p90 wait < UNLIMITED"}) {
     const auto goal = parse_goal(text);
     ASSERT_FALSE(goal) << text;
     EXPECT_EQ(goal.error().code, Code::usage);

@@ -43,6 +43,10 @@ Result<void> check_prices(const std::vector<Price>& prices, const cluster::Clust
   for (const cluster::Node& node : cluster.nodes) {
     const cluster::NodeClass& make = cluster.classes[node.node_class];
     if (make.gpus == 0 || !std::isnan(price_of(prices, make))) continue;
+    if (make.gpu_type.empty()) {
+      return fail(Code::usage, "--price names GPU types, and nodes of this cluster have none", {},
+                  "give one price, such as --price 2.5");
+    }
     return fail(
         Code::usage, fmt::format("--price has no price for GPU type \"{}\"", make.gpu_type), {},
         fmt::format("the GPU types of the cluster are {}", fmt::join(cluster.gpu_types(), ", ")));

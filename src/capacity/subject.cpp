@@ -90,6 +90,20 @@ std::optional<Case> without_largest_rack(const Case& all, const std::vector<Grou
   return made;
 }
 
+/// A loss must leave nodes: of the cluster, or of each partition.
+Result<void> check_loss(const cluster::Cluster& cluster, const WhatIf& what_if) {
+  if (what_if.lose.value_or(0) <= 0) return {};
+  std::uint64_t fewest = cluster.nodes.size();
+  if (what_if.of_each_partition) {
+    for (const auto& vc : cluster.vcs) fewest = std::min<std::uint64_t>(fewest, vc.num_nodes);
+  }
+  if (static_cast<std::uint64_t>(*what_if.lose) < fewest) return {};
+  return fail(Code::usage,
+              fmt::format("--lose {} leaves no node: {} has {}", *what_if.lose,
+                          what_if.of_each_partition ? "the smallest partition" : "the cluster",
+                          text::counted(fewest, "node")));
+}
+
 /// The case without `lose` nodes of all, or of each virtual cluster, in proportion to their
 /// classes.
 Case without_nodes(const Case& all, const std::vector<Group>& groups, int lose, bool of_each) {
@@ -101,8 +115,7 @@ Case without_nodes(const Case& all, const std::vector<Group>& groups, int lose, 
       some.push_back(groups[at]);
       today += groups[at].nodes;
     }
-    const std::vector<int> kept =
-        split(some, std::vector<int>(some.size(), 0), std::max(0, today - lose));
+    const std::vector<int> kept = split(some, std::vector<int>(some.size(), 0), today - lose);
     for (std::size_t at = 0; at < members.size(); ++at) {
       made.lost[members[at]] = some[at].nodes - kept[at];
     }
@@ -157,6 +170,7 @@ Result<Subject> prepare(const experiment::Experiment& experiment, trace::Trace l
     return fail(Code::unsupported, "tenants own cells of this cluster, which cannot be resized",
                 {.file = experiment.cluster}, "give the tenants guarantees in GPUs instead");
   }
+  if (auto fits = check_loss(cluster, what_if); !fits) return tl::unexpected(fits.error());
   std::optional<Growth> more;
   if (what_if.growth > 0) {
     const bool keeps_users = !cluster.tenants.empty() || !cluster.qos.empty();
@@ -177,10 +191,11 @@ Result<Subject> prepare(const experiment::Experiment& experiment, trace::Trace l
     if (!grown) return tl::unexpected(grown.error());
     Case each = as_logged;
     each.name = text::human_share(what_if.growth) + " more users";
-    each.detail =
-        fmt::format("the jobs of {}, who hold {} of the GPU time, arrive again at other times",
-                    text::counted(static_cast<std::uint64_t>(more->users), "user"),
-                    text::human_share(more->share));
+    const std::string whose =
+        more->users == 0 ? ""
+                         : " of " + text::counted(static_cast<std::uint64_t>(more->users), "user");
+    each.detail = fmt::format("jobs{} that hold {} of the GPU time arrive a second time", whose,
+                              text::human_share(more->share));
     each.prepared = std::make_shared<const experiment::Prepared>(std::move(*grown));
     made.cases.push_back(std::move(each));
   } else if (more) {

@@ -31,7 +31,7 @@ std::string need(const Plan& plan, const Total& total) {
   const std::string goal = plan.goal.text();
   const bool is_one = total.partitions == 1;
   if (total.out_of_reach == total.partitions) {
-    return is_one ? fmt::format("Under {}, {} are too few for {}.", total.policy,
+    return is_one ? fmt::format("Under {}, {} do not reach {}.", total.policy,
                                 nodes_counted(kMostTimes * plan.answers.front().nodes_today), goal)
                   : fmt::format("Under {}, no partition reaches {} with {} times its nodes.",
                                 total.policy, goal, kMostTimes);

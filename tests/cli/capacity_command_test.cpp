@@ -86,5 +86,14 @@ TEST_F(CapacityCommand, RefusesWhatIsNoGoalInOneLine) {
   EXPECT_EQ(std::count(made.err.begin(), made.err.end(), '\n'), 1) << made.err;
 }
 
+TEST_F(CapacityCommand, RefusesALossThatLeavesNoNode) {
+  const ProgramRun all = capacity({"--goal", "p90 wait < 1h", "--lose", "2"});
+  EXPECT_EQ(all.status, 2);
+  EXPECT_THAT(all.err, HasSubstr("--lose 2 leaves no node: the cluster has 2 nodes"));
+  const ProgramRun each = capacity({"--goal", "p90 wait < 1h", "--lose", "1", "--by", "partition"});
+  EXPECT_EQ(each.status, 2);
+  EXPECT_THAT(each.err, HasSubstr("--lose 1 leaves no node: the smallest partition has 1 node"));
+}
+
 }  // namespace
 }  // namespace almanac

@@ -224,7 +224,8 @@ void register_capacity(Program& program) {
   options->experiment.trace.add_to(command);
   command
       .add_option("--cluster", options->experiment.experiment.cluster,
-                  "Cluster: a TOML or CSV file, slurm.conf, or NxG for N nodes of G GPUs (default: "
+                  "Cluster: a file (TOML, CSV, slurm.conf, output of scontrol), a folder of a "
+                  "Slurm site, or NxG for N nodes of G GPUs (default: "
                   "inferred from the log)")
       ->option_text("FILE|NxG")
       ->group(heading(Group::cluster));
@@ -267,7 +268,7 @@ void register_capacity(Program& program) {
                   "Additional users in a scenario, as a fraction of the GPU time (0: no such "
                   "scenario)")
       ->type_name("FRACTION")
-      ->check(number(0, 10))
+      ->check(number(0, 1))
       ->capture_default_str()
       ->group(heading(Group::simulation));
   command
