@@ -281,6 +281,10 @@ Result<InferenceCase> inference_case(const InferenceOptions& options) {
                 fmt::format("batching rule {} does not wait for more requests", options.former), {},
                 "--wait requires --batch fixed");
   }
+  if (!options.profile.empty() && options.times != "measured") {
+    return fail(Code::usage, "--profile and --times cannot be used together", {},
+                "--times FILE is the same as --profile FILE");
+  }
   const bool at_limits = options.times == "roofline";
   const std::string profile = !options.profile.empty() || at_limits || options.times == "measured"
                                   ? options.profile

@@ -115,14 +115,15 @@ std::string basis_of_times(const Service& service) {
   if (service.measured) return "profile of a server";
   const Board& board = service.board;
   if (service.at_limits) {
-    return fmt::format("limits of {}: no server is faster", board.name);
+    return fmt::format("limits of {}: no server is faster that runs one operation at a time",
+                       board.name);
   }
   const std::string kernels =
       board.kernels_of == board.name
           ? fmt::format("kernels measured on {}", board.name)
           : fmt::format("kernels measured on {}, not on {}", board.kernels_of, board.name);
   if (board.checked_runs == 0) {
-    return kernels + "; not compared with a server on this board";
+    return kernels + "; no evaluation run is on this board";
   }
   // The runs of recipe `league`: dense models and Mixtral in 16 bits, on one node.
   const bool is_like_them = service.replica_gpus() <= kCheckedGpus &&
@@ -131,7 +132,7 @@ std::string basis_of_times(const Service& service) {
   return fmt::format(
       "{}; end to end {:.0f} % off on {} measured runs of vLLM{}", kernels,
       100 * board.end_to_end_error, board.checked_runs,
-      is_like_them ? "" : ", of 16-bit models on up to 8 GPUs; not compared for this one");
+      is_like_them ? "" : ", of 16-bit models on up to 8 GPUs; this model is not among them");
 }
 
 std::int64_t fitting_blocks(const Service& service) {
@@ -255,7 +256,8 @@ double energy_j(const Service& service, double replica_s, const Busy& busy) {
   const double prefill_s = busy.prefilling / 1e6, decode_s = busy.decoding / 1e6;
   const double idle_s = std::max(0.0, replica_s - prefill_s - decode_s);
   const Board& board = service.board;
-  if (board.prefill_w <= 0) return std::numeric_limits<double>::quiet_NaN();
+  if (board.prefill_w <= 0 || board.decode_w <= 0 || board.idle_w <= 0)
+    return std::numeric_limits<double>::quiet_NaN();
   return service.replica_gpus() *
          (board.prefill_w * prefill_s + board.decode_w * decode_s + board.idle_w * idle_s);
 }

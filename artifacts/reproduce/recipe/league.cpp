@@ -32,15 +32,15 @@ constexpr const char* kPredictions = "data/llm/league/blis_errors.csv";
 constexpr const char* kInferencex = "data/llm/league/aic_silicon_sample.csv";
 constexpr const char* kInferencePerf = "data/llm/league/inference_perf_kubecon.csv";
 
-/// A stage of a run: requests come evenly. Their prompts are so many and come again and again; 0 =
-/// each is another.
+/// A stage of a run: requests come evenly, and cycle through `prompts` different prompts; 0 =
+/// every prompt is new.
 struct Stage {
   double per_s = 0, seconds = 0;
   std::int32_t prompt = 0, output = 0;
   std::size_t prompts = 0;
 };
 
-/// The stages of a run, one after the other. Long stages are cut short in the same proportion.
+/// The stages of a run, one after the other. Stages longer than kLongest_s are cut to it.
 Requests requests_of(const std::vector<Stage>& stages) {
   constexpr std::int32_t kBlock = 16;
   constexpr double kLongest_s = 300;  // the load stays as it is

@@ -78,6 +78,10 @@ class BoardReader final : text::TomlReader {
     made.fp4_flops = number(file, "fp4_tflops", 1e12);
     made.peer_bandwidth = number(file, "link_gbs", 1e9);
     const double linked = number(file, "linked_boards", 1);
+    constexpr double kMostLinked = 100'000;
+    if (linked > kMostLinked || linked != std::floor(linked)) {
+      refuse(file, "linked_boards must be a whole number up to 100000");
+    }
     if (linked > 0) made.linked_boards = static_cast<int>(linked);
     made.host_bandwidth = number(file, "host_gbs", 1e9);
     if (made.host_bandwidth == 0) made.host_bandwidth = kPcie4;
@@ -233,7 +237,8 @@ const std::vector<Board>& built_in_boards() {
 Result<Board> find_board(std::string_view name) {
   const Board* const found = with_name(built_in_boards(), name);
   if (found != nullptr) return *found;
-  return no_such("board", name, built_in_boards(), "any other board: --board FILE.toml");
+  return no_such("board", name, built_in_boards(),
+                 "any other board: the path of a board file (TOML)");
 }
 
 Result<Board> parse_board(std::string_view text, const std::string& path) {

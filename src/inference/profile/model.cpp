@@ -142,7 +142,7 @@ double Model::state_bytes() const {
 Result<Model> find_model(std::string_view name) {
   const auto found = find_named(built_in(), name);
   if (!found) {
-    return no_such("model", name, built_in(), "any other model: --model PATH/config.json");
+    return no_such("model", name, built_in(), "any other model: the path of its config.json");
   }
   return parse_model((*found)->config.dump(), (*found)->name);
 }

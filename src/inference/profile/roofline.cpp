@@ -151,7 +151,6 @@ Roofline::Roofline(const Model& model, Board board, Layout layout, Launch launch
       const double sums = layout.data_attention ? (feeds ? 1 : 0) : made.exchanges;
       made.gathered = sums * 2 * (gpus - 1) / gpus;
     }
-    layers_ += each.count;
     groups_.push_back(made);
   }
   head_weights_ = model.head > 0 ? model.head : model.embedding;

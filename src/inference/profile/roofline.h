@@ -97,7 +97,7 @@ class Roofline final : public StepTime {
   Layout layout_;
   Launch launch_;
   Kernel prefill_, decode_, all_reduce_;
-  double hidden_, layers_ = 0;
+  double hidden_;
   double sum_link_ = 0, stage_link_ = 0;  // bytes per second; 0 for no time
   Matrices head_{};
   double head_weights_ = 0, head_bytes_ = 0;
