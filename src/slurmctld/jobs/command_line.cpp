@@ -82,11 +82,15 @@ std::vector<std::string_view> split(std::string_view text, std::string_view at) 
   return parts;
 }
 
+/// No count, time or size of a submission is larger; products of it with units fit 64 bits.
+constexpr std::int64_t kMost = 1'000'000'000;
+
 std::optional<std::int64_t> whole(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
   std::int64_t value = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || rest != text.data() + text.size()) return std::nullopt;
+  if (value > kMost || value < -kMost) return std::nullopt;
   return value;
 }
 
@@ -118,17 +122,25 @@ std::optional<int> memory(std::string_view text) {
   if (unit > 0) text.remove_suffix(1);
   const auto value = whole(text);
   if (!value || *value < 0) return std::nullopt;
-  return static_cast<int>((*value * (unit == 0 ? 1024 : unit) + 1023) / 1024);
+  const std::int64_t mib = (*value * (unit == 0 ? 1024 : unit) + 1023) / 1024;
+  return mib > kMost ? std::nullopt : std::optional(static_cast<int>(mib));
 }
 
 /// Returns seconds: a number alone is minutes.
 std::optional<Seconds> limit(std::string_view text) {
-  if (const auto minutes = whole(text)) return *minutes * 60;
+  if (const auto minutes = whole(text)) {
+    return *minutes < 0 ? std::nullopt : std::optional<Seconds>(*minutes * 60);
+  }
   const auto length = text::parse_duration(text);
   if (!length) return std::nullopt;
   if (*length == text::kUnlimited) return kNoSeconds;
   return static_cast<Seconds>(seconds(*length));
 }
+
+constexpr int kMostFactor = 46'340;
+
+/// Slurm's largest MaxArraySize.
+constexpr int kMostTasks = 4'000'001;
 
 class Reader {
  public:
@@ -160,6 +172,15 @@ class Reader {
         return fail(
             Code::invalid,
             fmt::format("option --{} of a submission: unexpected value \"{}\"", option, value));
+      }
+    }
+    // Products of two of these must fit an int.
+    for (const int each : {job_.request.tasks, job_.request.min_nodes, job_.request.cpus_per_task,
+                           job_.request.tasks_per_node, job_.request.gpus, tasks_per_gpu_}) {
+      if (each > kMostFactor) {
+        return fail(Code::invalid,
+                    fmt::format("a submission asks for {} nodes, tasks, CPUs or GPUs, more than {}",
+                                each, kMostFactor));
       }
     }
     complete();
@@ -364,6 +385,7 @@ class Reader {
     job_.any_dependency = value.find('?') != std::string_view::npos;
     for (const std::string_view term : split(value, ",?")) {
       const auto parts = split(term, ":");
+      if (parts.empty()) return false;
       const auto kind = kKinds.find(parts.front());
       if (kind == kKinds.end()) return false;
       if (kind->second == DependencyKind::singleton) {
@@ -371,6 +393,7 @@ class Reader {
       }
       for (std::size_t at = 1; at < parts.size(); ++at) {
         const auto words = split(parts[at], "+");
+        if (words.empty()) return false;
         Dependency each{.kind = kind->second};
         int job = 0;
         if (!set(job, words.front().substr(0, words.front().find('_')))) return false;
@@ -389,6 +412,7 @@ class Reader {
   bool read_licenses(std::string_view value) {
     for (const std::string_view each : split(value, ",;")) {
       const auto parts = split(each, ":=");
+      if (parts.empty()) return false;
       int count = 1;
       if (parts.size() > 1 && !set(count, parts[1])) return false;
       job_.licenses.emplace_back(parts.front(), count);
@@ -401,11 +425,13 @@ class Reader {
     if (parts.empty() || (parts.size() > 1 && !set(job_.most_tasks, parts[1]))) return false;
     for (const std::string_view range : split(parts.front(), ",")) {
       const auto stepped = split(range, ":");
+      if (stepped.empty()) return false;
       const auto ends = split(stepped.front(), "-");
+      if (ends.empty()) return false;
       const auto first = positive(ends.front());
       const auto last = positive(ends.back());
       const auto step = stepped.size() > 1 ? positive(stepped[1]) : std::optional<int>{1};
-      if (!first || !last || !step || *step == 0) return false;
+      if (!first || !last || !step || *step == 0 || *last >= kMostTasks) return false;
       for (int task = *first; task <= *last; task += *step) job_.tasks.push_back(task);
     }
     return true;

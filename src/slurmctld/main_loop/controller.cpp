@@ -209,7 +209,9 @@ void Controller::build_queue(Seconds now) {
   if (state_.priorities) state_.priorities->build_queue(moment(now));
   const Seconds age = in_seconds(state_.site.config.min_job_age);
   while (!purges_.empty() && purges_.front().first + age < now) {
-    ended_.erase(purges_.front().second);
+    // A requeued job may have ended again since.
+    const auto found = ended_.find(purges_.front().second);
+    if (found != ended_.end() && found->second.at == purges_.front().first) ended_.erase(found);
     purges_.pop_front();
   }
 }

@@ -2,6 +2,8 @@
 #include "slurmctld/nodes/choose.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 #include "slurmctld/nodes/pick.h"
 
@@ -49,17 +51,18 @@ std::optional<Nodes> pick_nodes(const Room& room, const Question& question, cons
                                 std::vector<Offer>& offers) {
   make_offers(room, question, bounds, offers);
   std::int64_t cpus = 0;
-  int most = 0;
+  std::set<int> steps;
   for (const Offer& offer : offers) {
     cpus += offer.cpus;
-    most = std::max(most, offer.resources());
+    steps.insert(offer.resources());
   }
   // No pick can have more than all.
   if (cpus < bounds.cpus) return std::nullopt;
   std::optional<Nodes> nodes = try_offers(room, question, bounds, offers);
   if (nodes || static_cast<int>(offers.size()) <= bounds.least_nodes) return nodes;
-  for (int resources = 1; resources < most; ++resources) {
-    if (!drop(offers, resources, question, bounds) && resources > 1) continue;
+  if (!steps.empty()) steps.erase(std::prev(steps.end()));  // the largest stay
+  for (const int resources : steps) {
+    if (!drop(offers, resources, question, bounds)) continue;
     nodes = try_offers(room, question, bounds, offers);
     if (nodes || static_cast<int>(offers.size()) <= bounds.least_nodes) return nodes;
   }

@@ -145,7 +145,8 @@ void make_offers(const Room& room, const Question& question, const Bounds& bound
       offer.gpus = room.free_gpus(node, request.gpu_type);
       // The byte is written before CPUs are looked at.
       if (question.stale != nullptr && offer.gpus >= need.gpus) {
-        (*question.stale)[node] = static_cast<std::uint8_t>(std::min(offer.gpus, need.near_cap));
+        (*question.stale)[node] =
+            static_cast<std::uint8_t>(std::min({offer.gpus, need.near_cap, kNoCap}));
       }
       if (offer.gpus < need.gpus) return;
     }

@@ -52,7 +52,7 @@ void ClassicFairShare::judge_accounts(AssociationAt account, const UsageLedger& 
 
 void ClassicFairShare::judge(AssociationAt at, const UsageLedger& usage,
                              std::vector<Standing>& standings) {
-  if (!is_known_[at]) set_standing(at, usage, standings);
+  if (at != 0 && !is_known_[at]) set_standing(at, usage, standings);
 }
 
 void ClassicFairShare::set_standing(AssociationAt at, const UsageLedger& usage,
