@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -32,13 +33,28 @@ struct File {
   std::string text{};
 };
 
+/// Whether `almanac slurm snapshot` writes a file of this name, and this one is not empty, as it is
+/// where the command fails.
+bool is_of_snapshot(const fs::path& path) {
+  static const std::set<std::string> kNames{"config.txt",       "nodes.txt",    "partitions.txt",
+                                            "reservations.txt", "licenses.txt", "topology.txt",
+                                            "tres.txt",         "qos.txt",      "associations.txt",
+                                            "shares.txt",       "events.txt",   "sdiag.txt"};
+  const fs::path end = path.extension();
+  const bool is_packed = end == ".gz" || end == ".zst";
+  const std::string name = (is_packed ? path.stem() : path.filename()).string();
+  std::error_code ignored;
+  return kNames.contains(name) && fs::file_size(path, ignored) > 0;
+}
+
 class SiteReader {
  public:
   Result<Site> read_folder(const fs::path& folder) {
     std::vector<fs::path> paths;
     std::error_code trouble;
     for (const auto& each : fs::directory_iterator(folder, trouble)) {
-      if (each.is_regular_file(trouble)) paths.push_back(each.path());
+      std::error_code ignored;  // of a link that leads nowhere
+      if (each.is_regular_file(ignored)) paths.push_back(each.path());
     }
     if (trouble) {
       return fail(Code::not_found, fmt::format("the folder cannot be read: {}", trouble.message()),
@@ -49,7 +65,12 @@ class SiteReader {
     for (const fs::path& path : paths) {
       auto taken = take(path);
       if (!taken) return tl::unexpected(taken.error());
-      if (!*taken) ++passed_over;
+      if (*taken) continue;
+      ++passed_over;
+      if (is_of_snapshot(path)) {
+        return fail(Code::invalid, "the file is not output of the command that it is named for",
+                    {path.string(), 1}, kCollect);
+      }
     }
     if (passed_over > 0) {
       site_.unknown.push_back(fmt::format("{} of {} are not read",

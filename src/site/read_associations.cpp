@@ -57,10 +57,10 @@ class Associations {
     const bool tree = is_tree(rows);
     std::vector<std::string> above;  // accounts of the rows so far, by depth
     for (const Record& row : rows) {
-      const std::string cluster(clean(row, "cluster"));
-      if (!cluster.empty() && !site_.config.cluster.empty() && cluster != site_.config.cluster) {
-        continue;
-      }
+      // slurmdbd keeps names of clusters in lower case.
+      const std::string of = cluster::in_lower_case(clean(row, "cluster"));
+      const std::string own = cluster::in_lower_case(site_.config.cluster);
+      if (!of.empty() && !own.empty() && of != own) continue;
       const std::string account(clean(row, "account"));
       const std::string user(clean(row, "user"));
       if (account.empty()) refuse(row, "Account", "the name of an account");

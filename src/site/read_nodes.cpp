@@ -111,7 +111,8 @@ void add_types(const Record& record, std::vector<NodeGres>& gres) {
 void take_partitions(std::span<const Record> records, Site& site) {
   for (const Record& record : records) {
     const std::string name = word(record, "NodeName");
-    for (const std::string& each : list(record, "Partitions")) {
+    // Here "all" is the name of a partition, not a word for every one.
+    for (const std::string& each : cluster::split_list(word(record, "Partitions"))) {
       auto found = std::find_if(site.partitions.begin(), site.partitions.end(),
                                 [&](const Partition& known) { return known.name == each; });
       if (found == site.partitions.end()) {

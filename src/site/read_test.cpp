@@ -378,5 +378,21 @@ TEST_F(SiteFolder, ChangedSettingsAreReadLikeThoseOfTheFile) {
   EXPECT_FALSE(with_settings(site, {{"PriorityWeightAge", "much"}}));
 }
 
+TEST(ReadSite, RefusesFilesThatAreCutOrNotWhatTheirNamesSay) {
+  const TemporaryFolder folder;
+  folder.write("slurm.conf", "ClusterName=x\nNodeName=n1 CPUs=8 Gres=gpu:4\nPartitionName=p\n");
+  folder.write("tres.txt", "<html>not found</html>\n");
+  auto made = read_site(folder / "");
+  ASSERT_FALSE(made);
+  EXPECT_THAT(to_string(made.error()),
+              HasSubstr("tres.txt:1: the file is not output of the command that it is named for"));
+  folder.write("tres.txt", "");
+  EXPECT_TRUE(read_site(folder / "")) << "the command failed";
+  folder.write("qos.txt", "Name|Priority|UsageFactor\nnormal|0|1.0\nhigh|1\n");
+  made = read_site(folder / "");
+  ASSERT_FALSE(made);
+  EXPECT_THAT(to_string(made.error()), HasSubstr("qos.txt:3: a row must have 3 fields"));
+}
+
 }  // namespace
 }  // namespace almanac::site

@@ -113,7 +113,9 @@ class Table {
       values.resize(columns_.size());
       values.back() = {begin, static_cast<std::size_t>(line.data() + line.size() - begin)};
     }
-    if (values.size() > columns_.size()) {
+    // A header that ends with a bar has a column without a name.
+    const std::size_t named = columns_.size() - (columns_.back().key.empty() ? 1 : 0);
+    if (values.size() > columns_.size() || values.size() < named) {
       return fail(Code::invalid,
                   fmt::format("a row must have {} fields as the header has, found {}: \"{}\"",
                               columns_.size(), values.size(), line.substr(0, 60)),

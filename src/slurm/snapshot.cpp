@@ -75,7 +75,9 @@ class ConfCopier {
     while (!rest.empty()) {
       const std::string_view line = cluster::take_line(rest);
       const std::string lower = cluster::in_lower_case(cluster::without_blanks(line));
-      if (lower.find("pass=") != std::string::npos) continue;
+      std::string packed = lower;  // Slurm takes blanks beside the equals sign
+      std::erase_if(packed, [](char each) { return each == ' ' || each == '\t'; });
+      if (packed.find("pass=") != std::string::npos) continue;
       kept.append(line).push_back('\n');
       constexpr std::string_view kInclude = "include ";
       if (!lower.starts_with(kInclude)) continue;

@@ -35,7 +35,7 @@ RunCommand answering(std::map<std::string, std::string> answers) {
 TEST(Snapshot, WritesAFolderThatIsASite) {
   const TemporaryFolder folder;
   const std::string conf = folder.write("etc/slurm.conf",
-                                        "ClusterName=x\nAccountingStoragePass=secret\n"
+                                        "ClusterName=x\nAccountingStoragePass = secret\n"
                                         "Include nodes.conf\nPartitionName=p Nodes=ALL\n");
   folder.write("etc/nodes.conf", "NodeName=n[1-2] CPUs=8 Gres=gpu:4\n");
   const auto made = take_snapshot(
