@@ -118,7 +118,7 @@ figure::Listing means_of(const std::vector<Group>& groups, bool has_spread) {
   if (has_tenants) {
     share("share_error", "share error", &Summary::share_error);
     number("jain_fair_share", "Jain", &Summary::jain_fair_share);
-    share("worst_fair_share", "worst due", &Summary::worst_fair_share);
+    share("worst_fair_share", "worst fair share", &Summary::worst_fair_share);
     number("avg_finish_time_ratio", "rho", &Summary::avg_finish_time_ratio);
   }
   if (has_spread) {

@@ -13,7 +13,8 @@ void register_almanac(Registry& registry) {
   registry.add_policy({.name = "almanac",
                        .summary =
                            "least expected GPU time first with backfill; stops jobs that may "
-                           "be stopped if that pays; bounds each wait by that under easy",
+                           "be stopped if that pays; a job that waits much longer than under easy "
+                           "goes first",
                        .source = "ours",
                        .estimate = "proven",
                        .order = "index",

@@ -68,9 +68,8 @@ std::string to_string(const Precedence& precedence) {
     case Term::tier:
       return fmt::format("its priority tier is {:.0f}, this job's is {:.0f}", its, mine);
     case Term::overdue:
-      return fmt::format(
-          "it has waited {}, longer than the bound on its wait, or on its user's, allows",
-          text::human_time(its));
+      return fmt::format("it has waited {} and is overdue (its own bound, or its user's)",
+                         text::human_time(its));
     case Term::gpu_time:
       return fmt::format("it is expected to take {}, this job {}", gpu_time(its), gpu_time(mine));
     case Term::gittins_index:

@@ -436,8 +436,9 @@ namespace pass {
 void register_preempt(Registry& registry) {
   registry.passes.add(
       {.name = "preempt",
-       .summary = "EASY backfill that also stops running jobs that may be stopped, and bounds each "
-                  "wait by the wait under EASY",
+       .summary =
+           "EASY backfill that can also stop running jobs, and lets a job go first that waits "
+           "much longer than under EASY",
        .source = "ours; Lifka JSSPP'95; Gu et al. NSDI'19",
        .traits = {.has = {Trait::reads_run_times, Trait::reserves, Trait::stops_marked},
                   .bars = {Trait::gives_cores}},
