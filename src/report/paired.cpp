@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "stats/bootstrap.h"
+#include "stats/holm.h"
 #include "stats/joined_days.h"
 #include "stats/sign_flip.h"
 #include "table/csv_reader.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stats/binomial.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace almanac::stats {
@@ -21,13 +20,6 @@ TEST(Binomial, KeepsWhatIsVeryUnlikely) {
   const double found = binomial_at_least(400, 1000, 0.1);
   EXPECT_GT(found, 0);
   EXPECT_LT(found, 1e-100);
-}
-
-// 0.01 of four tests counts as 0.04, 0.02 of the three left as 0.06, and none less than one before.
-TEST(Holm, MultipliesByTheTestsThatAreLeft) {
-  EXPECT_THAT(holm({0.02, 0.01, 0.9, 0.03}),
-              testing::Pointwise(testing::DoubleNear(1e-12), {0.06, 0.04, 0.9, 0.06}));
-  EXPECT_TRUE(holm({}).empty());
 }
 
 }  // namespace

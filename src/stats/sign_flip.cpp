@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stats/sign_flip.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <numeric>
@@ -33,20 +32,6 @@ double sign_flip_p(std::span<const double> blocks, std::size_t times, Rng& rng) 
     as_far += is_as_far([&](std::size_t) { return (rng.next() >> 63) != 0; }) ? 1 : 0;
   }
   return static_cast<double>(as_far + 1) / static_cast<double>(times + 1);
-}
-
-std::vector<double> holm(std::span<const double> ps) {
-  std::vector<std::size_t> order(ps.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return ps[a] < ps[b]; });
-  std::vector<double> raised(ps.size());
-  double most = 0;
-  for (std::size_t at = 0; at < order.size(); ++at) {
-    most = std::max(most, std::min(1.0, ps[order[at]] * static_cast<double>(ps.size() - at)));
-    raised[order[at]] = most;
-  }
-  return raised;
 }
 
 }  // namespace almanac::stats

@@ -4,13 +4,11 @@
 /// The sign-flip test: could paired differences as well have the opposite signs? Its units are
 /// blocks such as days, because the jobs of one day depend on each other.
 ///
-/// Source   Fisher, The Design of Experiments, 1935, section 21; Holm, Scandinavian Journal of
-///          Statistics 1979 (several comparisons).
+/// Source   Fisher, The Design of Experiments, 1935, section 21.
 #pragma once
 
 #include <cstddef>
 #include <span>
-#include <vector>
 
 #include "base/rng.h"
 
@@ -21,9 +19,5 @@ namespace almanac::stats {
 /// ones and the observed one. Returns 1 for no blocks. Deterministic in `rng`. Cost:
 /// O(times x blocks).
 double sign_flip_p(std::span<const double> blocks, std::size_t times, Rng& rng);
-
-/// Returns p-values adjusted for their number (Holm): with all values below 0.05 taken as
-/// significant, the probability of any false one is at most 0.05.
-std::vector<double> holm(std::span<const double> ps);
 
 }  // namespace almanac::stats

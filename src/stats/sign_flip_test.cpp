@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stats/sign_flip.h"
 
+#include <vector>
+
 #include <gtest/gtest.h>
 
 namespace almanac::stats {
@@ -37,12 +39,6 @@ TEST(SignFlip, IsRightlyWrong) {
     below += sign_flip_p(days, 2'000, rng) <= 0.05 ? 1 : 0;
   }
   EXPECT_NEAR(below / double{kCases}, 0.05, 0.015);
-}
-
-TEST(Holm, RaisesTheLeastMost) {
-  EXPECT_EQ(holm(std::vector<double>{0.01, 0.04, 0.03}), (std::vector<double>{0.03, 0.06, 0.06}));
-  EXPECT_EQ(holm(std::vector<double>{0.5, 0.9}), (std::vector<double>{1.0, 1.0}));
-  EXPECT_TRUE(holm({}).empty());
 }
 
 }  // namespace

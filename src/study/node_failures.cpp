@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "stats/binomial.h"
+#include "stats/holm.h"
 
 namespace almanac::study {
 
