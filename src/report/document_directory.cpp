@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <system_error>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -23,19 +24,23 @@ Result<void> remove_report(const fs::path& folder, const fs::path& list) {
   const Result<std::string> text = table::read_file(list.string());
   if (!text) return tl::unexpected(text.error());
   const auto contents = nlohmann::json::parse(*text, nullptr, false);
-  std::error_code error;
+  std::vector<fs::path> files;
   if (contents.is_object() && contents.contains("sections")) {
     for (const auto& section : contents["sections"]) {
       for (const auto& figure : section.at("figures")) {
         const std::string id = figure.at("id");
-        fs::remove(folder / (id + ".csv"), error);
-        fs::remove(folder / (id + ".json"), error);
+        files.push_back(folder / (id + ".csv"));
+        files.push_back(folder / (id + ".json"));
       }
     }
   }
-  fs::remove(folder / kPage, error);
-  fs::remove(list, error);
-  if (error) return fail(Code::unavailable, error.message(), {.file = list.string()});
+  files.push_back(folder / kPage);
+  files.push_back(list);
+  for (const fs::path& file : files) {
+    std::error_code error;
+    fs::remove(file, error);
+    if (error) return fail(Code::unavailable, error.message(), {.file = file.string()});
+  }
   return {};
 }
 
