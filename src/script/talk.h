@@ -28,8 +28,8 @@ class Talk {
   Talk(int from, int to, Duration patience = kPatience)
       : from_(from), to_(to), patience_(patience) {}
 
-  /// Writes `line`, which has no newline, at once. Waits without limit while the pipe is full.
-  /// Throws Broken if the program has closed it.
+  /// Writes `line`, which has no newline, at once. Throws Broken if the program has closed the
+  /// pipe, or reads nothing for `patience` while it is full.
   void say(std::string_view line);
   /// Returns the next line. Throws Broken if the program has ended, sends nothing for `patience`,
   /// or sends a line longer than kLongestLine.
@@ -39,6 +39,9 @@ class Talk {
   static constexpr std::size_t kLongestLine = 1 << 20;
 
  private:
+  /// Waits until `end` is ready for `event`; throws Broken after `patience`.
+  void wait_for(int end, short event, std::string_view otherwise) const;
+
   int from_;
   int to_;
   Duration patience_;

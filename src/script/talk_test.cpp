@@ -70,5 +70,17 @@ TEST_F(TalkTest, WaitsForNoSilentProgramForEver) {
             "policy -: the program that decides has been silent for 0.001 minutes");
 }
 
+TEST_F(TalkTest, WritesToNoProgramForEverThatReadsNothing) {
+  Talk talk(ends_[0], ends_[1], 60ms);
+  const std::string line(1 << 20, 'x');  // more than a pipe holds
+  try {
+    talk.say(line);
+    ADD_FAILURE() << "it was not told";
+  } catch (const Broken& broken) {
+    EXPECT_EQ(broken.error.message,
+              "policy -: the program that decides has read nothing for 0.001 minutes");
+  }
+}
+
 }  // namespace
 }  // namespace almanac::script
