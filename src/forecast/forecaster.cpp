@@ -28,6 +28,7 @@ void Forecaster::take_note(const policy::Event& event, const schedule::Round& ro
   if (event.kind == EventKind::job_arrived) {
     Belief belief{.likely = likely_->estimate(job, known.request),
                   .own = own_->estimate(job, known.request)};
+    if (known.request.time_limit != kNoDuration) belief.most = known.request.time_limit;
     beliefs_.insert_or_assign(job, std::move(belief));
     return;
   }

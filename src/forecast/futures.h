@@ -33,7 +33,7 @@ struct Belief {
   /// Distribution of its run time; without one, the number counts as certain.
   predict::Belief likely;
   predict::Belief own{};            ///< By the policy's own estimate.
-  Duration most = Duration::max();  ///< Run time at which it is ended.
+  Duration most = Duration::max();  ///< Run time at which it is ended: its time limit.
 };
 using Beliefs = std::unordered_map<JobId, Belief>;
 

@@ -141,6 +141,17 @@ TEST_F(QueueTest, KnowsThatARunningJobIsOneOfTheLongOnes) {
   EXPECT_LT(of_d.start(0.9).from, Time{11'500s});
 }
 
+TEST_F(QueueTest, NoJobRunsLongerThanItsTimeLimit) {
+  for (trace::Job& job : input_.trace.jobs) job.request.time_limit = 15min;
+  input_.trace.jobs[0].outcome.run = input_.trace.jobs[1].outcome.run = 10min;
+  const auto told = tell("fifo", {JobId{2}, JobId{3}});
+  ASSERT_EQ(told.size(), 2U);
+  // A and B have run 300 s, so they are of the long ones: their limits end them at 900 s.
+  EXPECT_EQ(told[0].forecast.start(0.9).from, Time{900s});
+  EXPECT_EQ(told[0].forecast.start(0.9).to, Time{900s});
+  EXPECT_EQ(told[0].forecast.ended_by(0.99), Time{1'800s});
+}
+
 // Ann has used the GPU before Carl, whose job is a long one and ends at 13,000 s: Bob, who has used
 // nothing, is next, though Ann's second job came before his and may be as long.
 TEST(ForecasterTest, KnowsWhatOwnersUsedBefore) {
