@@ -169,10 +169,11 @@ void Desk::stop(VcState& vc, JobId job) {
 }
 
 void Desk::stop_for(VcState& vc, JobId job, JobId first) {
-  stopped_for_[job] = {.kind = ReasonKind::stopped,
-                       .other = first,
-                       .precedence = precedence(first, job),
-                       .stop_gpu_s = static_cast<float>(stop_cost_gpu_s(job))};
+  stopped_for_[job] = {.reason = {.kind = ReasonKind::stopped,
+                                  .other = first,
+                                  .precedence = precedence(first, job),
+                                  .stop_gpu_s = static_cast<float>(stop_cost_gpu_s(job))},
+                       .preemptions = view_->progress(first).preemptions};
   stop(vc, job);
 }
 
@@ -188,7 +189,9 @@ double Desk::stop_cost_gpu_s(JobId job) const {
 const Reason* Desk::why_stopped(JobId job) const {
   const auto found = stopped_for_.find(job);
   if (found == stopped_for_.end()) return nullptr;
-  return view_->progress(found->second.other).phase == Phase::running ? &found->second : nullptr;
+  const auto& [reason, preemptions] = found->second;
+  const Progress& other = view_->progress(reason.other);
+  return other.phase == Phase::running && other.preemptions == preemptions ? &reason : nullptr;
 }
 
 void Desk::move(JobId job, std::span<const cluster::Grant> grants) {

@@ -94,7 +94,7 @@ class Desk : public JobLine {
   /// the work between two checkpoints.
   double stop_cost_gpu_s(JobId job) const;
   /// Returns why a job that waits was stopped; null if it was not stopped for another job, or that
-  /// job no longer runs.
+  /// job has ended or been stopped since.
   const Reason* why_stopped(JobId job) const;
   void ended(VcState& vc, JobId job);
   /// Records a job that no longer runs but should continue; the caller must queue it again.
@@ -130,7 +130,11 @@ class Desk : public JobLine {
   std::unique_ptr<Placement> placement_;
   std::vector<JobId> chosen_again_;
   std::vector<cluster::Grant> grants_;
-  std::unordered_map<JobId, Reason> stopped_for_;  // jobs that wait again
+  struct StoppedFor {
+    Reason reason;
+    std::uint32_t preemptions = 0;  // of the other job
+  };
+  std::unordered_map<JobId, StoppedFor> stopped_for_;  // jobs that wait again
   Packing* packing_ = nullptr;
   QuotaKeeper* quota_keeper_ = nullptr;
   const DoubtedNodes* doubted_ = nullptr;
