@@ -77,6 +77,11 @@ TEST(Recipes, QueuesWaitAsTheorySays) {
   });
 }
 
+TEST(Recipes, KueueIsMatchedRecordByRecord) {
+  ALMANAC_MADE_OR_SKIP(outcome, "kueue");
+  expect_near(*outcome, exactly);
+}
+
 // Every priority, factor, usage and rank that a real Slurm logged; every node list, plan and start
 // but those that docs/evidence/slurm.md names.
 TEST(Recipes, SlurmIsMatchedRowByRow) {

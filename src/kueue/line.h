@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The workloads of a queue that wait. A cycle looks at the first of the heap only; those that were
+/// set aside wait until quota may have become free.
+///
+/// Source   Kueue v0.19, pkg/cache/queue: cluster_queue.go.
+#pragma once
+
+#include <set>
+#include <vector>
+
+#include "kueue/world.h"
+
+namespace almanac::kueue {
+
+class Line {
+ public:
+  /// `sets_shapes_aside` = newcomers of a shape that did not fit are set aside at once.
+  Line(bool is_strict, bool sets_shapes_aside)
+      : is_strict_(is_strict), sets_shapes_aside_(sets_shapes_aside && !is_strict) {}
+
+  /// Null = the heap is empty.
+  Workload* first() const;
+  /// All that wait, in order, also those set aside.
+  std::vector<const Workload*> all() const;
+  bool is_aside(const Workload& workload) const { return aside_.contains(&workload); }
+
+  void push(Workload& workload);
+  /// Takes the first out of the heap for a cycle.
+  void pop(Workload& workload) { heap_.erase(&workload); }
+  /// Back into the heap, whatever its shape.
+  void put_back(Workload& workload) { heap_.insert(&workload); }
+  /// Sets it aside. With `takes_its_shape`, all of the heap with its shape go with it.
+  void set_aside(Workload& workload, bool takes_its_shape);
+  /// Returns all that were set aside to the heap.
+  void retry();
+  /// The workload waits for those that it preempts, and goes first until it is admitted or removed.
+  void hold_place(const Workload& workload) {
+    if (!is_strict_) sticky_ = &workload;
+  }
+  bool holds_place(const Workload& workload) const { return sticky_ == &workload; }
+  /// Removes a workload wherever it is. Call before a change of its rank, and push() after it.
+  void remove(Workload& workload);
+
+  bool is_strict() const { return is_strict_; }
+
+ private:
+  /// Higher rank, then earlier, then by name.
+  struct Order {
+    using is_transparent = void;
+    bool operator()(const Workload* a, const Workload* b) const;
+  };
+  bool is_strict_;
+  bool sets_shapes_aside_;
+  std::set<Workload*, Order> heap_{};
+  std::set<Workload*, Order> aside_{};
+  std::set<Shape> shapes_aside_{};
+  const Workload* sticky_ = nullptr;
+};
+
+}  // namespace almanac::kueue
