@@ -85,7 +85,8 @@ class Play {
       rules.is_kept = [&](JobId job) { return question_.kept.contains(log_.jobs[index(job)].id); };
     }
     const auto policy = schedule::make_policy(
-        composition, schedule::PlayedHost{.estimator = taught(composition), .past_use = past_use_},
+        composition,
+        schedule::PlayedHost{.estimator = taught(composition), .past_use = past_use_, .site = {}},
         rules);
     const sim::Options options{
         .policy = composition.name,
