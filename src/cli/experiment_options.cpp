@@ -57,6 +57,12 @@ void ExperimentOptions::add_to(CLI::App& command) {
           "Cluster: a file (TOML, CSV, slurm.conf, output of scontrol or sinfo), a folder of "
           "a Slurm site, or NxG for N nodes of G GPUs (default: inferred from the log)")
       ->option_text("FILE|NxG");
+  command
+      .add_option("--queues", experiment.queues,
+                  "Queues of Kueue for policy kueue: output of kubectl get "
+                  "clusterqueues,cohorts,resourceflavors -o json (default: a queue per virtual "
+                  "cluster)")
+      ->type_name("FILE");
   begin_group(command, Group::policies);
   command
       .add_option("--policy", policies, "Policies, separated by commas; see almanac help policies")

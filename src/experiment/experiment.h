@@ -36,6 +36,7 @@ struct Experiment {
   std::string trace;
   trace::ReadOptions reading{};
   std::string cluster;  ///< See read_cluster(); "" to infer it from the trace.
+  std::string queues;   ///< See kueue::read_objects(); "" for none.
   /// See Registry::compose(). "all" alone: every named policy that can use the log and the run.
   /// "quick" alone: quick_policies(). "-": the policy of `guest`.
   std::vector<std::string> policies;

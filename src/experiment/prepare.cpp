@@ -18,6 +18,8 @@
 #include "experiment/log_speeds.h"
 #include "experiment/run_notes.h"
 #include "experiment/shares_of_cluster.h"
+#include "kueue/logged_jobs.h"
+#include "kueue/read.h"
 #include "perf/catalogue_file.h"
 #include "policy/contract/power_limits.h"
 #include "policy/registry.h"
@@ -253,6 +255,27 @@ void note_slurm_site(Prepared& made) {
   }
 }
 
+/// Gives policies the queues of a Kueue site, which share all nodes.
+Result<void> read_queues(Prepared& made) {
+  const std::string& file = made.experiment.queues;
+  if (file.empty()) return {};
+  auto objects = kueue::read_objects(file);
+  if (!objects) return tl::unexpected(objects.error());
+  auto notes = kueue::notes_on_jobs(*objects, made.trace);
+  if (!notes) {
+    notes.error().where.file = file;
+    return tl::unexpected(notes.error());
+  }
+  made.notes.insert(made.notes.end(), notes->begin(), notes->end());
+  if (!made.cluster.takes_every_job) {
+    made.cluster = cluster::merged(made.cluster);
+    made.notes.emplace_back("the queues share all nodes, so they form one virtual cluster");
+  }
+  const auto shared = std::make_shared<const kueue::Objects>(std::move(*objects));
+  for (Prepared::Run& run : made.runs) run.queues = shared;
+  return {};
+}
+
 Result<void> read_incidents(Prepared& made) {
   const std::string& file = made.experiment.incidents;
   if (file.empty()) return {};
@@ -421,6 +444,7 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace, clust
   made.model = std::move(*model);
   made.notes = made.trace.notes;
   merge_virtual_clusters(made);
+  if (const auto read = read_queues(made); !read) return tl::unexpected(read.error());
   if (const auto read = read_incidents(made); !read) return tl::unexpected(read.error());
   scale_load(made.trace, experiment.load);
   if (const auto read = read_applications(experiment.elastic, made); !read) {

@@ -83,7 +83,8 @@ Result<std::unique_ptr<policy::Policy>> make_policy(
                                schedule::SimulatedHost{.estimator = std::move(*estimator),
                                                        .binds = run.binds,
                                                        .learns_types = run.learns_types,
-                                                       .site = {run.site, &trace.names}});
+                                                       .site = {run.site, &trace.names},
+                                                       .queues = run.queues});
 }
 
 }  // namespace almanac::experiment

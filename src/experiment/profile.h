@@ -15,6 +15,9 @@
 #include "script/talk.h"
 #include "trace/trace.h"
 
+namespace almanac::kueue {
+struct Objects;
+}
 namespace almanac::site {
 struct Site;
 }
@@ -31,6 +34,7 @@ struct PolicyRun {
   std::shared_ptr<script::Talk> talk{};
   /// The Slurm site that the cluster of the run was made from; null for none.
   std::shared_ptr<const site::Site> site{};
+  std::shared_ptr<const kueue::Objects> queues{};  ///< Of a Kueue site; null for none.
 };
 
 /// Applies profile `name` to the options of one policy; "" changes nothing. Known: "slurm".

@@ -407,10 +407,10 @@ Cycle Scheduler::cycle(std::int64_t now) {
   State& state = *state_;
   ++state.cycles;
   std::vector<Entry> entries;
-  for (Line& line : state.lines) {
-    Workload* const first = line.first();
-    if (first == nullptr) continue;
-    line.pop(*first);
+  for (std::size_t queue = 0; queue < state.lines.size(); ++queue) {
+    Workload* const first = state.lines[queue].first();
+    if (first == nullptr || state.setup.queues[queue].is_stopped) continue;
+    state.lines[queue].pop(*first);
     entries.push_back({.workload = first});
   }
   for (Entry& entry : entries) {
@@ -449,8 +449,10 @@ Cycle Scheduler::cycle(std::int64_t now) {
 
 std::vector<std::string_view> Scheduler::heads() const {
   std::vector<std::string_view> made;
-  for (const Line& line : state_->lines) {
-    if (const Workload* const first = line.first()) made.push_back(first->name());
+  for (std::size_t queue = 0; queue < state_->lines.size(); ++queue) {
+    if (state_->setup.queues[queue].is_stopped) continue;
+    const Workload* const first = state_->lines[queue].first();
+    if (first != nullptr) made.push_back(first->name());
   }
   return made;
 }
@@ -480,6 +482,17 @@ std::vector<std::string_view> Scheduler::aside(const std::string& queue) const {
   }
   std::sort(made.begin(), made.end());
   return made;
+}
+
+bool Scheduler::is_aside(const std::string& workload) const {
+  const auto found = state_->workloads.find(workload);
+  return found != state_->workloads.end() &&
+         state_->lines[found->second.queue].is_aside(found->second);
+}
+
+std::string_view Scheduler::first(const std::string& queue) const {
+  const Workload* const first = state_->lines[state_->queue_at.at(queue)].first();
+  return first != nullptr ? first->name() : std::string_view();
 }
 
 }  // namespace almanac::kueue

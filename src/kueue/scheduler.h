@@ -86,6 +86,10 @@ class Scheduler {
   /// the queue is known.
   std::vector<std::string_view> waiting(const std::string& queue) const;
   std::vector<std::string_view> aside(const std::string& queue) const;
+  /// Whether a workload waits and is set aside.
+  bool is_aside(const std::string& workload) const;
+  /// The first of a queue's heap; "" = it is empty. Requires that the queue is known.
+  std::string_view first(const std::string& queue) const;
 
  private:
   struct State;

@@ -36,6 +36,7 @@ struct Flavor {
   std::string name{};
   std::map<std::string, std::string> labels{};
   std::vector<Taint> taints{};
+  std::vector<Toleration> tolerations{};  ///< Added to those of the pods.
 };
 
 struct ResourceQuota {
@@ -78,8 +79,9 @@ struct ClusterQueue {
   std::string name{};
   std::string cohort{};  ///< "" = it shares with nobody. A cohort exists once a queue names it.
   std::vector<ResourceGroup> groups{};
-  double weight = 1;       ///< Of fair sharing; 0 = after all others once it borrows.
-  bool is_strict = false;  ///< StrictFIFO: the first workload blocks those behind it.
+  double weight = 1;        ///< Of fair sharing; 0 = after all others once it borrows.
+  bool is_strict = false;   ///< StrictFIFO: the first workload blocks those behind it.
+  bool is_stopped = false;  ///< It admits nothing (stopPolicy). What runs goes on.
   Preempts within_queue = Preempts::never;
   Preempts reclaim_within_cohort = Preempts::never;
   bool preempts_while_borrowing = false;  ///< borrowWithinCohort: LowerPriority.
@@ -107,6 +109,7 @@ struct PodSet {
   std::map<std::string, Amount> requests{};  ///< Of one pod.
   std::map<std::string, std::string> selector{};
   std::vector<Toleration> tolerations{};
+  std::vector<std::string> flavors{};  ///< Only these (required node affinity); empty = any.
 };
 
 /// A workload as it is submitted.

@@ -22,8 +22,9 @@ std::string text_of(const std::vector<PodSet>& pod_sets) {
   const auto put = [&](std::string_view text) { made.append(text).push_back('\0'); };
   for (const PodSet& each : pod_sets) {
     put(each.name);
-    put(fmt::format("{} {} {} {} {}", each.count, each.min_count, each.requests.size(),
-                    each.selector.size(), each.tolerations.size()));
+    put(fmt::format("{} {} {} {} {} {}", each.count, each.min_count, each.requests.size(),
+                    each.selector.size(), each.tolerations.size(), each.flavors.size()));
+    for (const std::string& flavor : each.flavors) put(flavor);
     for (const auto& [resource, amount] : each.requests) {
       put(resource);
       put(fmt::format("{}", amount));
@@ -132,12 +133,18 @@ World::World(const Setup& setup) : setup(setup), tree(setup) {
 }
 
 bool World::suits(const Flavor& flavor, const PodSet& pods) const {
+  const bool is_allowed =
+      pods.flavors.empty() ||
+      std::find(pods.flavors.begin(), pods.flavors.end(), flavor.name) != pods.flavors.end();
+  if (!is_allowed) return false;
   for (const Taint& taint : flavor.taints) {
     if (taint.effect != "NoSchedule" && taint.effect != "NoExecute") continue;
-    const bool is_tolerated =
-        std::any_of(pods.tolerations.begin(), pods.tolerations.end(),
-                    [&](const Toleration& toleration) { return tolerates(toleration, taint); });
-    if (!is_tolerated) return false;
+    const auto is_tolerated_by = [&](const std::vector<Toleration>& tolerations) {
+      return std::any_of(tolerations.begin(), tolerations.end(), [&](const Toleration& toleration) {
+        return tolerates(toleration, taint);
+      });
+    };
+    if (!is_tolerated_by(pods.tolerations) && !is_tolerated_by(flavor.tolerations)) return false;
   }
   // Kueue looks only at the keys that the flavor has.
   return std::all_of(pods.selector.begin(), pods.selector.end(), [&](const auto& wanted) {

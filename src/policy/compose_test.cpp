@@ -137,7 +137,7 @@ TEST(Compose, ReadsAndWritesNumbersAsPeopleDo) {
 TEST(Compose, NamesTheNearestPolicy) {
   EXPECT_EQ(message("qsf"),
             "no policy is named qsf (did you mean qssf?; almanac policy list shows all)");
-  EXPECT_EQ(message("kueue"), "no policy is named kueue (almanac policy list shows all)");
+  EXPECT_EQ(message("kanban"), "no policy is named kanban (almanac policy list shows all)");
 }
 
 TEST(Compose, NamesThePartThatIsMissingOrIsNoPolicy) {

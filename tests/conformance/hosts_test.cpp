@@ -57,10 +57,12 @@ class EveryHost : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(EveryHost, GetsTheScheduleOfTheSimulation) {
-  const std::uint64_t simulated = schedule_of(schedule::make_policy(
-      composition_,
-      schedule::SimulatedHost{
-          .estimator = estimator(), .binds = false, .learns_types = false, .site = {}}));
+  const std::uint64_t simulated = schedule_of(
+      schedule::make_policy(composition_, schedule::SimulatedHost{.estimator = estimator(),
+                                                                  .binds = false,
+                                                                  .learns_types = false,
+                                                                  .site = {},
+                                                                  .queues = {}}));
   EXPECT_EQ(schedule_of(schedule::make_policy(
                 composition_,
                 schedule::PlayedHost{.estimator = estimator(), .past_use = nullptr, .site = {}},

@@ -18,6 +18,9 @@
 namespace almanac::fragment {
 class Mix;
 }
+namespace almanac::kueue {
+struct Objects;
+}
 namespace almanac::site {
 struct Site;
 }
@@ -59,7 +62,7 @@ struct KnownSite {
   /// the name of one of the site. Null if no Slurm site is known.
   std::shared_ptr<const site::Site> description{};
   /// Names of users, accounts, partitions and QOS in the requests of jobs. Must outlive the policy;
-  /// null only without a description.
+  /// null only without a description and without queues.
   const Names* names = nullptr;
 };
 
@@ -81,6 +84,8 @@ struct Host {
   /// all types are equally fast, or as View::speeds says.
   std::shared_ptr<predict::TypeSpeeds> type_speeds{};
   KnownSite site{};
+  /// The queues of a Kueue site. Needs KnownSite::names; null if unknown.
+  std::shared_ptr<const kueue::Objects> queues{};
 };
 
 /// What an estimate is made from.

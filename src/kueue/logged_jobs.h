@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Jobs of a log as workloads: their queue, and what they ask for.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/names.h"
+#include "base/result.h"
+#include "kueue/read.h"
+#include "kueue/setup.h"
+#include "trace/trace.h"
+
+namespace almanac::kueue {
+
+/// Returns the position of the ClusterQueue that a job belongs to: the one that its virtual
+/// cluster, partition, account or user names, in this order; or the only one. Nothing = none.
+std::optional<std::size_t> queue_of(const Setup& setup, const trace::Request& request,
+                                    const Names& names);
+
+/// Returns what is assumed of the jobs of a log, a sentence each. Error: a job belongs to no queue,
+/// or no queue has a quota of GPUs.
+Result<std::vector<std::string>> notes_on_jobs(const Objects& objects, const trace::Trace& trace);
+
+/// Returns the GPU types that a flavor stands for, as bits of `types`: those that its name or the
+/// value of one of its labels names, alone or between dashes ("gpu-h100", "NVIDIA-H100-80GB");
+/// otherwise all.
+std::uint64_t types_of(const Flavor& flavor, const std::vector<std::string>& types);
+
+/// The resources of each queue that jobs of a log ask for: GPUs, cores and memory.
+class Resources {
+ public:
+  Resources() = default;
+  explicit Resources(const Setup& setup);
+
+  /// Returns what a job asks of a queue. Cores and memory count where the queue has quotas of them
+  /// and the job's are known.
+  std::map<std::string, Amount> requests(std::size_t queue, std::int64_t gpus,
+                                         std::int64_t cpu_milli, std::int64_t memory_mb) const;
+  /// Whether a queue has a quota of GPUs.
+  bool has_gpus(std::size_t queue) const { return !of_[queue].gpu.empty(); }
+
+ private:
+  struct Of {
+    std::string gpu{};  ///< "nvidia.com/gpu"; "" = none.
+    bool has_cpu = false;
+    bool has_memory = false;
+  };
+  std::vector<Of> of_{};  ///< By queue.
+};
+
+}  // namespace almanac::kueue

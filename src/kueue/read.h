@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Reads flavors, cohorts and queues as `kubectl get clusterqueues,cohorts,resourceflavors -o json`
+/// prints them.
+///
+/// Source   Kueue, API v1beta1 and v1beta2.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "kueue/setup.h"
+
+namespace almanac::kueue {
+
+struct Objects {
+  Setup setup{};
+  /// What the objects ask for and Kueue's scheduler here does not do, a sentence each.
+  std::vector<std::string> not_modelled{};
+};
+
+/// Reads a list of objects, or one object. Kinds other than ResourceFlavor, Cohort and ClusterQueue
+/// are passed over. Whether fair sharing is on is told by no object: Setup::is_fair stays false.
+/// Error: no JSON, no ClusterQueue, a value that Kueue would refuse, or check_setup().
+Result<Objects> parse_objects(std::string_view json);
+/// Reads a file; errors have its name. Also .gz and .zst.
+Result<Objects> read_objects(const std::string& path);
+
+}  // namespace almanac::kueue

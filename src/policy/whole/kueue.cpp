@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Kueue: a cycle looks at the first job of each queue, and admits it if its queue, or the cohort
+/// that the queue borrows from, has quota. An admitted job starts once its pods find nodes.
+///
+/// If the host knows the objects of a site (Host::queues), its queues, cohorts and flavors count. A
+/// job belongs to the queue that its virtual cluster, partition, account or user names
+/// (kueue/logged_jobs.h). Otherwise each virtual cluster is a ClusterQueue of its own with Kueue's
+/// defaults: BestEffortFIFO, no preemption, its GPUs as quota, a flavor for each GPU type.
+///
+/// Source   Kueue v0.19 (room kueue).
+/// Differs  Cycles take no time, and go on until nobody is admitted. Pods of a job start together,
+///          when all find nodes, in the order of admission; Kubernetes places them one by one. A
+///          part of a GPU counts as a whole one. A job that a node failed waits again with its
+///          submission time. Topologies, admission checks, usage-based sharing of LocalQueues and
+///          elastic slices are not modelled.
+/// Cost     O(q log n) per cycle with q queues and n that wait; an end tries each shape of job once
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "kueue/logged_jobs.h"
+#include "kueue/scheduler.h"
+#include "policy/kit/doubted_nodes.h"
+#include "policy/kit/placer.h"
+#include "policy/registry.h"
+
+namespace almanac::policy::whole {
+namespace {
+
+/// Names sort as jobs arrived: Kueue decides between equals by uid.
+std::string name_of(JobId job) { return fmt::format("{:010}", index(job)); }
+JobId job_of(std::string_view name) {
+  return JobId{static_cast<std::uint32_t>(std::stoul(std::string(name)))};
+}
+
+/// The flavor of a GPU type where no objects are known.
+std::string plain_name(const std::string& type) { return type.empty() ? "gpu" : type; }
+
+std::int64_t second_of(Time time) {
+  return std::chrono::floor<std::chrono::seconds>(time.time_since_epoch()).count();
+}
+
+class Kueue final : public Policy {
+ public:
+  Kueue(std::unique_ptr<Placement> placement, Host host, bool is_fair)
+      : placement_(std::move(placement)),
+        known_(std::move(host.queues)),
+        names_(host.site.names),
+        is_fair_(is_fair) {}
+
+  void decide(std::span<const Event> events, const View& view, Plan& plan) override {
+    view_ = &view;
+    plan_ = &plan;
+    if (!scheduler_) open(view.cluster);
+    doubted_.hear(events, view);
+    for (const Event& event : events) take_in(event);
+    run_cycles();
+    place_admitted();
+    view_ = nullptr;
+    plan_ = nullptr;
+  }
+
+  Reason why_waiting(JobId job, const View& view, cluster::Ledger& ledger) const override {
+    const cluster::Demand& demand = view.demand(view.progress(job).demand);
+    Reason reason{.kind = ReasonKind::short_of_gpus, .wanted = demand.gpus};
+    for (const cluster::Pool& pool : ledger.pools(view.progress(job).vc)) {
+      if (pool.suits(demand)) reason.available += pool.free_gpus;
+    }
+    const QueueOf& queue = queues_[queue_of_job_.at(job)];
+    if (!admissions_.contains(job)) {
+      const std::string_view first = scheduler_->first(queue.name);
+      if (!first.empty() && job_of(first) != job && !scheduler_->is_aside(name_of(job))) {
+        reason.kind = ReasonKind::behind;
+        reason.other = job_of(first);
+        return reason;
+      }
+      if (known_ != nullptr) {
+        reason.kind = ReasonKind::at_quota;
+        return reason;
+      }
+    }
+    if (reason.available >= demand.gpus) reason.kind = ReasonKind::fragmented;
+    if (demand.is_cpu_job()) reason.kind = ReasonKind::short_of_cores;
+    return reason;
+  }
+
+  /// Jobs that have quota come first: they wait for nodes only.
+  void line_up(std::vector<JobId>& line) const override {
+    if (!scheduler_) return;
+    for (const QueueOf& queue : queues_) {
+      for (const auto& [order, job] : queue.pending) line.push_back(job);
+      for (const std::string_view name : scheduler_->waiting(queue.name)) {
+        line.push_back(job_of(name));
+      }
+    }
+  }
+
+ private:
+  /// A ClusterQueue.
+  struct QueueOf {
+    std::string name{};
+    std::map<std::uint64_t, JobId> pending{};  ///< Admitted and without nodes, as admitted.
+  };
+  /// What a job was admitted with.
+  struct Admission {
+    std::uint64_t order = 0;
+    std::uint64_t gpu_types = ~std::uint64_t{0};  ///< That its flavor stands for.
+  };
+
+  void open(const cluster::Cluster& machines) {
+    types_ = machines.gpu_types();
+    kueue::Setup setup = known_ != nullptr ? known_->setup : plain_setup(machines);
+    setup.is_fair = is_fair_;
+    for (const kueue::ClusterQueue& queue : setup.queues) queues_.push_back({queue.name});
+    for (const kueue::Flavor& flavor : setup.flavors) {
+      flavors_.emplace(flavor.name, kueue::types_of(flavor, types_));
+    }
+    resources_ = kueue::Resources(setup);
+    setup_ = setup;
+    auto made = kueue::Scheduler::make(std::move(setup));
+    ALMANAC_CHECK(made, "{}", made.error().message);
+    scheduler_ = std::move(*made);
+  }
+
+  /// A queue for each virtual cluster.
+  kueue::Setup plain_setup(const cluster::Cluster& machines) const {
+    kueue::Setup setup;
+    for (const std::string& type : types_) {
+      // A type that is shared in two ways appears twice.
+      const bool is_known =
+          std::any_of(setup.flavors.begin(), setup.flavors.end(),
+                      [&](const kueue::Flavor& each) { return each.name == plain_name(type); });
+      if (!is_known) setup.flavors.push_back({.name = plain_name(type)});
+    }
+    for (std::size_t vc = 0; vc < machines.vcs.size(); ++vc) {
+      kueue::ClusterQueue& queue = setup.queues.emplace_back();
+      queue.name = fmt::format("{:06}", vc);
+      kueue::ResourceGroup& group = queue.groups.emplace_back();
+      for (const kueue::Flavor& flavor : setup.flavors) {
+        group.flavors.push_back({flavor.name, {{"nvidia.com/gpu", {0}}}});
+      }
+      const cluster::VirtualCluster& of = machines.vcs[vc];
+      for (std::uint32_t at = 0; at < of.num_nodes; ++at) {
+        const cluster::NodeClass& node =
+            machines.classes[machines.nodes[index(of.first) + at].node_class];
+        for (kueue::FlavorQuotas& quotas : group.flavors) {
+          if (quotas.flavor == plain_name(node.gpu_type)) {
+            quotas.resources.begin()->second.nominal += node.gpus;
+          }
+        }
+      }
+    }
+    return setup;
+  }
+
+  std::size_t queue_at(JobId job) const {
+    if (known_ == nullptr) return index(view_->progress(job).vc);
+    const auto found = kueue::queue_of(setup_, view_->request(job), *names_);
+    ALMANAC_CHECK(found, "job {} is in no queue", index(job));
+    return *found;
+  }
+
+  kueue::Submission submission_of(JobId job) const {
+    const cluster::Demand& demand = view_->demand(view_->progress(job).demand);
+    const std::size_t queue = queue_of_job_.at(job);
+    kueue::Submission made{.name = name_of(job),
+                           .queue = queues_[queue].name,
+                           .created = second_of(view_->request(job).submit),
+                           .priority = view_->tier(job)};
+    kueue::PodSet& pods = made.pod_sets.emplace_back();
+    pods.name = "main";
+    const cluster::Amount total = demand.total();
+    pods.requests = resources_.requests(queue, demand.gpus, total.cpu_milli, total.memory_mb);
+    if (demand.is_cpu_job()) return made;
+    for (const auto& [flavor, types] : flavors_) {
+      if ((types & demand.gpu_types) != 0) pods.flavors.push_back(flavor);
+    }
+    return made;
+  }
+
+  void take_in(const Event& event) {
+    const JobId job{event.subject};
+    switch (event.kind) {
+      case EventKind::job_arrived:
+        queue_of_job_[job] = queue_at(job);
+        submit(job);
+        break;
+      case EventKind::job_adopted:
+        queue_of_job_[job] = queue_at(job);
+        adopt(job);
+        break;
+      case EventKind::job_failed:
+        forget(job);
+        submit(job);
+        break;
+      case EventKind::job_ended:
+      case EventKind::job_withdrawn:
+        forget(job);
+        queue_of_job_.erase(job);
+        break;
+      default:
+        break;
+    }
+  }
+
+  void submit(JobId job) {
+    const auto done = scheduler_->submit(submission_of(job));
+    ALMANAC_CHECK(done, "{}", done.error().message);
+    has_news_ = true;
+  }
+
+  /// Counts a job that runs as admitted to the flavor of its GPUs.
+  void adopt(JobId job) {
+    kueue::Submission made = submission_of(job);
+    std::map<std::string, std::string> flavors;
+    for (const auto& [resource, amount] : made.pod_sets[0].requests) {
+      flavors.emplace(resource, flavor_of(view_->grants(job)));
+    }
+    const auto done = scheduler_->submit_admitted(std::move(made), flavors,
+                                                  second_of(view_->progress(job).since));
+    ALMANAC_CHECK(done, "{}", done.error().message);
+    admissions_[job] = {.order = next_++};
+  }
+
+  const cluster::NodeClass& class_of(NodeId node) const {
+    return view_->cluster.classes[view_->cluster.nodes[index(node)].node_class];
+  }
+
+  /// The flavor of the node that a job runs on, or the first.
+  std::string flavor_of(std::span<const cluster::Grant> grants) const {
+    std::uint64_t type = 0;
+    for (std::size_t at = 0; at < types_.size() && !grants.empty(); ++at) {
+      if (types_[at] == class_of(grants.front().node).gpu_type) type |= std::uint64_t{1} << at;
+    }
+    for (const auto& [flavor, types] : flavors_) {
+      if ((types & type) != 0) return flavor;
+    }
+    return setup_.flavors.front().name;
+  }
+
+  void forget(JobId job) {
+    scheduler_->remove(name_of(job));
+    if (const auto admitted = admissions_.find(job); admitted != admissions_.end()) {
+      queues_[queue_of_job_.at(job)].pending.erase(admitted->second.order);
+      admissions_.erase(admitted);
+    }
+    has_news_ = true;
+  }
+
+  /// Until a cycle admits and preempts nobody, and has tried all flavors of all heads. If a job
+  /// would be preempted twice, the next cycles come a second later.
+  void run_cycles() {
+    if (!std::exchange(has_news_, false)) return;
+    std::set<JobId> preempted;
+    std::size_t fruitless = 0;
+    std::vector<std::string_view> heads = scheduler_->heads();
+    while (!heads.empty() && fruitless <= setup_.flavors.size()) {
+      const kueue::Cycle cycle = scheduler_->cycle(second_of(view_->now));
+      for (const kueue::Admitted& each : cycle.admitted) admit(each);
+      for (const kueue::Preempted& each : cycle.preempted) {
+        preempt(job_of(each.workload));
+        has_news_ = has_news_ || !preempted.insert(job_of(each.workload)).second;
+      }
+      if (has_news_) {
+        plan_->wake(view_->now + 1s);
+        return;
+      }
+      std::vector<std::string_view> next = scheduler_->heads();
+      const bool is_fruitful = !cycle.admitted.empty() || !cycle.preempted.empty() || next != heads;
+      fruitless = is_fruitful ? 0 : fruitless + 1;
+      heads = std::move(next);
+    }
+  }
+
+  void admit(const kueue::Admitted& admitted) {
+    const JobId job = job_of(admitted.workload);
+    Admission made{.order = next_++};
+    for (const kueue::AdmittedPods& pods : admitted.pod_sets) {
+      for (const auto& [resource, flavor] : pods.flavors) {
+        made.gpu_types &= flavors_.at(flavor);
+      }
+    }
+    admissions_[job] = made;
+    queues_[queue_of_job_.at(job)].pending.emplace(made.order, job);
+  }
+
+  /// A preempted job waits again; it gives its nodes back if it had any.
+  void preempt(JobId job) {
+    const Admission admission = admissions_.at(job);
+    admissions_.erase(job);
+    queues_[queue_of_job_.at(job)].pending.erase(admission.order);
+    const bool is_stopped = plan_->find(job) != nullptr;
+    if (is_stopped || view_->progress(job).phase != Phase::running) return;
+    for (const cluster::Grant& grant : view_->grants(job)) plan_->ledger.give_back(grant);
+    plan_->set(job, {});
+  }
+
+  void place_admitted() {
+    for (QueueOf& queue : queues_) {
+      std::erase_if(queue.pending, [&](const auto& entry) { return start(entry.second); });
+    }
+  }
+
+  bool start(JobId job) {
+    cluster::Demand demand = view_->demand(view_->progress(job).demand);
+    if (plan_->quotas != nullptr && !plan_->quotas->has_room(demand.claim)) return false;
+    if (view_->held_until(job) > view_->now) return false;
+    if (!demand.is_cpu_job()) demand.gpu_types &= admissions_.at(job).gpu_types;
+    grants_.clear();
+    const bool fits = doubted_.avoid(plan_->ledger, grants_, [&] {
+      return place_demand(*placement_, plan_->ledger, view_->progress(job).vc, demand, view_->rng,
+                          grants_);
+    });
+    if (fits) plan_->set(job, {.grants = grants_});
+    return fits;
+  }
+
+  std::unique_ptr<Placement> placement_;
+  std::shared_ptr<const kueue::Objects> known_;
+  const Names* names_;
+  bool is_fair_;
+  kueue::Setup setup_;
+  std::vector<std::string> types_;
+  std::map<std::string, std::uint64_t> flavors_;  // the GPU types that each stands for, as bits
+  kueue::Resources resources_;
+  std::optional<kueue::Scheduler> scheduler_;
+  std::vector<QueueOf> queues_;
+  std::unordered_map<JobId, std::size_t> queue_of_job_;
+  std::unordered_map<JobId, Admission> admissions_;
+  std::uint64_t next_ = 0;  // admission
+  bool has_news_ = false;
+  DoubtedNodes doubted_;
+  std::vector<cluster::Grant> grants_;
+  // While decide() runs.
+  const View* view_ = nullptr;
+  Plan* plan_ = nullptr;
+};
+
+}  // namespace
+
+void register_kueue(Registry& registry) {
+  registry.wholes.add(
+      {.name = "kueue",
+       .summary = "the site's Kueue, or Kueue's defaults if no queues are known: quotas of queues "
+                  "and cohorts, flavors",
+       .source = "Kueue v0.19 (kubernetes-sigs)",
+       .parameters = {word("sharing", "order among queues, and whose jobs give way",
+                           {"classical", "fair"})}},
+      [](const Parameters& told, const Composition& composition, Host host) {
+        auto placement = almanac::policy::registry().placements.make(composition.placement, host);
+        return std::make_unique<Kueue>(std::move(placement), std::move(host),
+                                       told.word("sharing") == "fair");
+      });
+}
+
+}  // namespace almanac::policy::whole

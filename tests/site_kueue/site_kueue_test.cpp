@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Policy kueue with the queues of a site, as a user calls it: the output of kubectl and a log. The
+// cluster has two nodes with four GPUs; times are minutes.
+#include <map>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "experiment/experiment.h"
+#include "support/temporary_folder.h"
+
+namespace almanac {
+namespace {
+
+using testing::HasSubstr;
+
+struct Job {
+  std::string id{};
+  double submit_min = 0;
+  double run_min = 0;
+  int gpus = 1;
+  std::string queue{};
+};
+
+/// A ClusterQueue with a quota of GPUs, in cohort `all`.
+std::string queue(const std::string& name, int gpus, const std::string& more = "") {
+  return fmt::format(
+      R"({{"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue",
+           "metadata": {{"name": "{}"}},
+           "spec": {{"cohortName": "all",
+                     "resourceGroups": [{{"coveredResources": ["nvidia.com/gpu"], "flavors": [
+                       {{"name": "default", "resources": [
+                         {{"name": "nvidia.com/gpu", "nominalQuota": {}}}]}}]}}]{}}}}})",
+      name, gpus, more);
+}
+
+class SiteKueueTest : public testing::Test {
+ protected:
+  Result<void> play(const std::vector<std::string>& queues, const std::vector<Job>& jobs) {
+    const TemporaryFolder folder;
+    std::string items = R"({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ResourceFlavor",
+                            "metadata": {"name": "default"}, "spec": {}})";
+    for (const std::string& each : queues) items += "," + each;
+    experiment::Experiment experiment;
+    experiment.queues =
+        folder.write("queues.json", R"({"kind": "List", "items": [)" + items + "]}");
+    std::string log = "job_id,submit_s,run_s,gpus,vc\n";
+    for (const Job& job : jobs) {
+      log += fmt::format("{},{},{},{},{}\n", job.id, job.submit_min * 60, job.run_min * 60,
+                         job.gpus, job.queue);
+    }
+    experiment.trace = folder.write("log.csv", log);
+    experiment.cluster = "2x4";
+    experiment.policies = {"kueue"};
+    experiment.restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s};
+    auto prepared = experiment::prepare(experiment);
+    if (!prepared) return tl::unexpected(prepared.error());
+    auto played = experiment::simulate_run(*prepared, 0, nullptr, nullptr, kNoJob, true);
+    if (!played) return tl::unexpected(played.error());
+    for (std::size_t at = 0; at < jobs.size(); ++at) {
+      const auto& found = played->jobs[at];
+      spans_[prepared->trace.id(prepared->trace.jobs[at].id)] = {seconds(found.start) / 60,
+                                                                 seconds(found.end) / 60};
+    }
+    return {};
+  }
+  double start_of(const std::string& job) { return spans_.at(job).first; }
+  double end_of(const std::string& job) { return spans_.at(job).second; }
+
+  std::map<std::string, std::pair<double, double>> spans_;
+};
+
+// a may use b's GPUs while b has no jobs. b does not preempt, so it waits until a gives them back.
+TEST_F(SiteKueueTest, AQueueBorrowsWhatItsCohortLeavesIdle) {
+  ASSERT_TRUE(play({queue("a", 4), queue("b", 4)},
+                   {{"a1", 0, 60, 4, "a"}, {"a2", 0, 60, 4, "a"}, {"b1", 10, 30, 4, "b"}}));
+  EXPECT_EQ(start_of("a1"), 0);
+  EXPECT_EQ(start_of("a2"), 0);
+  EXPECT_EQ(start_of("b1"), 60);
+}
+
+// With reclaimWithinCohort, the job of a that got its quota last gives way.
+TEST_F(SiteKueueTest, AQueueReclaimsItsQuota) {
+  ASSERT_TRUE(
+      play({queue("a", 4), queue("b", 4, R"(, "preemption": {"reclaimWithinCohort": "Any"})")},
+           {{"a1", 0, 60, 4, "a"}, {"a2", 1, 60, 4, "a"}, {"b1", 10, 30, 4, "b"}}));
+  EXPECT_EQ(start_of("b1"), 10);
+  EXPECT_EQ(end_of("a1"), 60);
+  EXPECT_EQ(end_of("a2"), 40 + 51);  // 9 of its 60 minutes are done at 10, and b1 ends at 40
+}
+
+// A job of 8 GPUs waits while one of 2 runs. StrictFIFO holds those behind it back.
+TEST_F(SiteKueueTest, AStrictQueueLetsNobodyPass) {
+  const std::vector<Job> jobs{
+      {"small", 0, 60, 2, "a"}, {"wide", 1, 10, 8, "a"}, {"next", 2, 10, 2, "a"}};
+  ASSERT_TRUE(play({queue("a", 8)}, jobs));
+  EXPECT_EQ(start_of("next"), 2);
+  EXPECT_EQ(start_of("wide"), 60);
+  ASSERT_TRUE(play({queue("a", 8, R"(, "queueingStrategy": "StrictFIFO")")}, jobs));
+  EXPECT_EQ(start_of("wide"), 60);
+  EXPECT_EQ(start_of("next"), 70);
+}
+
+// Quota is not nodes: each node has one GPU left, so the pod with 2 GPUs is admitted and waits.
+TEST_F(SiteKueueTest, AnAdmittedJobWaitsForNodes) {
+  ASSERT_TRUE(play({queue("a", 8)},
+                   {{"one", 0, 30, 3, "a"}, {"two", 0, 20, 3, "a"}, {"pair", 1, 10, 2, "a"}}));
+  EXPECT_EQ(start_of("pair"), 20);
+}
+
+TEST_F(SiteKueueTest, RefusesJobsThatBelongToNoQueue) {
+  const auto played = play({queue("a", 4), queue("b", 4)}, {{"x", 0, 60, 4, "elsewhere"}});
+  ASSERT_FALSE(played);
+  EXPECT_THAT(to_string(played.error()),
+              HasSubstr("1 jobs belong to no ClusterQueue (the first is of virtual cluster "
+                        "elsewhere)"));
+}
+
+}  // namespace
+}  // namespace almanac
