@@ -184,7 +184,11 @@ bool LoggedJobs::agrees(const Submission& line, const trace::Request& request,
                         const site::Partition& partition) const {
   const NodeRequest& ask = line.request;
   const std::optional<int> gpus = gpus_of(ask);
-  if (!gpus || *gpus != request.gpus) return false;
+  // A job that gets whole nodes gets all their GPUs, whatever it asks.
+  const bool gets_whole_nodes =
+      ask.exclusive || partition.oversubscribe == site::OverSubscribe::exclusive;
+  if (!gpus || *gpus > request.gpus) return false;
+  if (*gpus < request.gpus && !gets_whole_nodes) return false;
   if (request.nodes > 0) {
     if (ask.min_nodes > request.nodes) return false;
     if (ask.max_nodes > 0 && ask.max_nodes < request.nodes) return false;
@@ -197,8 +201,7 @@ bool LoggedJobs::agrees(const Submission& line, const trace::Request& request,
   const int by_default = partition.job_defaults.cpus_per_gpu != 0
                              ? partition.job_defaults.cpus_per_gpu
                              : site_.config.job_defaults.cpus_per_gpu;
-  return ask.exclusive || partition.oversubscribe == site::OverSubscribe::exclusive ||
-         least * 2 >= cpus || ask.least_cpus_per_node > 1 || by_default * request.gpus >= cpus ||
+  return gets_whole_nodes || least * 2 >= cpus || ask.least_cpus_per_node > 1 || by_default * request.gpus >= cpus ||
          ask.tasks_given || ask.tasks_per_node > 0 || ask.cpus_per_task > 1;
 }
 
