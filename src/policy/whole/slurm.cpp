@@ -251,7 +251,8 @@ class Slurm final : public Policy {
       }
       if (doubted_.has(id) == doubts_[node]) continue;
       doubts_[node] = !doubts_[node];
-      controller_->state().table.nodes[node].weight += doubts_[node] ? kDoubt : -kDoubt;
+      slurmctld::State& state = controller_->state();
+      state.set_weight(node, state.table.nodes[node].weight + (doubts_[node] ? kDoubt : -kDoubt));
     }
   }
 
@@ -266,7 +267,7 @@ class Slurm final : public Policy {
       if (!ledger.ready(id)) continue;
       std::optional<slurmctld::Share>& outside = outside_[node];
       if (outside) {
-        state.room.give_back({.shares = {*outside}});
+        state.vacate(*outside);
         outside.reset();
       }
       const cluster::Amount room = ledger.room(id);
@@ -280,7 +281,7 @@ class Slurm final : public Policy {
         more.memory_mb = std::max(0, state.room.free_memory_mb(node) - room.memory_mb);
       }
       if (more.gpus.empty() && more.cpus == 0 && more.memory_mb == 0) continue;
-      state.room.take({.shares = {more}});
+      state.occupy(more);
       outside = std::move(more);
     }
   }

@@ -96,7 +96,9 @@ MainPass::Outcome MainPass::try_record(Job& job, PartitionAt partition, Seconds 
   }
   const bool is_reserved = state_.reservations.apply(job, candidates, now, now + limit);
   state_.reset_weights(partition);
-  auto allocation = choose(state_.room, state_.real_question(job, partition, candidates));
+  const Question question = state_.real_question(job, partition, candidates);
+  std::optional<Allocation> allocation =
+      fit_now(state_.room, question, state_.fits(job, question)).allocation;
   if (!allocation) {
     job.reason = kResources;
     preempt_for(state_, job, partition, candidates, now);

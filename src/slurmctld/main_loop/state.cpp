@@ -93,6 +93,7 @@ State::State(const site::Site& of)
     for (const site::NodeIndex node : site.partitions[at].nodes) nodes.insert(node);
     partition_nodes.push_back(std::move(nodes));
   }
+  known_fits_ = KnownFits(partition_nodes, table.size());
   for (NodeAt node = 0; node < table.size(); ++node) {
     if (site.nodes[node].state.is_out()) up.erase(node);
   }
@@ -132,7 +133,7 @@ PriorityJob State::priority_job(const Job& job) const {
 
 Job& State::add(Job job, Seconds now) {
   const JobNumber number = job.number;
-  job.shape = shapes_.try_emplace(job.ask.request, shapes_.size()).first->second;
+  job.shape = add_shape(job.ask.request);
   std::stable_sort(job.partitions.begin(), job.partitions.end(), [&](auto one, auto other) {
     return site.partitions[one].priority_tier > site.partitions[other].priority_tier;
   });
@@ -152,7 +153,20 @@ void State::forget(JobNumber number) {
     priorities->end(number, time_at(std::max<Seconds>(0, found->second.end)));
   }
   basic_priority_.erase(number);
+  drop_shape(found->second.ask.request);
   jobs.erase(found);
+}
+
+std::uint32_t State::add_shape(const NodeRequest& request) {
+  const auto [at, is_new] = shapes_.try_emplace(request);
+  if (is_new) at->second.number = next_shape_++;
+  ++at->second.jobs;
+  return at->second.number;
+}
+
+void State::drop_shape(const NodeRequest& request) {
+  const auto at = shapes_.find(request);
+  if (--at->second.jobs == 0) shapes_.erase(at);
 }
 
 std::uint32_t State::priority(const Job& job, PartitionAt partition) const {
@@ -210,6 +224,7 @@ void State::run(Job& job, PartitionAt partition, Allocation allocation, Seconds 
   job.reason = kNone;
   job.planned_start = kNoSeconds;
   room.take(job.allocation);
+  forget_fits(job.allocation);
   for (const auto& [name, count] : job.ask.licenses) free_licenses[name] -= count;
   const site::TresCounts held = tres_of(job.allocation, partition);
   limits.start(job, {held, job.allocation, limit});
@@ -257,6 +272,7 @@ bool State::start(Job& job, PartitionAt partition, Allocation allocation, Second
     PriorityJob split = priority_job(task);
     priorities->submit(std::move(split), time_at(now));
   }
+  add_shape(task.ask.request);
   Job& started = jobs.insert_or_assign(task.number, std::move(task)).first->second;
   run(started, partition, std::move(allocation), now, limit);
   return true;
@@ -269,6 +285,7 @@ void State::adopt(Job& job, PartitionAt partition, Allocation allocation, Second
 void State::finish(Job& job, Seconds now) {
   ALMANAC_CHECK(job.is_running, "job {} is not running", job.number);
   room.give_back(job.allocation);
+  forget_fits(job.allocation);
   for (const auto& [name, count] : job.ask.licenses) free_licenses[name] += count;
   limits.end(job);
   const auto at = std::find_if(running_.begin(), running_.end(),
@@ -344,6 +361,36 @@ Question State::real_question(const Job& job, PartitionAt partition, const NodeB
   Question real = question(job, partition, candidates);
   if (keeps_stale_weights) real.stale = &stale;
   return real;
+}
+
+FutureFits& State::fits(const Job& job, const Question& question) {
+  const bool reads_weights =
+      question.stale != nullptr && question.request.gpu_scope == GpuScope::none &&
+      std::any_of(stale.begin(), stale.end(), [](std::uint8_t near) { return near > 0; });
+  return known_fits_.of({.shape = job.shape,
+                         .partition = question.partition.id,
+                         .candidates = question.candidates,
+                         .weights = reads_weights ? &stale : nullptr},
+                        running_);
+}
+
+void State::occupy(const Share& share) {
+  room.take({.shares = {share}});
+  known_fits_.forget(share.node);
+}
+
+void State::vacate(const Share& share) {
+  room.give_back({.shares = {share}});
+  known_fits_.forget(share.node);
+}
+
+void State::set_weight(NodeAt node, int weight) {
+  table.nodes[node].weight = weight;
+  known_fits_.forget(node);
+}
+
+void State::forget_fits(const Allocation& allocation) {
+  for (const Share& share : allocation.shares) known_fits_.forget(share.node);
 }
 
 }  // namespace almanac::slurmctld
