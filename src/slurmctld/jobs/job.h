@@ -37,6 +37,7 @@ inline constexpr ReasonName kNodesUnavailable =
     "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions";
 inline constexpr ReasonName kPartitionDown = "PartitionDown";
 inline constexpr ReasonName kPartitionInactive = "PartitionInactive";
+inline constexpr ReasonName kPartitionConfig = "PartitionConfig";
 inline constexpr ReasonName kPartitionNodeLimit = "PartitionNodeLimit";
 inline constexpr ReasonName kPartitionTimeLimit = "PartitionTimeLimit";
 inline constexpr ReasonName kBadConstraints = "BadConstraints";

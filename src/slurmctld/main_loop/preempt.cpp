@@ -145,7 +145,7 @@ void preempt_for(State& state, Job& job, PartitionAt partition, const NodeBits& 
   const Question question = state.question(job, partition, candidates);
   auto found = fit(state, question, victims);
   if (!found) return;
-  for (int pass = 0; pass < settings.reorder_count && found->second > 1; ++pass) {
+  for (int pass = 0; pass <= settings.reorder_count && found->second > 1; ++pass) {
     const auto marked = static_cast<std::ptrdiff_t>(found->second);
     if (settings.strict_order) {
       std::rotate(victims.begin(), victims.begin() + marked - 1, victims.begin() + marked);

@@ -91,7 +91,10 @@ State::State(const site::Site& of)
     room.watch(rules.back());
     NodeBits nodes(table.size());
     for (const site::NodeIndex node : site.partitions[at].nodes) nodes.insert(node);
+    std::int64_t cpus = 0;
+    nodes.each([&](NodeAt node) { cpus += table.nodes[node].cpus; });
     partition_nodes.push_back(std::move(nodes));
+    partition_cpus_.push_back(cpus);
   }
   known_fits_ = KnownFits(partition_nodes, table.size());
   for (NodeAt node = 0; node < table.size(); ++node) {
@@ -320,10 +323,13 @@ ReasonName State::check_partition(const Job& job, PartitionAt partition) const {
       job.ask.time_limit > static_cast<Seconds>(seconds(of.max_time))) {
     return kPartitionTimeLimit;
   }
-  if (of.max_nodes != site::kNoLimit && job.ask.request.min_nodes > of.max_nodes) {
+  const NodeRequest& ask = job.ask.request;
+  const bool is_above = of.max_nodes != site::kNoLimit && ask.min_nodes > of.max_nodes;
+  if (is_above || static_cast<std::size_t>(ask.min_nodes) > of.nodes.size()) {
     return kPartitionNodeLimit;
   }
-  if (job.ask.request.max_nodes > 0 && job.ask.request.max_nodes < of.min_nodes) {
+  if (ask.least_cpus() > partition_cpus_[partition]) return kPartitionConfig;
+  if (ask.max_nodes > 0 && ask.max_nodes < of.min_nodes) {
     return kPartitionNodeLimit;
   }
   return kNone;

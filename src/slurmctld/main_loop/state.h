@@ -153,6 +153,7 @@ class State {
   std::map<NodeRequest, Shape> shapes_;
   std::uint32_t next_shape_ = 0;
   KnownFits known_fits_;
+  std::vector<std::int64_t> partition_cpus_;  // by partition
   std::unordered_map<JobNumber, std::vector<Queue::Record>> filed_;  // of pending jobs
   std::unordered_map<JobNumber, std::uint32_t> basic_priority_;
   std::uint32_t next_basic_ = 4'294'901'760;
