@@ -245,6 +245,7 @@ BackfillCycle::Outcome BackfillCycle::start(Job& job, PartitionAt partition, con
   std::optional<Allocation> allocation =
       fit_now(state_.room, question, state_.fits(job, question)).allocation;
   if (!allocation) {
+    leave_weights_of_empty_nodes(state_.table, question, nodes);
     preempt_for(state_, job, partition, nodes, now);
     return Outcome::busy;
   }

@@ -101,6 +101,7 @@ MainPass::Outcome MainPass::try_record(Job& job, PartitionAt partition, Seconds 
       fit_now(state_.room, question, state_.fits(job, question)).allocation;
   if (!allocation) {
     job.reason = kResources;
+    leave_weights_of_empty_nodes(state_.table, question, candidates);
     preempt_for(state_, job, partition, candidates, now);
     if (is_reserved) {
       // Other jobs may need other nodes than those of the reservation.

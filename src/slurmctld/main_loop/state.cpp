@@ -369,6 +369,26 @@ Question State::real_question(const Job& job, PartitionAt partition, const NodeB
   return real;
 }
 
+void State::test_submission(const Job& job) {
+  if (!keeps_stale_weights || job.partitions.empty()) return;
+  const PartitionAt partition = job.partitions.front();
+  reset_weights(partition);
+  const NodeRequest& ask = job.ask.request;
+  if (ask.gpu_scope == GpuScope::none) return;
+  const NodeBits all = usable(partition);
+  // Nodes that a job holds whole are left out, unless the others are too few.
+  NodeBits shared = all;
+  for (const RunningJob& each : running_) {
+    if (!each.allocation->whole && !ask.exclusive && !rules[partition].exclusive) continue;
+    for (const Share& share : each.allocation->shares) shared.erase(share.node);
+  }
+  const Question asked = real_question(job, partition, all);
+  const int least = bounds_of(ask, rules[partition], table.size()).least_nodes;
+  if (leave_weights_of_empty_nodes(table, asked, shared) < least) {
+    leave_weights_of_empty_nodes(table, asked, all);
+  }
+}
+
 FutureFits& State::fits(const Job& job, const Question& question) {
   const bool reads_weights =
       question.stale != nullptr && question.request.gpu_scope == GpuScope::none &&

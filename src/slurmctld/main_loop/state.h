@@ -111,6 +111,12 @@ class State {
     partition_nodes[partition].each([&](NodeAt node) { stale[node] = 0; });
   }
 
+  /// sbatch has the controller test whether the job could ever start, which changes weights.
+  ///
+  /// Source   Slurm 22.05, slurmctld/job_mgr.c (job_allocate), node_scheduler.c
+  ///          (_pick_best_nodes with SELECT_MODE_TEST_ONLY).
+  void test_submission(const Job& job);
+
   const site::Site& site;
   NodeTable table;
   std::vector<PartitionRules> rules;      // by partition
@@ -153,7 +159,7 @@ class State {
   std::map<NodeRequest, Shape> shapes_;
   std::uint32_t next_shape_ = 0;
   KnownFits known_fits_;
-  std::vector<std::int64_t> partition_cpus_;  // by partition
+  std::vector<std::int64_t> partition_cpus_;                         // by partition
   std::unordered_map<JobNumber, std::vector<Queue::Record>> filed_;  // of pending jobs
   std::unordered_map<JobNumber, std::uint32_t> basic_priority_;
   std::uint32_t next_basic_ = 4'294'901'760;
