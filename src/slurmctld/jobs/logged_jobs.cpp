@@ -201,8 +201,9 @@ bool LoggedJobs::agrees(const Submission& line, const trace::Request& request,
   const int by_default = partition.job_defaults.cpus_per_gpu != 0
                              ? partition.job_defaults.cpus_per_gpu
                              : site_.config.job_defaults.cpus_per_gpu;
-  return gets_whole_nodes || least * 2 >= cpus || ask.least_cpus_per_node > 1 || by_default * request.gpus >= cpus ||
-         ask.tasks_given || ask.tasks_per_node > 0 || ask.cpus_per_task > 1;
+  return gets_whole_nodes || least * 2 >= cpus || ask.least_cpus_per_node > 1 ||
+         by_default * request.gpus >= cpus || ask.tasks_given || ask.tasks_per_node > 0 ||
+         ask.cpus_per_task > 1;
 }
 
 Submission LoggedJobs::as_got(const trace::Request& request, const site::Partition& partition) {

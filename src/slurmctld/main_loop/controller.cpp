@@ -49,6 +49,7 @@ void Controller::submit(Job job, Seconds now) {
     dormant_.insert(added.number);
     if (added.is_held && state_.priorities) state_.priorities->hold(added.number);
   } else {
+    state_.test_submission(added);
     added.eligible = now;
     if (state_.priorities) state_.priorities->set_eligible(added.number, moment(now));
     state_.enqueue(added);

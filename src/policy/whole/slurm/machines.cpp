@@ -151,7 +151,7 @@ void Machines::hide_what_others_hold(const cluster::Ledger& ledger, slurmctld::S
     if (!is_ready(node, ledger)) continue;
     std::optional<Share>& hidden = hidden_[node];
     if (hidden) {
-      state.room.give_back({.shares = {*hidden}});
+      state.vacate(*hidden);
       hidden.reset();
     }
     Share more{.node = node};
@@ -169,7 +169,7 @@ void Machines::hide_what_others_hold(const cluster::Ledger& ledger, slurmctld::S
       }
     }
     if (more.gpus.empty() && more.cpus == 0 && more.memory_mb == 0) continue;
-    state.room.take({.shares = {more}});
+    state.occupy(more);
     hidden = std::move(more);
   }
 }
