@@ -98,7 +98,8 @@ class Replay {
   struct Prediction {
     std::uint32_t job = 0;
     Seconds from = 0;
-    std::optional<slurmctld::PlannedStart> start{};
+    std::optional<Seconds> start{};
+    NodeBits nodes{};
   };
   struct Reserved {
     std::string name{};
@@ -195,16 +196,17 @@ class Replay {
     const auto over = site_.config.over_time_limit == text::kUnlimited
                           ? 0
                           : seconds(site_.config.over_time_limit);
-    predicted_.start = slurmctld::will_run(
-        room_, question, running, now,
+    slurmctld::FutureFits fits(question.candidates, running);
+    const auto planned = slurmctld::will_run(
+        room_, question, fits, running, now,
         {.overrun = static_cast<Seconds>(seconds(site_.config.kill_wait) + over)});
+    if (!planned) return;
+    predicted_.start = planned->start;
+    predicted_.nodes = planned->fit->nodes;
     // Backfill starts no job on a node whose last job is still being cleaned up.
-    if (predicted_.start && predicted_.start->start <= now &&
-        std::any_of(predicted_.start->allocation.shares.begin(),
-                    predicted_.start->allocation.shares.end(),
-                    [&](const slurmctld::Share& each) { return completing_[each.node] > 0; })) {
-      predicted_.start->start = now + 1;
-    }
+    bool is_completing = false;
+    predicted_.nodes.each([&](NodeAt node) { is_completing |= completing_[node] > 0; });
+    if (planned->start <= now && is_completing) predicted_.start = now + 1;
   }
 
   void compare_plan(std::string_view word, std::string_view line) {
@@ -212,14 +214,14 @@ class Replay {
     const Seconds planned = at_second(*after(line, "to start at "));
     const NodeBits nodes = bits_of(*after(line, "on nodes "));
     const auto& ours = predicted_.start;
-    const bool same = ours && std::max(ours->start, predicted_.from) == planned;
+    const bool same = ours && std::max(*ours, predicted_.from) == planned;
     const std::string where = fmt::format("{} job {}", line.substr(12, 12), word);
     count(agreement_.planned_starts, same, [&] {
       return fmt::format("{}: start {} in the log, {} here", where, planned,
-                         ours ? std::max(ours->start, predicted_.from) : 0);
+                         ours ? std::max(*ours, predicted_.from) : 0);
     });
     if (!same) return;
-    const NodeBits mine = bits_of(ours->allocation, table_.size());
+    const NodeBits& mine = predicted_.nodes;
     count(agreement_.planned_nodes, mine == nodes, [&] {
       return fmt::format("{}: nodes {} in the log, {} here", where, names_of(nodes),
                          names_of(mine));

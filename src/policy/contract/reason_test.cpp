@@ -79,5 +79,23 @@ TEST(Reason, HasAStableNameForFiles) {
   EXPECT_EQ(name(ReasonKind::no_such_gpu), "NO_SUCH_GPU");
 }
 
+TEST(Reason, GivesSlurmsNameAndASentence) {
+  EXPECT_EQ(to_string({.kind = ReasonKind::at_limit, .slurm = slurm_reason("QOSGrpGRES")}, ""),
+            "QOSGrpGRES: running jobs leave too little of the generic resources (GPUs) that "
+            "GrpTRES of its QOS allows");
+  EXPECT_EQ(to_string({.kind = ReasonKind::short_of_gpus,
+                       .slurm = slurm_reason("Resources"),
+                       .wanted = 8,
+                       .available = 5},
+                      ""),
+            "Resources: not enough GPUs: needs 8, 5 free on the nodes it can use");
+  EXPECT_EQ(to_string({.kind = ReasonKind::behind,
+                       .slurm = slurm_reason("Priority"),
+                       .precedence = {Term::priority, 900, 1042}},
+                      "17"),
+            "Priority: job 17 goes first: its priority is 1042, this job's is 900");
+  EXPECT_EQ(slurm_reason("a word of a later release"), SlurmReason::none);
+}
+
 }  // namespace
 }  // namespace almanac::policy

@@ -419,7 +419,8 @@ class Slurm final : public Policy {
           std::any_of(own.begin(), own.end(), [&](NodeId each) { return doubted_.has(each); });
       if (is_doubted == doubts_[node]) continue;
       doubts_[node] = !doubts_[node];
-      controller_->state().table.nodes[node].weight += doubts_[node] ? kDoubt : -kDoubt;
+      slurmctld::State& state = controller_->state();
+      state.set_weight(node, state.table.nodes[node].weight + (doubts_[node] ? kDoubt : -kDoubt));
     }
   }
 

@@ -2,6 +2,8 @@
 #include "slurmctld/backfill/cycle.h"
 
 #include <algorithm>
+#include <set>
+#include <unordered_map>
 
 #include "slurmctld/main_loop/preempt.h"
 
@@ -25,10 +27,15 @@ void BackfillCycle::run(Seconds now, bool plan_all) {
   space_.emplace(now / resolution_ * resolution_, (now + window_) / resolution_ * resolution_,
                  state_.up);
   std::vector<Queue::Record> order = preemption_order(state_);
-  if (order.empty()) order.assign(state_.queue.begin(), state_.queue.end());
-  const std::size_t end = plan_all ? order.size() : last_startable(order);
+  if (order.empty()) {
+    if (plan_all) {
+      order.assign(state_.queue.begin(), state_.queue.end());
+    } else {
+      order = startable_records();
+    }
+  }
   std::set<std::pair<JobNumber, PartitionAt>> refused_arrays;
-  for (std::size_t at = 0; at < end; ++at) {
+  for (std::size_t at = 0; at < order.size(); ++at) {
     Job& job = *order[at].job;
     const PartitionAt partition = order[at].partition;
     if (job.is_running) continue;
@@ -36,7 +43,7 @@ void BackfillCycle::run(Seconds now, bool plan_all) {
     if (static_cast<int>(space_->records().size()) >= settings.bf_node_space_size) return;
     if (settings.bf_max_job_start > 0 && counts_.started >= settings.bf_max_job_start) return;
     if (refused_arrays.contains({job.array, partition})) continue;
-    if (exceeds_counts(job, partition)) continue;
+    if (exceeds_counts(counts_, job, partition)) continue;
     ++counts_.total;
     // Tasks of an array follow each other until one does not start.
     int planned = 0;
@@ -58,41 +65,57 @@ void BackfillCycle::run(Seconds now, bool plan_all) {
   }
 }
 
-/// Returns how many records to look at: up to the last one that would fit without any promise.
-std::size_t BackfillCycle::last_startable(const std::vector<Queue::Record>& order) const {
-  if (state_.site.config.preempt.is_on()) return order.size();
-  const auto most = static_cast<std::size_t>(state_.site.config.scheduler.bf_max_job_test);
-  // Jobs that ask alike fit alike.
-  std::map<std::pair<std::uint32_t, PartitionAt>, bool> known;
+/// Returns the queue up to the last record that would fit without any promise. Records of other
+/// partitions count, as any promise may split the periods that a test looks at.
+std::vector<Queue::Record> BackfillCycle::startable_records() {
+  const site::SchedulerSettings& settings = state_.site.config.scheduler;
+  std::vector<Queue::Record> records;
   std::size_t last = 0;
-  for (std::size_t at = 0; at < std::min(order.size(), most); ++at) {
-    const Job& job = *order[at].job;
-    const PartitionAt partition = order[at].partition;
-    const auto [fits, is_new] = known.try_emplace({job.shape, partition});
+  Counts counts;
+  // Jobs that ask alike fit alike.
+  std::unordered_map<std::uint64_t, bool> known;
+  for (const Queue::Record& record : state_.queue) {
+    const Job& job = *record.job;
+    const PartitionAt partition = record.partition;
+    if (counts.total >= settings.bf_max_job_test) break;
+    // A job that starts in one of its partitions is not tested in the others.
+    const bool is_tested = job.partitions.size() == 1 && !exceeds_counts(counts, job, partition);
+    if (is_tested) ++counts.total;
+    records.push_back(record);
+    const auto [fits, is_new] = known.try_emplace(std::uint64_t{job.shape} << 32 | partition);
     if (is_new) {
       const NodeBits nodes = state_.usable(partition);
-      fits->second = can_start(state_.room, state_.question(job, partition, nodes));
+      const Question question = state_.question(job, partition, nodes);
+      fits->second =
+          fit_now(state_.room, question, state_.fits(job, question)).allocation.has_value();
     }
-    if (fits->second && (!state_.admits || state_.admits(job))) last = at + 1;
+    if (!fits->second || (state_.admits && !state_.admits(job))) continue;
+    last = records.size();
   }
-  return last;
+  records.resize(last);
+  return records;
 }
 
-bool BackfillCycle::exceeds_counts(const Job& job, PartitionAt partition) {
+bool BackfillCycle::exceeds_counts(Counts& counts, const Job& job, PartitionAt partition) const {
   const site::SchedulerSettings& settings = state_.site.config.scheduler;
-  const auto exceeds = [](int& count, int most) { return most > 0 && count++ >= most; };
-  return exceeds(counts_.by_user_and_partition[{job.ask.user, partition}],
+  const auto exceeds = [](auto& all, const auto& key, int most) {
+    return most > 0 && all[key]++ >= most;
+  };
+  return exceeds(counts.by_user_and_partition, std::pair(job.ask.user, partition),
                  settings.bf_max_job_user_part) ||
-         exceeds(counts_.by_partition[partition], settings.bf_max_job_part) ||
-         exceeds(counts_.by_association[job.association], settings.bf_max_job_assoc) ||
-         exceeds(counts_.by_user[job.ask.user], settings.bf_max_job_user);
+         exceeds(counts.by_partition, partition, settings.bf_max_job_part) ||
+         exceeds(counts.by_association, job.association, settings.bf_max_job_assoc) ||
+         exceeds(counts.by_user, job.ask.user, settings.bf_max_job_user);
 }
 
 bool BackfillCycle::may_reserve(const Job& job, PartitionAt partition, Seconds now) const {
   const site::SchedulerSettings& settings = state_.site.config.scheduler;
   const Seconds age = whole_seconds(settings.bf_min_age_reserve);
   if (age > 0 && now - job.eligible < age) return false;
-  if (state_.priority(job, partition) < settings.bf_min_prio_reserve) return false;
+  if (settings.bf_min_prio_reserve > 0 &&
+      state_.priority(job, partition) < settings.bf_min_prio_reserve) {
+    return false;
+  }
   if (settings.bf_one_resv_per_job && job.planned_start >= now) return false;
   if (settings.bf_job_part_count_reserve > 0) {
     const auto reserved = counts_.reserved.find(partition);
@@ -128,10 +151,11 @@ std::optional<PlannedStart> BackfillCycle::predict(const Job& job, PartitionAt p
                                                    const NodeBits& nodes, Seconds now) {
   const site::Config& config = state_.site.config;
   const Question question = state_.real_question(job, partition, nodes);
-  if (auto allocation = fit_by_preemption(state_, job, partition, nodes, now)) {
-    return PlannedStart{now, *std::move(allocation)};
+  if (auto fit = fit_by_preemption(state_, job, partition, nodes, now)) {
+    preempting_ = *std::move(fit);
+    return PlannedStart{now, &preempting_};
   }
-  return will_run(state_.room, question, state_.running(), now,
+  return will_run(state_.room, question, state_.fits(job, question), state_.running(), now,
                   {.linear_window = whole_seconds(config.scheduler.bf_window_linear),
                    .overrun = whole_seconds(config.kill_wait)});
 }
@@ -160,12 +184,11 @@ bool BackfillCycle::try_once(Job& job, PartitionAt partition, Seconds now, bool 
       if (later > from && may_reserve) continue;
       return false;
     }
-    NodeBits chosen(state_.table.size());
-    for (const Share& share : found->allocation.shares) chosen.insert(share.node);
+    const Fit& fit = *found->fit;
+    const std::vector<Share>& shares = fit.allocation->shares;
     Seconds start = std::max(found->start, from);
     const auto is_completing = [&](const Share& each) { return state_.completing[each.node] > 0; };
-    if (start <= now && std::any_of(found->allocation.shares.begin(),
-                                    found->allocation.shares.end(), is_completing)) {
+    if (start <= now && std::any_of(shares.begin(), shares.end(), is_completing)) {
       start = now + 1;
       later = 0;
     }
@@ -184,15 +207,15 @@ bool BackfillCycle::try_once(Job& job, PartitionAt partition, Seconds now, bool 
     if (later > 0 && start > later) continue;
     if (start / resolution_ * resolution_ > began_ + window_) return false;
     if (start > now &&
-        space_->is_promised(chosen, start / resolution_ * resolution_, slot_end(start, limit))) {
+        space_->is_promised(fit.nodes, start / resolution_ * resolution_, slot_end(start, limit))) {
       later = start;
       continue;
     }
     if (!settings.assoc_limit_stop &&
-        state_.check_limits(job, partition, limit, found->allocation) != kNone) {
+        state_.check_limits(job, partition, limit, *fit.allocation) != kNone) {
       return false;
     }
-    reserve(job, partition, start, limit, std::move(chosen));
+    reserve(job, partition, start, limit, fit.nodes);
     return false;
   }
   return false;
@@ -210,11 +233,7 @@ void BackfillCycle::reserve(Job& job, PartitionAt partition, Seconds start, Seco
                             NodeBits nodes) {
   space_->promise(nodes, start / resolution_ * resolution_, slot_end(start, limit));
   ++counts_.reserved[partition];
-  if (job.planned_start == kNoSeconds || start < job.planned_start) {
-    job.planned_start = start;
-    job.planned_in = partition;
-    job.planned_nodes = nodes;
-  }
+  if (job.planned_start == kNoSeconds || start < job.planned_start) job.planned_start = start;
   plans_.push_back({job.number, partition, start, start + limit, std::move(nodes)});
 }
 
@@ -222,8 +241,11 @@ BackfillCycle::Outcome BackfillCycle::start(Job& job, PartitionAt partition, con
                                             Seconds now) {
   // The nodes are chosen again, with the weights that they really have.
   state_.reset_weights(partition);
-  auto allocation = choose(state_.room, state_.real_question(job, partition, nodes));
+  const Question question = state_.real_question(job, partition, nodes);
+  std::optional<Allocation> allocation =
+      fit_now(state_.room, question, state_.fits(job, question)).allocation;
   if (!allocation) {
+    leave_weights_of_empty_nodes(state_.table, question, nodes);
     preempt_for(state_, job, partition, nodes, now);
     return Outcome::busy;
   }
@@ -234,9 +256,7 @@ BackfillCycle::Outcome BackfillCycle::start(Job& job, PartitionAt partition, con
     return Outcome::refused;
   }
   if (job.ask.time_min != kNoSeconds && job.ask.time_min < limit) {
-    NodeBits chosen(state_.table.size());
-    for (const Share& share : allocation->shares) chosen.insert(share.node);
-    limit = longest_limit(job, partition, chosen, now);
+    limit = longest_limit(job, partition, nodes_of(*allocation, state_.table.size()), now);
   }
   return state_.start(job, partition, *std::move(allocation), now, limit, true) ? Outcome::started
                                                                                 : Outcome::busy;

@@ -46,18 +46,19 @@ class BackfillCycle {
   std::optional<PlannedStart> predict(const Job& job, PartitionAt partition, const NodeBits& nodes,
                                       Seconds now);
   void reserve(Job& job, PartitionAt partition, Seconds start, Seconds limit, NodeBits nodes);
-  bool exceeds_counts(const Job& job, PartitionAt partition);
+  bool exceeds_counts(Counts& counts, const Job& job, PartitionAt partition) const;
   bool may_reserve(const Job& job, PartitionAt partition, Seconds now) const;
   Outcome start(Job& job, PartitionAt partition, const NodeBits& nodes, Seconds now);
   Seconds longest_limit(const Job& job, PartitionAt partition, const NodeBits& nodes,
                         Seconds now) const;
   Seconds slot_end(Seconds start, Seconds limit) const;
-  std::size_t last_startable(const std::vector<Queue::Record>& order) const;
+  std::vector<Queue::Record> startable_records();
 
   State& state_;
   std::optional<NodeSpace> space_;
   Counts counts_;
   std::vector<Plan> plans_;
+  Fit preempting_;  // where the job fits that is tested, once those that it may preempt are gone
   Seconds began_ = 0;
   Seconds resolution_ = 60;
   Seconds window_ = 0;

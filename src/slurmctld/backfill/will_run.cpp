@@ -11,28 +11,22 @@ constexpr Seconds kWindow = 30;
 /// Jobs that end within one window, at most.
 constexpr int kMostEnds = 200;
 
-bool overlaps(const Allocation& allocation, const NodeBits& nodes) {
-  return std::any_of(allocation.shares.begin(), allocation.shares.end(),
-                     [&](const Share& share) { return nodes.contains(share.node); });
-}
-
 /// The ends of running jobs, window by window.
-class Ends {
+class Windows {
  public:
-  Ends(const std::vector<RunningJob>& running, const NodeBits& nodes, Seconds linear_window)
-      : running_(running), nodes_(nodes), linear_window_(linear_window) {}
+  Windows(const std::vector<RunningJob>& running, const std::vector<RunningJob>& holders,
+          Seconds linear_window)
+      : running_(running), holders_(holders), linear_window_(linear_window) {}
 
-  /// Gives back what the jobs of the next window hold. Returns the last end, or nothing if no job
-  /// is left.
-  std::optional<Seconds> next_window(Room& room) {
+  /// Goes to the next window. Returns the last end in it, or nothing if no holder is left.
+  std::optional<Seconds> next() {
     std::optional<Seconds> last;
-    for (int ends = 0; at_ < running_.size();) {
-      const RunningJob& job = running_[at_++];
-      if (!overlaps(*job.allocation, nodes_)) continue;
+    for (int ends = 0; ended_ < holders_.size();) {
+      const RunningJob& job = holders_[ended_++];
+      at_ = position_of(job) + 1;
       if (first_ == 0) first_ = job.end + kWindow - job.end % kWindow;
       last = job.end;
-      room.give_back(*job.allocation);
-      // Whether the next job overlaps is not looked at.
+      // Whether the next job holds any of the nodes is not looked at.
       if (at_ >= running_.size() || running_[at_].end > first_ + window_ || ++ends > kMostEnds) {
         break;
       }
@@ -42,31 +36,116 @@ class Ends {
     } while (at_ < running_.size() && running_[at_].end > first_ + window_);
     return last;
   }
+  /// Holders that have ended by then.
+  std::size_t ended() const { return ended_; }
 
  private:
+  /// Returns where a job is in the list of all running jobs, at or after the present place.
+  std::size_t position_of(const RunningJob& job) const {
+    const auto from = running_.begin() + static_cast<std::ptrdiff_t>(at_);
+    if (from->job == job.job) return at_;
+    const auto found = std::lower_bound(
+        from, running_.end(), job, [](const RunningJob& one, const RunningJob& other) {
+          return std::pair(one.end, one.job) < std::pair(other.end, other.job);
+        });
+    return static_cast<std::size_t>(found - running_.begin());
+  }
+
   const std::vector<RunningJob>& running_;
-  const NodeBits& nodes_;
+  const std::vector<RunningJob>& holders_;
   Seconds linear_window_;
   std::size_t at_ = 0;
-  Seconds first_ = 0;  // end of the first job, rounded up to a window
+  std::size_t ended_ = 0;
+  Seconds first_ = 0;  // end of the first holder, rounded up to a window
   Seconds window_ = kWindow;
 };
 
 }  // namespace
 
-std::optional<PlannedStart> will_run(const Room& room, const Question& question,
+NodeBits nodes_of(const Allocation& allocation, std::size_t nodes) {
+  NodeBits bits(nodes);
+  for (const Share& share : allocation.shares) bits.insert(share.node);
+  return bits;
+}
+
+FutureFits::FutureFits(const NodeBits& candidates, const std::vector<RunningJob>& running) {
+  for (const RunningJob& job : running) {
+    const std::vector<Share>& shares = job.allocation->shares;
+    if (std::any_of(shares.begin(), shares.end(),
+                    [&](const Share& share) { return candidates.contains(share.node); })) {
+      holders_.push_back(job);
+    }
+  }
+}
+
+/// A room from which jobs leave one after another. They return when it is destroyed.
+class FutureRoom {
+ public:
+  FutureRoom(Room& room, const Question& question, FutureFits& fits)
+      : room_(room), question_(question), fits_(fits) {}
+  FutureRoom(const FutureRoom&) = delete;
+  FutureRoom& operator=(const FutureRoom&) = delete;
+  ~FutureRoom() {
+    while (gone_ > 0) room_.take(*fits_.holders_[--gone_].allocation);
+  }
+
+  /// Returns where the job fits once the first `ended` holders, at least as many as before, have
+  /// ended.
+  const Fit& after(std::size_t ended) {
+    const auto [known, is_new] = fits_.known_.try_emplace(ended);
+    Fit& fit = known->second;
+    if (is_new) {
+      while (gone_ < ended) room_.give_back(*fits_.holders_[gone_++].allocation);
+      fit = find();
+    }
+    if (question_.stale != nullptr) {
+      for (const auto& [node, near] : fit.weights) (*question_.stale)[node] = near;
+    }
+    return fit;
+  }
+
+ private:
+  Fit find() const {
+    Question question = question_;
+    // Jobs with GPUs write weights and read none, so that their answers do not depend on them.
+    StaleWeights written;
+    const bool writes = question_.request.gpu_scope != GpuScope::none;
+    if (writes) {
+      written.resize(room_.table().size());
+      question.stale = &written;
+    }
+    Fit fit{.allocation = choose(room_, question)};
+    if (writes) {
+      question_.candidates.each([&](NodeAt node) {
+        if (written[node] > 0) fit.weights.emplace_back(node, written[node]);
+      });
+    }
+    if (fit.allocation) fit.nodes = nodes_of(*fit.allocation, room_.table().size());
+    return fit;
+  }
+
+  Room& room_;
+  const Question& question_;
+  FutureFits& fits_;
+  std::size_t gone_ = 0;
+};
+
+std::optional<PlannedStart> will_run(Room& room, const Question& question, FutureFits& fits,
                                      const std::vector<RunningJob>& running, Seconds now,
                                      const WillRunSettings& settings) {
-  if (auto allocation = choose(room, question)) return PlannedStart{now, std::move(*allocation)};
-  Room future = room;
-  Ends ends(running, question.candidates, settings.linear_window);
-  while (const std::optional<Seconds> end = ends.next_window(future)) {
-    auto allocation = choose(future, question);
-    if (!allocation) continue;
-    const Seconds start = *end > now ? *end : std::max(*end + settings.overrun, now + 1);
-    return PlannedStart{start, std::move(*allocation)};
+  FutureRoom future(room, question, fits);
+  if (const Fit& fit = future.after(0); fit.allocation) return PlannedStart{now, &fit};
+  Windows windows(running, fits.holders(), settings.linear_window);
+  while (const std::optional<Seconds> end = windows.next()) {
+    const Fit& fit = future.after(windows.ended());
+    if (!fit.allocation) continue;
+    return PlannedStart{*end > now ? *end : std::max(*end + settings.overrun, now + 1), &fit};
   }
   return std::nullopt;
+}
+
+const Fit& fit_now(Room& room, const Question& question, FutureFits& fits) {
+  return FutureRoom(room, question, fits).after(0);
 }
 
 }  // namespace almanac::slurmctld

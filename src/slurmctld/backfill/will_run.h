@@ -5,6 +5,8 @@
 #pragma once
 
 #include <optional>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "slurmctld/jobs/submission.h"
@@ -25,20 +27,52 @@ struct WillRunSettings {
   Seconds overrun = 30;
 };
 
+/// Where a job could start.
+struct Fit {
+  std::optional<Allocation> allocation{};  ///< Nothing: nowhere.
+  NodeBits nodes{};                        ///< Of the allocation.
+  /// What the test writes to StaleWeights.
+  std::vector<std::pair<NodeAt, std::uint8_t>> weights{};
+};
+
+/// Returns the nodes of an allocation in a table of `nodes` nodes.
+NodeBits nodes_of(const Allocation& allocation, std::size_t nodes);
+
+/// Where a job could start on some nodes once running jobs there have ended. Answers are computed
+/// when they are first needed, and hold until a job starts or ends on these nodes.
+class FutureFits {
+ public:
+  /// `running` is sorted by end, then by job.
+  FutureFits(const NodeBits& candidates, const std::vector<RunningJob>& running);
+
+  /// Running jobs that hold a part of the nodes, in the order of their ends.
+  const std::vector<RunningJob>& holders() const { return holders_; }
+
+ private:
+  friend class FutureRoom;
+  std::vector<RunningJob> holders_;
+  std::unordered_map<std::size_t, Fit> known_{};  // by holders that have ended
+};
+
+/// When and where a job starts.
 struct PlannedStart {
   Seconds start = 0;
-  Allocation allocation{};
+  const Fit* fit = nullptr;  ///< In the FutureFits of the question.
 };
 
 /// Returns when and where the job of `question` could start if running jobs end at their limits:
 /// `now`, or the last end of a window of ends. Nothing if it cannot start even once all have ended.
-/// `running` is sorted by end, then by job.
+/// `running` is sorted by end, then by job. `fits` are those of the question. `room` is what they
+/// leave now; it is the same when the function returns.
 ///
 /// Source   Slurm 22.05 to 24.05, select/cons_common/job_test.c (_will_run_test).
 /// Differs  The limit of two seconds of computing does not exist.
-/// Cost     O(log(longest end)) choices of nodes
-std::optional<PlannedStart> will_run(const Room& room, const Question& question,
+/// Cost     O(log(longest end)) choices of nodes that `fits` does not know
+std::optional<PlannedStart> will_run(Room& room, const Question& question, FutureFits& fits,
                                      const std::vector<RunningJob>& running, Seconds now,
                                      const WillRunSettings& settings);
+
+/// Returns where the job of `question` could start now.
+const Fit& fit_now(Room& room, const Question& question, FutureFits& fits);
 
 }  // namespace almanac::slurmctld

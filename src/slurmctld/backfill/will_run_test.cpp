@@ -9,17 +9,21 @@
 namespace almanac::slurmctld {
 namespace {
 
-std::optional<PlannedStart> predict(const Machines& machines, const std::string& options,
-                                    const std::vector<RunningJob>& running, Seconds now) {
+/// Returns the start; nothing if there is none.
+std::optional<Seconds> predict(Machines& machines, const std::string& options,
+                               const std::vector<RunningJob>& running, Seconds now) {
   const Submission job = machines.parse(options);
-  return will_run(machines.room,
-                  {.request = job.request, .partition = machines.rules, .candidates = machines.all},
-                  running, now, {});
+  FutureFits fits(machines.all, running);
+  const auto planned =
+      will_run(machines.room,
+               {.request = job.request, .partition = machines.rules, .candidates = machines.all},
+               fits, running, now, {});
+  return planned ? std::optional(planned->start) : std::nullopt;
 }
 
 TEST(WillRun, StartsNowIfItFits) {
-  const Machines machines;
-  EXPECT_EQ(predict(machines, "-N8", {}, 1000)->start, 1000);
+  Machines machines;
+  EXPECT_EQ(predict(machines, "-N8", {}, 1000), 1000);
 }
 
 TEST(WillRun, PlansForTheLastEndOfAWindow) {
@@ -31,10 +35,8 @@ TEST(WillRun, PlansForTheLastEndOfAWindow) {
   const std::vector<RunningJob> running{{1, 1115, &machines.running[0]},
                                         {2, 1150, &machines.running[1]},
                                         {3, 1400, &machines.running[2]}};
-  const auto planned = predict(machines, "-N6 -n6", running, 1000);
-  ASSERT_TRUE(planned);
-  EXPECT_EQ(planned->start, 1150);
-  EXPECT_EQ(predict(machines, "-N8 -n8", running, 1000)->start, 1400);
+  EXPECT_EQ(predict(machines, "-N6 -n6", running, 1000), 1150);
+  EXPECT_EQ(predict(machines, "-N8 -n8", running, 1000), 1400);
 }
 
 TEST(WillRun, FindsNoStartForAJobThatNeverFits) {

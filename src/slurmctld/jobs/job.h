@@ -37,6 +37,7 @@ inline constexpr ReasonName kNodesUnavailable =
     "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions";
 inline constexpr ReasonName kPartitionDown = "PartitionDown";
 inline constexpr ReasonName kPartitionInactive = "PartitionInactive";
+inline constexpr ReasonName kPartitionConfig = "PartitionConfig";
 inline constexpr ReasonName kPartitionNodeLimit = "PartitionNodeLimit";
 inline constexpr ReasonName kPartitionTimeLimit = "PartitionTimeLimit";
 inline constexpr ReasonName kBadConstraints = "BadConstraints";
@@ -65,11 +66,8 @@ struct Job {
   site::TresCounts held{};  ///< What limits count of it while it runs.
   Seconds limit_left = 0;   ///< Of its time limit, when limits on run minutes were last counted.
   ReasonName reason = kNone;
-  Seconds preempting_until = 0;  ///< While the jobs that make room for it are ending.
-  // What backfill planned in its last cycle.
-  Seconds planned_start = kNoSeconds;
-  PartitionAt planned_in = 0;
-  NodeBits planned_nodes{};
+  Seconds preempting_until = 0;        ///< While the jobs that make room for it are ending.
+  Seconds planned_start = kNoSeconds;  ///< By backfill's last cycle.
 
   bool is_array() const { return !ask.tasks.empty(); }
 };

@@ -83,6 +83,13 @@ Job LoggedJobs::translate(const trace::Request& request) {
     constexpr std::int64_t kMinute = 60'000;
     job.ask.time_limit = (request.time_limit.count() + kMinute - 1) / kMinute * 60;
   }
+  const bool is_bounded =
+      partition.max_time != text::kUnlimited && partition.max_time != kNoDuration;
+  if (const Seconds most = partition.max_time.count() / 1000;
+      is_bounded && job.ask.time_limit > most) {
+    lacks_[static_cast<std::size_t>(Lack::time_limit)] = true;
+    job.ask.time_limit = most;
+  }
   if (request.requeue != trace::Requeue::unsaid) {
     job.ask.requeue = request.requeue == trace::Requeue::yes;
   }
@@ -184,7 +191,11 @@ bool LoggedJobs::agrees(const Submission& line, const trace::Request& request,
                         const site::Partition& partition) const {
   const NodeRequest& ask = line.request;
   const std::optional<int> gpus = gpus_of(ask);
-  if (!gpus || *gpus != request.gpus) return false;
+  // A job that gets whole nodes gets all their GPUs, whatever it asks.
+  const bool gets_whole_nodes =
+      ask.exclusive || partition.oversubscribe == site::OverSubscribe::exclusive;
+  if (!gpus || *gpus > request.gpus) return false;
+  if (*gpus < request.gpus && !gets_whole_nodes) return false;
   if (request.nodes > 0) {
     if (ask.min_nodes > request.nodes) return false;
     if (ask.max_nodes > 0 && ask.max_nodes < request.nodes) return false;
@@ -197,9 +208,9 @@ bool LoggedJobs::agrees(const Submission& line, const trace::Request& request,
   const int by_default = partition.job_defaults.cpus_per_gpu != 0
                              ? partition.job_defaults.cpus_per_gpu
                              : site_.config.job_defaults.cpus_per_gpu;
-  return ask.exclusive || partition.oversubscribe == site::OverSubscribe::exclusive ||
-         least * 2 >= cpus || ask.least_cpus_per_node > 1 || by_default * request.gpus >= cpus ||
-         ask.tasks_given || ask.tasks_per_node > 0 || ask.cpus_per_task > 1;
+  return gets_whole_nodes || least * 2 >= cpus || ask.least_cpus_per_node > 1 ||
+         by_default * request.gpus >= cpus || ask.tasks_given || ask.tasks_per_node > 0 ||
+         ask.cpus_per_task > 1;
 }
 
 Submission LoggedJobs::as_got(const trace::Request& request, const site::Partition& partition) {
@@ -266,6 +277,7 @@ std::vector<std::string> notes_on_lacks(const site::Site& site, const trace::Tra
       case Lack::reservation:
         return name(request.reservation);
       case Lack::submit_line:
+      case Lack::time_limit:
       case Lack::count:
         break;
     }
@@ -295,7 +307,8 @@ std::vector<std::string> notes_on_lacks(const site::Site& site, const trace::Tra
   const auto say = [&](Lack lack, std::string_view what, std::string_view assumed) {
     const auto count = static_cast<std::uint64_t>(counts[static_cast<std::size_t>(lack)]);
     if (count == 0) return;
-    const std::string names = lack == Lack::submit_line ? "" : ": " + list(lack);
+    const bool has_names = lack != Lack::submit_line && lack != Lack::time_limit;
+    const std::string names = has_names ? ": " + list(lack) : "";
     said.push_back(fmt::format("{} ({}{}) {}", what, text::counted(count, "job"), names, assumed));
   };
   say(Lack::partition, "partitions that the site lacks", "are its default partition");
@@ -303,8 +316,9 @@ std::vector<std::string> notes_on_lacks(const site::Site& site, const trace::Tra
       "have neither fair share nor account limits");
   say(Lack::qos, "a QOS that the site lacks", "is the default QOS");
   say(Lack::reservation, "a reservation that the site lacks", "is none");
-  say(Lack::submit_line, "a submit line that asks for less than the job got",
-      "asks for what it got");
+  say(Lack::submit_line, "a submit line that requests less than the job got",
+      "counts as a request for what it got");
+  say(Lack::time_limit, "a time limit above that of its partition", "is the partition's");
   if (said.empty()) return {};
   return {fmt::format("policy slurm assumes: {}", fmt::join(said, "; "))};
 }

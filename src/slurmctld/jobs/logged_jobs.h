@@ -24,16 +24,18 @@ enum class Lack : std::uint8_t {
   partition,    ///< The site has none of its partitions: the default partition counts.
   association,  ///< Its user has none in its account: neither fair share nor limits of accounts.
   qos,          ///< The site does not have its QOS: the default QOS counts.
-  submit_line,  ///< Its submit line does not ask for what it got: what it got counts.
-  reservation,  ///< The site does not have its reservation: it counts as asking for none.
+  submit_line,  ///< Its submit line does not request what it got: what it got counts.
+  reservation,  ///< The site does not have its reservation: it counts as requesting none.
+  time_limit,   ///< Its time limit, perhaps extended while it ran, is above that of its partition,
+                ///< which counts.
   count         // how many there are
 };
 
 /// Translates jobs of a log into submissions.
 ///
-/// A job asks what its submit line says, if that agrees with the GPUs, nodes and CPUs in the log.
-/// Otherwise directives in its script said more, and it asks what it got: its nodes with equal
-/// GPUs, CPUs and memory on each. A job becomes eligible when the log says so: begin times, holds
+/// A job requests what its submit line says, if that agrees with the GPUs, nodes and CPUs in the
+/// log. Otherwise directives in its script said more, and it requests what it got: its nodes with
+/// equal GPUs, CPUs and memory on each. A job becomes eligible when the log says so: begin times, holds
 /// and dependencies of the submit line are left out. A job without a QOS has the default QOS of its
 /// association, or else "normal".
 class LoggedJobs {

@@ -49,6 +49,7 @@ void Controller::submit(Job job, Seconds now) {
     dormant_.insert(added.number);
     if (added.is_held && state_.priorities) state_.priorities->hold(added.number);
   } else {
+    state_.test_submission(added);
     added.eligible = now;
     if (state_.priorities) state_.priorities->set_eligible(added.number, moment(now));
     state_.enqueue(added);
@@ -283,6 +284,22 @@ void Controller::run(Seconds now) {
   }
 }
 
+bool Controller::awaits_decay() const {
+  const site::Site& site = state_.site;
+  const auto is_limit = [](const site::GroupLimits& each) {
+    return !each.tres_minutes.empty() || each.wall != kNoDuration;
+  };
+  const bool has_limits =
+      std::any_of(site.associations.begin(), site.associations.end(),
+                  [&](const site::Association& each) { return is_limit(each.group); }) ||
+      std::any_of(site.qos.begin(), site.qos.end(),
+                  [&](const site::Qos& each) { return is_limit(each.group); });
+  if (!has_limits || !state_.limits.is_on() || site.associations.empty()) return false;
+  // What has decayed to nothing holds no job back any more.
+  return site.config.priority.decay_half_life > Duration{0} &&
+         state_.priorities->usage().of(0).raw > 1;
+}
+
 Seconds Controller::next(Seconds now) const {
   const site::SchedulerSettings& settings = state_.site.config.scheduler;
   if (pass_now_ || time_changes(now)) return now;
@@ -305,7 +322,9 @@ Seconds Controller::next(Seconds now) const {
       next = std::min(next, change);
     }
   }
-  if (decays() && (is_waiting || !state_.running().empty())) next = std::min(next, next_decay_);
+  if (decays() && (!state_.running().empty() || (is_waiting && awaits_decay()))) {
+    next = std::min(next, next_decay_);
+  }
   return std::max(next, now);
 }
 

@@ -92,6 +92,8 @@ class Controller {
   bool time_changes(Seconds now) const;
   void touch();
   bool decays() const { return state_.priorities.has_value(); }
+  /// Whether jobs that wait while none runs may be held back by usage, which decays.
+  bool awaits_decay() const;
 
   State state_;
   MainPass pass_;

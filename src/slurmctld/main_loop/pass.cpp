@@ -96,9 +96,12 @@ MainPass::Outcome MainPass::try_record(Job& job, PartitionAt partition, Seconds 
   }
   const bool is_reserved = state_.reservations.apply(job, candidates, now, now + limit);
   state_.reset_weights(partition);
-  auto allocation = choose(state_.room, state_.real_question(job, partition, candidates));
+  const Question question = state_.real_question(job, partition, candidates);
+  std::optional<Allocation> allocation =
+      fit_now(state_.room, question, state_.fits(job, question)).allocation;
   if (!allocation) {
     job.reason = kResources;
+    leave_weights_of_empty_nodes(state_.table, question, candidates);
     preempt_for(state_, job, partition, candidates, now);
     if (is_reserved) {
       // Other jobs may need other nodes than those of the reservation.

@@ -120,16 +120,18 @@ std::vector<Queue::Record> preemption_order(const State& state) {
   return order;
 }
 
-std::optional<Allocation> fit_by_preemption(const State& state, const Job& job,
-                                            PartitionAt partition, const NodeBits& candidates,
-                                            Seconds now) {
+std::optional<Fit> fit_by_preemption(const State& state, const Job& job, PartitionAt partition,
+                                     const NodeBits& candidates, Seconds now) {
   if (!state.site.config.preempt.is_on()) return std::nullopt;
   const std::vector<const Job*> victims = candidates_for(state, job, partition, candidates, now);
   const Question question = state.question(job, partition, candidates);
   if (victims.empty() || can_start(state.room, question)) return std::nullopt;
   Room room = state.room;
   for (const Job* const victim : victims) room.give_back(victim->allocation);
-  return choose(room, question);
+  Fit fit{.allocation = choose(room, question)};
+  if (!fit.allocation) return std::nullopt;
+  fit.nodes = nodes_of(*fit.allocation, state.table.size());
+  return fit;
 }
 
 void preempt_for(State& state, Job& job, PartitionAt partition, const NodeBits& candidates,
@@ -143,7 +145,7 @@ void preempt_for(State& state, Job& job, PartitionAt partition, const NodeBits& 
   const Question question = state.question(job, partition, candidates);
   auto found = fit(state, question, victims);
   if (!found) return;
-  for (int pass = 0; pass < settings.reorder_count && found->second > 1; ++pass) {
+  for (int pass = 0; pass <= settings.reorder_count && found->second > 1; ++pass) {
     const auto marked = static_cast<std::ptrdiff_t>(found->second);
     if (settings.strict_order) {
       std::rotate(victims.begin(), victims.begin() + marked - 1, victims.begin() + marked);

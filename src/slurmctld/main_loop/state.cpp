@@ -91,8 +91,12 @@ State::State(const site::Site& of)
     room.watch(rules.back());
     NodeBits nodes(table.size());
     for (const site::NodeIndex node : site.partitions[at].nodes) nodes.insert(node);
+    std::int64_t cpus = 0;
+    nodes.each([&](NodeAt node) { cpus += table.nodes[node].cpus; });
     partition_nodes.push_back(std::move(nodes));
+    partition_cpus_.push_back(cpus);
   }
+  known_fits_ = KnownFits(partition_nodes, table.size());
   for (NodeAt node = 0; node < table.size(); ++node) {
     if (site.nodes[node].state.is_out()) up.erase(node);
   }
@@ -132,7 +136,7 @@ PriorityJob State::priority_job(const Job& job) const {
 
 Job& State::add(Job job, Seconds now) {
   const JobNumber number = job.number;
-  job.shape = shapes_.try_emplace(job.ask.request, shapes_.size()).first->second;
+  job.shape = add_shape(job.ask.request);
   std::stable_sort(job.partitions.begin(), job.partitions.end(), [&](auto one, auto other) {
     return site.partitions[one].priority_tier > site.partitions[other].priority_tier;
   });
@@ -152,7 +156,20 @@ void State::forget(JobNumber number) {
     priorities->end(number, time_at(std::max<Seconds>(0, found->second.end)));
   }
   basic_priority_.erase(number);
+  drop_shape(found->second.ask.request);
   jobs.erase(found);
+}
+
+std::uint32_t State::add_shape(const NodeRequest& request) {
+  const auto [at, is_new] = shapes_.try_emplace(request);
+  if (is_new) at->second.number = next_shape_++;
+  ++at->second.jobs;
+  return at->second.number;
+}
+
+void State::drop_shape(const NodeRequest& request) {
+  const auto at = shapes_.find(request);
+  if (--at->second.jobs == 0) shapes_.erase(at);
 }
 
 std::uint32_t State::priority(const Job& job, PartitionAt partition) const {
@@ -210,6 +227,7 @@ void State::run(Job& job, PartitionAt partition, Allocation allocation, Seconds 
   job.reason = kNone;
   job.planned_start = kNoSeconds;
   room.take(job.allocation);
+  forget_fits(job.allocation);
   for (const auto& [name, count] : job.ask.licenses) free_licenses[name] -= count;
   const site::TresCounts held = tres_of(job.allocation, partition);
   limits.start(job, {held, job.allocation, limit});
@@ -257,6 +275,7 @@ bool State::start(Job& job, PartitionAt partition, Allocation allocation, Second
     PriorityJob split = priority_job(task);
     priorities->submit(std::move(split), time_at(now));
   }
+  add_shape(task.ask.request);
   Job& started = jobs.insert_or_assign(task.number, std::move(task)).first->second;
   run(started, partition, std::move(allocation), now, limit);
   return true;
@@ -269,6 +288,7 @@ void State::adopt(Job& job, PartitionAt partition, Allocation allocation, Second
 void State::finish(Job& job, Seconds now) {
   ALMANAC_CHECK(job.is_running, "job {} is not running", job.number);
   room.give_back(job.allocation);
+  forget_fits(job.allocation);
   for (const auto& [name, count] : job.ask.licenses) free_licenses[name] += count;
   limits.end(job);
   const auto at = std::find_if(running_.begin(), running_.end(),
@@ -303,10 +323,13 @@ ReasonName State::check_partition(const Job& job, PartitionAt partition) const {
       job.ask.time_limit > static_cast<Seconds>(seconds(of.max_time))) {
     return kPartitionTimeLimit;
   }
-  if (of.max_nodes != site::kNoLimit && job.ask.request.min_nodes > of.max_nodes) {
+  const NodeRequest& ask = job.ask.request;
+  const bool is_above = of.max_nodes != site::kNoLimit && ask.min_nodes > of.max_nodes;
+  if (is_above || static_cast<std::size_t>(ask.min_nodes) > of.nodes.size()) {
     return kPartitionNodeLimit;
   }
-  if (job.ask.request.max_nodes > 0 && job.ask.request.max_nodes < of.min_nodes) {
+  if (ask.least_cpus() > partition_cpus_[partition]) return kPartitionConfig;
+  if (ask.max_nodes > 0 && ask.max_nodes < of.min_nodes) {
     return kPartitionNodeLimit;
   }
   return kNone;
@@ -344,6 +367,56 @@ Question State::real_question(const Job& job, PartitionAt partition, const NodeB
   Question real = question(job, partition, candidates);
   if (keeps_stale_weights) real.stale = &stale;
   return real;
+}
+
+void State::test_submission(const Job& job) {
+  if (!keeps_stale_weights || job.partitions.empty()) return;
+  const PartitionAt partition = job.partitions.front();
+  reset_weights(partition);
+  const NodeRequest& ask = job.ask.request;
+  if (ask.gpu_scope == GpuScope::none) return;
+  const NodeBits all = usable(partition);
+  // Nodes that a job holds whole are left out, unless the others are too few.
+  NodeBits shared = all;
+  for (const RunningJob& each : running_) {
+    if (!each.allocation->whole && !ask.exclusive && !rules[partition].exclusive) continue;
+    for (const Share& share : each.allocation->shares) shared.erase(share.node);
+  }
+  const Question asked = real_question(job, partition, all);
+  const int least = bounds_of(ask, rules[partition], table.size()).least_nodes;
+  if (leave_weights_of_empty_nodes(table, asked, shared) < least) {
+    leave_weights_of_empty_nodes(table, asked, all);
+  }
+}
+
+FutureFits& State::fits(const Job& job, const Question& question) {
+  const bool reads_weights =
+      question.stale != nullptr && question.request.gpu_scope == GpuScope::none &&
+      std::any_of(stale.begin(), stale.end(), [](std::uint8_t near) { return near > 0; });
+  return known_fits_.of({.shape = job.shape,
+                         .partition = question.partition.id,
+                         .candidates = question.candidates,
+                         .weights = reads_weights ? &stale : nullptr},
+                        running_);
+}
+
+void State::occupy(const Share& share) {
+  room.take({.shares = {share}});
+  known_fits_.forget(share.node);
+}
+
+void State::vacate(const Share& share) {
+  room.give_back({.shares = {share}});
+  known_fits_.forget(share.node);
+}
+
+void State::set_weight(NodeAt node, int weight) {
+  table.nodes[node].weight = weight;
+  known_fits_.forget(node);
+}
+
+void State::forget_fits(const Allocation& allocation) {
+  for (const Share& share : allocation.shares) known_fits_.forget(share.node);
 }
 
 }  // namespace almanac::slurmctld

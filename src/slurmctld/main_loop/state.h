@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "slurmctld/backfill/will_run.h"
+#include "slurmctld/backfill/known_fits.h"
 #include "slurmctld/jobs/job.h"
 #include "slurmctld/limits/limits.h"
 #include "slurmctld/main_loop/queue.h"
@@ -99,11 +99,23 @@ class State {
   /// A question that leaves no traces, and one as slurmctld asks it.
   Question question(const Job& job, PartitionAt partition, const NodeBits& candidates) const;
   Question real_question(const Job& job, PartitionAt partition, const NodeBits& candidates);
+  /// Returns what is known about a question, whose job and partition are these.
+  FutureFits& fits(const Job& job, const Question& question);
+  /// Takes from a node what others than the controller's jobs hold, or gives it back.
+  void occupy(const Share& share);
+  void vacate(const Share& share);
+  void set_weight(NodeAt node, int weight);
   const std::vector<RunningJob>& running() const { return running_; }
   /// A start, or a test of the main scheduler, resets the weights of a partition's nodes.
   void reset_weights(PartitionAt partition) {
     partition_nodes[partition].each([&](NodeAt node) { stale[node] = 0; });
   }
+
+  /// sbatch has the controller test whether the job could ever start, which changes weights.
+  ///
+  /// Source   Slurm 22.05, slurmctld/job_mgr.c (job_allocate), node_scheduler.c
+  ///          (_pick_best_nodes with SELECT_MODE_TEST_ONLY).
+  void test_submission(const Job& job);
 
   const site::Site& site;
   NodeTable table;
@@ -134,7 +146,20 @@ class State {
   site::TresCounts tres_of(const Allocation& allocation, PartitionAt partition) const;
   PriorityJob priority_job(const Job& job) const;
 
-  std::map<NodeRequest, std::uint32_t> shapes_;
+  std::uint32_t add_shape(const NodeRequest& request);
+  void drop_shape(const NodeRequest& request);
+  /// Something on the nodes has changed.
+  void forget_fits(const Allocation& allocation);
+
+  /// How many jobs ask alike, and their number. Numbers are never used again.
+  struct Shape {
+    std::uint32_t number = 0;
+    std::size_t jobs = 0;
+  };
+  std::map<NodeRequest, Shape> shapes_;
+  std::uint32_t next_shape_ = 0;
+  KnownFits known_fits_;
+  std::vector<std::int64_t> partition_cpus_;                         // by partition
   std::unordered_map<JobNumber, std::vector<Queue::Record>> filed_;  // of pending jobs
   std::unordered_map<JobNumber, std::uint32_t> basic_priority_;
   std::uint32_t next_basic_ = 4'294'901'760;

@@ -51,15 +51,13 @@ std::optional<Nodes> pick_nodes(const Room& room, const Question& question, cons
                                 std::vector<Offer>& offers) {
   make_offers(room, question, bounds, offers);
   std::int64_t cpus = 0;
-  std::set<int> steps;
-  for (const Offer& offer : offers) {
-    cpus += offer.cpus;
-    steps.insert(offer.resources());
-  }
+  for (const Offer& offer : offers) cpus += offer.cpus;
   // No pick can have more than all.
   if (cpus < bounds.cpus) return std::nullopt;
   std::optional<Nodes> nodes = try_offers(room, question, bounds, offers);
   if (nodes || static_cast<int>(offers.size()) <= bounds.least_nodes) return nodes;
+  std::set<int> steps;
+  for (const Offer& offer : offers) steps.insert(offer.resources());
   if (!steps.empty()) steps.erase(std::prev(steps.end()));  // the largest stay
   for (const int resources : steps) {
     if (!drop(offers, resources, question, bounds)) continue;

@@ -64,6 +64,21 @@ class NodeBits {
     }
     return false;
   }
+  /// Whether the members of both `one` and `other` are all in it.
+  bool includes_common(const NodeBits& one, const NodeBits& other) const {
+    for (std::size_t at = 0; at < words_.size(); ++at) {
+      if ((one.words_[at] & other.words_[at] & ~words_[at]) != 0) return false;
+    }
+    return true;
+  }
+  std::size_t hash() const {
+    std::uint64_t hash = 0;
+    for (const std::uint64_t word : words_) {
+      hash = (hash ^ word) * 0x9e37'79b9'7f4a'7c15;
+      hash ^= hash >> 32;
+    }
+    return hash;
+  }
   /// Calls `act` with each member, in ascending order.
   template <typename Act>
   void each(Act&& act) const {

@@ -133,6 +133,26 @@ Bounds bounds_of(const NodeRequest& request, const PartitionRules& partition, st
   return bounds;
 }
 
+int leave_weights_of_empty_nodes(const NodeTable& table, const Question& question,
+                                 const NodeBits& nodes) {
+  const NodeNeed need =
+      need_of(question, bounds_of(question.request, question.partition, table.size()));
+  if (need.gpus == 0 || question.stale == nullptr) return 0;
+  int suitable = 0;
+  nodes.each([&](NodeAt node) {
+    int gpus = 0;
+    for (const GpuCount& each : table.nodes[node].gpus) {
+      if (question.request.gpu_type == kAnyGpu || question.request.gpu_type == each.type) {
+        gpus += each.count;
+      }
+    }
+    if (gpus < need.gpus) return;
+    ++suitable;
+    (*question.stale)[node] = static_cast<std::uint8_t>(std::min({gpus, need.near_cap, kNoCap}));
+  });
+  return suitable;
+}
+
 void make_offers(const Room& room, const Question& question, const Bounds& bounds,
                  std::vector<Offer>& offers) {
   const NodeRequest& request = question.request;

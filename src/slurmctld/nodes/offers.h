@@ -56,6 +56,12 @@ struct Question {
   bool is_exclusive() const { return request.exclusive || partition.exclusive; }
 };
 
+/// Writes the weights that a test leaves which takes all jobs as gone: whether a job could ever
+/// start. Returns on how many of `nodes` it could. Does nothing for a CPU job, or without stale
+/// weights.
+int leave_weights_of_empty_nodes(const NodeTable& table, const Question& question,
+                                 const NodeBits& nodes);
+
 /// Returns the nodes that can hold a part of the job, in the order of the node table.
 void make_offers(const Room& room, const Question& question, const Bounds& bounds,
                  std::vector<Offer>& offers);

@@ -57,7 +57,7 @@ std::vector<cluster::Grant> Machines::take(cluster::Ledger& ledger, const cluste
   int gpus_left = demand.gpus;
   for (const Share& share : allocation.shares) {
     const auto taken = is_plain_ ? take_units(ledger, demand, share)
-                                 : take_share(ledger, demand, share, gpus_left);
+                                 : take_share(ledger, demand, share, allocation.whole, gpus_left);
     if (!taken) return ledger.undo(before), std::vector<cluster::Grant>{};
     for (const cluster::Grant& each : *taken) gpus_left -= each.count();
     grants.insert(grants.end(), taken->begin(), taken->end());
@@ -80,7 +80,7 @@ std::optional<std::vector<cluster::Grant>> Machines::take_units(cluster::Ledger&
 
 std::optional<std::vector<cluster::Grant>> Machines::take_share(cluster::Ledger& ledger,
                                                                 const cluster::Demand& demand,
-                                                                const Share& share,
+                                                                const Share& share, bool whole,
                                                                 int most_gpus) const {
   std::vector<cluster::Grant> grants;
   int cpu_milli = share.cpus * kMilli;
@@ -88,7 +88,7 @@ std::optional<std::vector<cluster::Grant>> Machines::take_share(cluster::Ledger&
   std::vector<slurmctld::GpuCount> left = share.gpus;
   for (const Piece& piece : pieces_[share.node]) {
     if (!ledger.ready(piece.node)) return std::nullopt;
-    int gpus = 0;
+    int gpus = whole ? std::min(ledger.free_on(piece.node), most_gpus) : 0;
     for (slurmctld::GpuCount& each : left) {
       if (each.type != piece.type && each.type != slurmctld::kAnyGpu) continue;
       const int more = std::min({each.count, ledger.free_on(piece.node) - gpus, most_gpus - gpus});
@@ -151,7 +151,7 @@ void Machines::hide_what_others_hold(const cluster::Ledger& ledger, slurmctld::S
     if (!is_ready(node, ledger)) continue;
     std::optional<Share>& hidden = hidden_[node];
     if (hidden) {
-      state.room.give_back({.shares = {*hidden}});
+      state.vacate(*hidden);
       hidden.reset();
     }
     Share more{.node = node};
@@ -169,7 +169,7 @@ void Machines::hide_what_others_hold(const cluster::Ledger& ledger, slurmctld::S
       }
     }
     if (more.gpus.empty() && more.cpus == 0 && more.memory_mb == 0) continue;
-    state.room.take({.shares = {more}});
+    state.occupy(more);
     hidden = std::move(more);
   }
 }

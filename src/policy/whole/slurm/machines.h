@@ -58,7 +58,7 @@ class Machines {
                                                         const slurmctld::Share& share) const;
   std::optional<std::vector<cluster::Grant>> take_share(cluster::Ledger& ledger,
                                                         const cluster::Demand& demand,
-                                                        const slurmctld::Share& share,
+                                                        const slurmctld::Share& share, bool whole,
                                                         int most_gpus) const;
 
   bool is_plain_;
