@@ -117,8 +117,12 @@ std::optional<std::vector<Lived>> Play::under(const policy::Composition& composi
   if (!conditions_.kept.empty()) {
     rules.is_kept = [&](JobId job) { return conditions_.kept.contains(log_.jobs[index(job)].id); };
   }
+  const auto& described = site != nullptr ? site : conditions_.site;
   const auto policy = schedule::make_policy(
-      composition, schedule::PlayedHost{.estimator = taught(composition), .past_use = past_use_},
+      composition,
+      schedule::PlayedHost{.estimator = taught(composition),
+                           .past_use = past_use_,
+                           .site = {.description = described, .names = &log_.names}},
       rules);
   const sim::Options options{
       .policy = composition.name,

@@ -79,9 +79,10 @@ struct Prepared {
 /// Reads and checks everything, so that a mistake shows before anything is simulated.
 Result<Prepared> prepare(const Experiment& experiment);
 
-/// Same for a given trace and cluster; those of the experiment are only names.
-Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
-                         cluster::Cluster cluster);
+/// Same for a given trace and cluster; those of the experiment are only names. `site` is the Slurm
+/// site that the cluster was made from (site::cluster_of()); null for none.
+Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace, cluster::Cluster cluster,
+                         std::shared_ptr<const site::Site> site = nullptr);
 
 /// Splits at commas.
 std::vector<std::string> parse_policies(const std::string& text);

@@ -76,6 +76,7 @@ class RowsOf {
 
 policy::Reason reason_of(const RowsOf& row) {
   return {.kind = kind_named<ReasonKind>(row["reason"]),
+          .slurm = policy::slurm_reason(row["slurm_reason"]),
           .profile = slices::profile_id(row["gpu_profile"]).value_or(slices::kNoProfile),
           .wanted = static_cast<int>(row.number("wanted")),
           .available = static_cast<int>(row.number("available")),

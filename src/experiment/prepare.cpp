@@ -24,6 +24,7 @@
 #include "predict/model_file.h"
 #include "schedule/speed_book.h"
 #include "site/cluster.h"
+#include "slurmctld/jobs/logged_jobs.h"
 #include "table/digest.h"
 #include "text/datetime.h"
 
@@ -242,6 +243,16 @@ void merge_virtual_clusters(Prepared& made) {
   made.notes.insert(made.notes.end(), made.cluster.notes.begin(), made.cluster.notes.end());
 }
 
+/// Notes what policy slurm assumes of jobs that its site does not know.
+void note_slurm_site(Prepared& made) {
+  for (const Prepared::Run& run : made.runs) {
+    if (run.site == nullptr || !(run.composition.whole == "slurm")) continue;
+    const auto notes = slurmctld::notes_on_lacks(*run.site, made.trace);
+    made.notes.insert(made.notes.end(), notes.begin(), notes.end());
+    return;
+  }
+}
+
 Result<void> read_incidents(Prepared& made) {
   const std::string& file = made.experiment.incidents;
   if (file.empty()) return {};
@@ -371,16 +382,18 @@ Result<Prepared> prepare(const Experiment& experiment) {
   if (const auto runs = compose_runs(experiment); !runs) return tl::unexpected(runs.error());
   Result<trace::Trace> trace = trace::read_trace(experiment.trace, experiment.reading);
   if (!trace) return tl::unexpected(trace.error());
-  Result<cluster::Cluster> cluster =
-      experiment.cluster.empty() ? infer_cluster(*trace) : site::read_cluster(experiment.cluster);
+  std::shared_ptr<const site::Site> site;
+  Result<cluster::Cluster> cluster = experiment.cluster.empty()
+                                         ? infer_cluster(*trace)
+                                         : site::read_cluster(experiment.cluster, &site);
   if (!cluster) return tl::unexpected(cluster.error());
   share_gpus_by(*cluster, *trace);
   note_impossible_jobs(*cluster, *trace);
-  return prepare(experiment, std::move(*trace), std::move(*cluster));
+  return prepare(experiment, std::move(*trace), std::move(*cluster), std::move(site));
 }
 
-Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
-                         cluster::Cluster cluster) {
+Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace, cluster::Cluster cluster,
+                         std::shared_ptr<const site::Site> site) {
   Result<std::vector<Prepared::Run>> runs = compose_runs(experiment);
   if (!runs) return tl::unexpected(runs.error());
   if (const auto any = check_any_job_is_simulated(trace, cluster); !any) {
@@ -402,6 +415,7 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
                 .model = nullptr,
                 .left_out = {},
                 .notes = {}};
+  for (Prepared::Run& run : made.runs) run.site = site;
   auto model = read_model(experiment.model, made.trace, made.runs);
   if (!model) return tl::unexpected(model.error());
   made.model = std::move(*model);
@@ -413,6 +427,7 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
     return tl::unexpected(read.error());
   }
   name_policies(made);
+  note_slurm_site(made);
   note_what_is_left_out(made.trace, made.cluster, made.notes);
   note_capacity_changes(made, made.notes);
   const auto limits = power_limits(made);

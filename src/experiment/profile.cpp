@@ -82,7 +82,8 @@ Result<std::unique_ptr<policy::Policy>> make_policy(
   return schedule::make_policy(run.composition,
                                schedule::SimulatedHost{.estimator = std::move(*estimator),
                                                        .binds = run.binds,
-                                                       .learns_types = run.learns_types});
+                                                       .learns_types = run.learns_types,
+                                                       .site = {run.site, &trace.names}});
 }
 
 }  // namespace almanac::experiment

@@ -15,6 +15,10 @@
 #include "script/talk.h"
 #include "trace/trace.h"
 
+namespace almanac::site {
+struct Site;
+}
+
 namespace almanac::experiment {
 
 /// A policy and what is particular to its run.
@@ -25,6 +29,8 @@ struct PolicyRun {
   bool learns_types = false;  ///< Whether it learns the speed of running jobs on GPU types.
   /// The deciding program, if the composition is scripted.
   std::shared_ptr<script::Talk> talk{};
+  /// The Slurm site that the cluster of the run was made from; null for none.
+  std::shared_ptr<const site::Site> site{};
 };
 
 /// Applies profile `name` to the options of one policy; "" changes nothing. Known: "slurm".

@@ -174,12 +174,17 @@ Result<void> write_waits(const std::string& path, const Prepared& prepared,
         const policy::Reason& reason = each.wait.reason;
         return reason.precedence.term != policy::Term::none || reason.stop_gpu_s > 0;
       });
+  const bool has_slurm = std::any_of(
+      schedule.job_waits.begin(), schedule.job_waits.end(),
+      [](const sim::JobWait& each) { return each.wait.reason.slurm != policy::SlurmReason::none; });
+  if (has_slurm) header.emplace_back("slurm_reason");
   if (has_instances) header.insert(header.end(), {"gpu_profile", "board"});
   if (has_terms) {
     header.insert(header.end(), {"precedence", "own_value", "other_value", "stop_gpu_s"});
   }
   csv.header(header);
   const auto end_row = [&](const policy::Reason& reason) {
+    if (has_slurm) csv.text(policy::name(reason.slurm));
     if (has_instances) {
       csv.text(slices::profile_name(reason.profile));
       csv.text(reason.board == nullptr ? "" : reason.board->name);

@@ -88,7 +88,8 @@ Result<std::vector<Told>> tell(const experiment::Prepared& prepared, std::size_t
   const Setting setting{.trace = prepared.trace,
                         .cluster = prepared.cluster,
                         .composition = composition,
-                        .options = playing};
+                        .options = playing,
+                        .site = prepared.runs[run].site};
   Forecaster forecaster(setting, predict::make_learned(prepared.trace.names, prepared.model),
                         std::move(*own), std::move(asked), options);
   auto policy = experiment::make_policy(prepared.runs[run], prepared.trace, prepared.model);

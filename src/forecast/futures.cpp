@@ -104,7 +104,8 @@ class Player {
     const auto policy = schedule::make_policy(
         setting_.composition,
         schedule::PlayedHost{.estimator = std::make_unique<TellingEstimator>(std::move(told)),
-                             .past_use = present_.past_use},
+                             .past_use = present_.past_use,
+                             .site = {setting_.site, &setting_.trace.names}},
         {.age_cap = setting_.age_cap,
          .is_kept = [this](JobId job) { return setting_.kept.contains(job); }});
     return sim::simulate(setting_.trace, setting_.cluster, *policy, options_);

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -25,6 +26,10 @@
 #include "sim/present.h"
 #include "sim/simulation.h"
 #include "trace/trace.h"
+
+namespace almanac::site {
+struct Site;
+}
 
 namespace almanac::forecast {
 
@@ -50,7 +55,8 @@ struct Setting {
   /// Jobs of services, from which no policy takes anything (policy::Keeping). Their end is
   /// predicted like that of any other job.
   std::unordered_set<JobId> kept{};
-  Duration age_cap = kNoDuration;  ///< See policy::age_capped().
+  Duration age_cap = kNoDuration;            ///< See policy::age_capped().
+  std::shared_ptr<const site::Site> site{};  ///< See policy::KnownSite; null for none.
 };
 
 /// Time never comes for a job that does not start, or end.

@@ -206,7 +206,8 @@ std::vector<Queue::Refused> Queue::begin(Successor next, schedule::Actuator& act
                          .past_reports = past_reports(),
                          .type_speeds = std::make_shared<predict::TypeSpeeds>(),
                          .may_share = {},
-                         .is_on = {}},
+                         .is_on = {},
+                         .site = {}},
       {.age_cap = state_.config.age_cap,
        .is_kept = [this](JobId job) { return entry_of(job).job.asked->kept; }});
   round_ = std::make_unique<schedule::Round>(cluster, *trace_, *policy_, actuator, kNoCost,

@@ -138,6 +138,7 @@ std::string in_all(const std::map<ReasonKind, Duration>& totals) {
 }
 
 void add_terms(nlohmann::ordered_json& wait, const policy::Reason& reason) {
+  if (reason.slurm != policy::SlurmReason::none) wait["slurm_reason"] = policy::name(reason.slurm);
   const auto& [term, own, others] = reason.precedence;
   if (term != policy::Term::none) {
     wait["precedence"] = policy::name(term);

@@ -17,7 +17,8 @@ namespace almanac::report {
 
 /// Returns what happened to the job, then one line for each wait with its reason.
 std::string kept_job_in_words(const experiment::KeptJob& job);
-/// Adds to the JSON of a wait what put another job first, and what a stop cost, if the reason says.
+/// Adds to the JSON of a wait Slurm's name of the reason, what put another job first, and what a
+/// stop cost, if the reason says.
 void add_terms(nlohmann::ordered_json& wait, const policy::Reason& reason);
 
 nlohmann::ordered_json kept_job_json(const experiment::KeptJob& job);

@@ -29,13 +29,16 @@ std::unique_ptr<policy::Policy> make_policy(const policy::Composition& compositi
                 .is_on = std::move(host.is_on),
                 .past_use = std::move(host.past_use),
                 .past_reports = std::move(host.past_reports),
-                .type_speeds = std::move(host.type_speeds)});
+                .type_speeds = std::move(host.type_speeds),
+                .site = std::move(host.site)});
 }
 
 std::unique_ptr<policy::Policy> make_policy(const policy::Composition& composition, PlayedHost host,
                                             const SiteRules& rules) {
   return under(rules, composition,
-               {.estimator = std::move(host.estimator), .past_use = std::move(host.past_use)});
+               {.estimator = std::move(host.estimator),
+                .past_use = std::move(host.past_use),
+                .site = std::move(host.site)});
 }
 
 std::unique_ptr<policy::Policy> make_policy(const policy::Composition& composition,
@@ -44,7 +47,8 @@ std::unique_ptr<policy::Policy> make_policy(const policy::Composition& compositi
       composition,
       {.estimator = std::move(host.estimator),
        .binds = host.binds,
-       .type_speeds = host.learns_types ? std::make_shared<predict::TypeSpeeds>() : nullptr});
+       .type_speeds = host.learns_types ? std::make_shared<predict::TypeSpeeds>() : nullptr,
+       .site = std::move(host.site)});
 }
 
 }  // namespace almanac::schedule

@@ -38,6 +38,7 @@ struct RealHost {
   std::shared_ptr<predict::TypeSpeeds> type_speeds;  ///< Null if the policy must not learn them.
   policy::MayShare may_share;                        ///< Empty = all jobs may.
   policy::IsOn is_on;                                ///< Empty = all nodes are.
+  policy::KnownSite site;
 };
 
 /// The host of jobs that are played from some moment on: a past again, as a shadow, a canary and
@@ -46,6 +47,7 @@ struct RealHost {
 struct PlayedHost {
   std::unique_ptr<predict::Estimator> estimator;
   PastUses past_use;
+  policy::KnownSite site;
 };
 
 /// The host of a log that is simulated from its first job on: nothing was used before.
@@ -53,6 +55,7 @@ struct SimulatedHost {
   std::unique_ptr<predict::Estimator> estimator;
   bool binds;         ///< See policy::Host.
   bool learns_types;  ///< The policy learns how fast jobs are on types of GPUs.
+  policy::KnownSite site;
 };
 
 std::unique_ptr<policy::Policy> make_policy(const policy::Composition& composition, RealHost host,

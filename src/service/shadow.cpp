@@ -92,8 +92,8 @@ Result<Comparison> compare(experiment::Past past, Time since, const cluster::Clu
   const auto play = [&](const policy::Composition& composition) {
     const auto made = schedule::make_policy(
         composition,
-        schedule::PlayedHost{.estimator = taught_estimator(composition, log, lessons),
-                             .past_use = used},
+        schedule::PlayedHost{
+            .estimator = taught_estimator(composition, log, lessons), .past_use = used, .site = {}},
         {.age_cap = age_cap,
          .is_kept = [&](JobId job) { return past.kept.contains(log.jobs[index(job)].id); }});
     const sim::Options options{.policy = composition.name,

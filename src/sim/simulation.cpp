@@ -539,7 +539,9 @@ void Engine::watch() {
   if (!waits.empty() && waits.back().until == kNever) {
     // Numbers that drift while the kind stays are one reason; the first ones are kept.
     const policy::Reason& last = waits.back().reason;
-    if (last.kind == reason.kind && last.other == reason.other) return;
+    if (last.kind == reason.kind && last.slurm == reason.slurm && last.other == reason.other) {
+      return;
+    }
     waits.back().until = now_;
   }
   waits.push_back({now_, kNever, reason});

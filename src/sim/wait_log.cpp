@@ -51,7 +51,10 @@ void WaitLog::note(JobId job, Time now, schedule::Round& round) {
   std::uint32_t& last = current_[index(job)].last;
   if (last > 0) {
     Wait& lasts = waits_[last - 1].wait;
-    if (lasts.reason.kind == reason.kind && lasts.reason.other == reason.other) return;
+    if (lasts.reason.kind == reason.kind && lasts.reason.slurm == reason.slurm &&
+        lasts.reason.other == reason.other) {
+      return;
+    }
     lasts.until = now;
   }
   waits_.push_back({job, {now, kNever, reason}});

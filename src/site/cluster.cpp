@@ -80,8 +80,8 @@ void set_tiers(const Site& site, cluster::Cluster& made) {
       tiers.push_back(fmt::format("{} ({})", tier, fmt::join(names, ", ")));
     }
     made.notes.push_back(
-        fmt::format("partitions that share nodes have priority tiers {}, which are "
-                    "not modelled: their jobs are of one tier",
+        fmt::format("partitions that share nodes have priority tiers {}, which only policy slurm "
+                    "models: under others their jobs are of one tier",
                     fmt::join(tiers, " and ")));
   }
 }
@@ -149,7 +149,7 @@ void note_the_rest(const Site& site, cluster::Cluster& made) {
   }
   if (rest.empty()) return;
   made.notes.push_back(
-      fmt::format("no policy models these parts of the site: {}", fmt::join(rest, ", ")));
+      fmt::format("only policy slurm models these parts of the site: {}", fmt::join(rest, ", ")));
 }
 
 }  // namespace
@@ -178,11 +178,14 @@ Result<cluster::Cluster> cluster_of(const Site& site, const std::string& path) {
   return made;
 }
 
-Result<cluster::Cluster> read_cluster(const std::string& text) {
+Result<cluster::Cluster> read_cluster(const std::string& text, std::shared_ptr<const Site>* site) {
+  if (site != nullptr) site->reset();
   if (!is_site(text)) return cluster::read_cluster(text);
-  const auto site = read_site(text);
-  if (!site) return tl::unexpected(site.error());
-  return cluster_of(*site, text);
+  auto read = read_site(text);
+  if (!read) return tl::unexpected(read.error());
+  auto made = cluster_of(*read, text);
+  if (made && site != nullptr) *site = std::make_shared<const Site>(std::move(*read));
+  return made;
 }
 
 }  // namespace almanac::site

@@ -4,6 +4,7 @@
 /// A Slurm site as a cluster that any policy can be played on.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "base/result.h"
@@ -21,7 +22,8 @@ namespace almanac::site {
 Result<cluster::Cluster> cluster_of(const Site& site, const std::string& path);
 
 /// Reads what cluster::read_cluster() reads, and a Slurm site (site/read.h): a folder of its files,
-/// slurm.conf, or the output of scontrol.
-Result<cluster::Cluster> read_cluster(const std::string& text);
+/// slurm.conf, or the output of scontrol. `site` gets the site, null if `text` describes none.
+Result<cluster::Cluster> read_cluster(const std::string& text,
+                                      std::shared_ptr<const Site>* site = nullptr);
 
 }  // namespace almanac::site

@@ -176,7 +176,7 @@ TEST_F(SiteCluster, HasTheTiersSwitchesAndLimitsOfASite) {
   EXPECT_EQ(made->vcs[1].name, "night+slow");
   EXPECT_THAT(made->notes,
               Contains(HasSubstr("priority tiers 1 (slow) and 3 (night), which are not modelled")));
-  EXPECT_THAT(made->notes, Contains(HasSubstr("no policy models these parts of the site: "
+  EXPECT_THAT(made->notes, Contains(HasSubstr("only policy slurm models these parts of the site: "
                                               "priority factors, partition limits")));
   EXPECT_EQ(made->nodes[3].rack, "top/s2");
   ASSERT_EQ(made->tenants.size(), 2U) << "eve is of two accounts";
@@ -198,7 +198,7 @@ TEST_F(SiteCluster, EveryRecordedSiteIsACluster) {
     EXPECT_EQ(made->gpus(), 48) << each.path();
     EXPECT_EQ(made->nodes.size(), 8U);
     EXPECT_TRUE(made->takes_every_job) << "all partitions share nodes";
-    EXPECT_THAT(made->notes, Contains(HasSubstr("no policy models")));
+    EXPECT_THAT(made->notes, Contains(HasSubstr("only policy slurm models")));
   }
   EXPECT_GE(clusters, 14);
 }

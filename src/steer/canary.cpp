@@ -95,7 +95,8 @@ Result<Band> expect(experiment::Past past, const std::set<std::string>& vcs,
       policy,
       schedule::PlayedHost{
           .estimator = service::taught_estimator(policy, log, lessons),
-          .past_use = schedule::past_use_of(lessons, schedule::Admission(cluster, log.names))},
+          .past_use = schedule::past_use_of(lessons, schedule::Admission(cluster, log.names)),
+          .site = {}},
       {.age_cap = age_cap,
        .is_kept = [&](JobId job) { return past.kept.contains(log.jobs[index(job)].id); }});
   const policy::Quotas quotas = past.quotas.of(log.jobs);

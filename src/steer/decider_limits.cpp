@@ -59,11 +59,11 @@ void Decider::rank_limited(const Mirror& mirror, const schedule::PastUses& past_
   policy::Composition composition = chosen_.composition;
   composition.packing = "alone";
   Idle idle;
-  const auto policy =
-      schedule::make_policy(composition,
-                            schedule::PlayedHost{.estimator = experience_.estimator(jobs.numbers()),
-                                                 .past_use = past_use},
-                            schedule::kNoSiteRules);
+  const auto policy = schedule::make_policy(
+      composition,
+      schedule::PlayedHost{
+          .estimator = experience_.estimator(jobs.numbers()), .past_use = past_use, .site = {}},
+      schedule::kNoSiteRules);
   schedule::Round round(decision_.world->cluster, experience_.log(), *policy, idle, kNoRestartCost,
                         seed_, composition.name);
   for (const auto& [name, id] : decision_.world->nodes) round.set_drained(id, true);

@@ -38,7 +38,8 @@ PlannedRound::PlannedRound(const Basis& basis, Placing& placing, Experience& exp
           .past_reports = {},  // jobs of a Slurm cluster report no metrics
           .type_speeds = experience_.type_speeds(),
           .may_share = [this](JobId host, JobId guest) { return sharing_.may_share(host, guest); },
-          .is_on = [this](NodeId node) { return !off_.contains(node); }},
+          .is_on = [this](NodeId node) { return !off_.contains(node); },
+          .site = {}},
       schedule::kNoSiteRules);
   round_ =
       std::make_unique<schedule::Round>(decision_.world->cluster, experience_.log(), *mind_, *this,

@@ -26,7 +26,8 @@ SlimmingRound::SlimmingRound(const Slimming& policy, std::shared_ptr<const World
                                                    .past_reports = {},
                                                    .type_speeds = nullptr,
                                                    .may_share = {},
-                                                   .is_on = {}},
+                                                   .is_on = {},
+                                                   .site = {}},
                                 schedule::kNoSiteRules);
   round_ = std::make_unique<schedule::Round>(cluster_, trace_, *mind_, *this, kNoRestartCost, 0,
                                              policy.composition.name);

@@ -3,6 +3,8 @@
 
 #include <charconv>
 
+#include "trace/job_id.h"
+
 namespace almanac::trace {
 namespace {
 
@@ -19,10 +21,12 @@ JobKey Trace::key(std::string_view id) {
   return JobKey{kNamed | index(names.intern(id))};
 }
 
-std::string Trace::id(JobKey key) const {
+std::string id_of(JobKey key, const Names& names) {
   const auto bits = static_cast<std::uint64_t>(key);
   if ((bits & kNamed) == 0) return std::to_string(bits);
   return std::string(names[NameId{static_cast<std::uint32_t>(bits)}]);
 }
+
+std::string Trace::id(JobKey key) const { return id_of(key, names); }
 
 }  // namespace almanac::trace

@@ -59,9 +59,11 @@ class EveryHost : public testing::TestWithParam<std::string> {
 TEST_P(EveryHost, GetsTheScheduleOfTheSimulation) {
   const std::uint64_t simulated = schedule_of(schedule::make_policy(
       composition_,
-      schedule::SimulatedHost{.estimator = estimator(), .binds = false, .learns_types = false}));
+      schedule::SimulatedHost{
+          .estimator = estimator(), .binds = false, .learns_types = false, .site = {}}));
   EXPECT_EQ(schedule_of(schedule::make_policy(
-                composition_, schedule::PlayedHost{.estimator = estimator(), .past_use = nullptr},
+                composition_,
+                schedule::PlayedHost{.estimator = estimator(), .past_use = nullptr, .site = {}},
                 schedule::kNoSiteRules)),
             simulated);
   EXPECT_EQ(schedule_of(schedule::make_policy(composition_,
@@ -70,24 +72,26 @@ TEST_P(EveryHost, GetsTheScheduleOfTheSimulation) {
                                                                  .past_reports = {},
                                                                  .type_speeds = nullptr,
                                                                  .may_share = {},
-                                                                 .is_on = {}},
+                                                                 .is_on = {},
+                                                                 .site = {}},
                                               idle_rules_)),
             simulated);
 }
 
 TEST_P(EveryHost, PlaysWithThePastAsTheRealOneRuns) {
-  EXPECT_EQ(
-      schedule_of(schedule::make_policy(
-          composition_, schedule::PlayedHost{.estimator = estimator(), .past_use = past_use()},
-          schedule::kNoSiteRules)),
-      schedule_of(schedule::make_policy(composition_,
-                                        schedule::RealHost{.estimator = estimator(),
-                                                           .past_use = past_use(),
-                                                           .past_reports = {},
-                                                           .type_speeds = nullptr,
-                                                           .may_share = {},
-                                                           .is_on = {}},
-                                        idle_rules_)));
+  EXPECT_EQ(schedule_of(schedule::make_policy(
+                composition_,
+                schedule::PlayedHost{.estimator = estimator(), .past_use = past_use(), .site = {}},
+                schedule::kNoSiteRules)),
+            schedule_of(schedule::make_policy(composition_,
+                                              schedule::RealHost{.estimator = estimator(),
+                                                                 .past_use = past_use(),
+                                                                 .past_reports = {},
+                                                                 .type_speeds = nullptr,
+                                                                 .may_share = {},
+                                                                 .is_on = {},
+                                                                 .site = {}},
+                                              idle_rules_)));
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, EveryHost, testing::ValuesIn(named_policies()),
@@ -102,7 +106,8 @@ TEST(FairShare, HearsOfThePastFromHostsThatPlay) {
     const auto policy = schedule::make_policy(
         composition,
         schedule::PlayedHost{.estimator = *experiment::make_estimator(composition, day.trace),
-                             .past_use = std::move(past_use)},
+                             .past_use = std::move(past_use),
+                             .site = {}},
         schedule::kNoSiteRules);
     sim::Options options = day.options;
     options.policy = composition.name;

@@ -31,7 +31,6 @@
 #include "report/document_directory.h"
 #include "report/page.h"
 #include "site/cluster.h"
-#include "site/read.h"
 #include "slurm/connect.h"
 #include "slurm/quotas.h"
 #include "steer/settings.h"
@@ -99,17 +98,6 @@ Result<Subject> load_slurm(const AdviseOptions& options) {
   return subject;
 }
 
-/// Reads a cluster, and into `site` the Slurm site that it is, if its files give the settings.
-Result<cluster::Cluster> load_cluster(const std::string& text,
-                                      std::shared_ptr<const site::Site>& site) {
-  if (!site::is_site(text)) return site::read_cluster(text);
-  auto read = site::read_site(text);
-  if (!read) return tl::unexpected(read.error());
-  auto cluster = site::cluster_of(*read, text);
-  if (!read->config.all.empty()) site = std::make_shared<const site::Site>(std::move(*read));
-  return cluster;
-}
-
 Result<Subject> load(const AdviseOptions& options) {
   const int sources = static_cast<int>(!options.log.path.empty()) +
                       static_cast<int>(!options.history.empty()) +
@@ -140,9 +128,11 @@ Result<Subject> load(const AdviseOptions& options) {
     subject.log = std::move(*log);
   }
   if (!options.cluster.empty()) {
-    auto cluster = load_cluster(options.cluster, subject.site);
+    auto cluster = site::read_cluster(options.cluster, &subject.site);
     if (!cluster) return tl::unexpected(cluster.error());
     known = std::move(*cluster);
+    // Files of machines alone say nothing of how Slurm schedules.
+    if (subject.site != nullptr && subject.site->config.all.empty()) subject.site.reset();
   }
   if (!known) {
     auto cluster = experiment::infer_cluster(subject.log);

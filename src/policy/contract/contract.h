@@ -225,6 +225,8 @@ class View {
   const Telemetry* telemetry = nullptr;  ///< Null = no measurements.
 
   const trace::Request& request(JobId job) const { return records_.jobs[index(job)].request; }
+  /// Returns the id of a job in its source (trace/job_id.h).
+  trace::JobKey key(JobId job) const { return records_.jobs[index(job)].id; }
   const Progress& progress(JobId job) const { return records_.progress[index(job)]; }
   /// Returns the final state of a job that has ended.
   trace::JobState state(JobId job) const {

@@ -10,12 +10,16 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/names.h"
 #include "predict/estimator.h"
 #include "predict/type_speeds.h"
 #include "trace/trace.h"
 
 namespace almanac::fragment {
 class Mix;
+}
+namespace almanac::site {
+struct Site;
 }
 
 namespace almanac::policy {
@@ -49,6 +53,16 @@ struct PastReport {
 /// ended arrives.
 using PastReports = std::function<std::vector<PastReport>(NameId group)>;
 
+/// The Slurm site of a cluster, as its controller knows it.
+struct KnownSite {
+  /// The site that the cluster was made from (site/cluster.h), so that each node of the cluster has
+  /// the name of one of the site. Null if no Slurm site is known.
+  std::shared_ptr<const site::Site> description{};
+  /// Names of users, accounts, partitions and QOS in the requests of jobs. Must outlive the policy;
+  /// null only without a description.
+  const Names* names = nullptr;
+};
+
 struct Host {
   /// Fills the estimate slot; null if no choice reads an estimate.
   std::unique_ptr<predict::Estimator> estimator{};
@@ -66,6 +80,7 @@ struct Host {
   /// Known speeds of jobs by GPU type, to which a policy may add. Null if it must not learn them:
   /// all types are equally fast, or as View::speeds says.
   std::shared_ptr<predict::TypeSpeeds> type_speeds{};
+  KnownSite site{};
 };
 
 /// What an estimate is made from.

@@ -81,11 +81,15 @@ std::string to_string(const Precedence& precedence) {
     case Term::user_share:
       return fmt::format("its user's dominant share is {}, that of this job's user {}",
                          text::human_share(its), text::human_share(mine));
+    case Term::priority:
+      return fmt::format("its priority is {:.0f}, this job's is {:.0f}", its, mine);
   }
   return "";
 }
 
-std::string to_string(const Reason& reason, const std::string& other) {
+namespace {
+
+std::string clause(const Reason& reason, const std::string& other) {
   switch (reason.kind) {
     case ReasonKind::none:
       return "nothing prevents it from starting";
@@ -107,7 +111,8 @@ std::string to_string(const Reason& reason, const std::string& other) {
     case ReasonKind::booting:
       return "waiting for nodes to boot";
     case ReasonKind::behind:
-      return fmt::format("would fit, but job {} {}", other, goes_first(reason));
+      return fmt::format("{}job {} {}", reason.slurm == SlurmReason::none ? "would fit, but " : "",
+                         other, goes_first(reason));
     case ReasonKind::reserved: {
       const std::string why = to_string(reason.precedence);
       return fmt::format("would fit, but would delay job {}, which holds a reservation{}{}", other,
@@ -178,6 +183,16 @@ std::string to_string(const Reason& reason, const std::string& other) {
       return stopped(reason, other);
   }
   return "";
+}
+
+}  // namespace
+
+std::string to_string(const Reason& reason, const std::string& other) {
+  if (reason.slurm != SlurmReason::none) {
+    const std::string what = meaning(reason.slurm);
+    return fmt::format("{}: {}", name(reason.slurm), what.empty() ? clause(reason, other) : what);
+  }
+  return clause(reason, other);
 }
 
 std::string name(ReasonKind kind) {
@@ -256,6 +271,8 @@ std::string name(Term term) {
       return "RUN_TIME";
     case Term::user_share:
       return "USER_SHARE";
+    case Term::priority:
+      return "PRIORITY";
   }
   return "";
 }

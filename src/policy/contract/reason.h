@@ -9,6 +9,7 @@
 
 #include "base/ids.h"
 #include "cluster/slices/board.h"
+#include "policy/contract/slurm_reason.h"
 
 namespace almanac::policy {
 
@@ -51,6 +52,7 @@ enum class Term : std::uint8_t {
   gittins_index,  ///< The smaller Gittins index: expected GPU-seconds per chance of ending.
   run_time,       ///< The shorter expected run time, in seconds.
   user_share,     ///< The smaller dominant share of the job's user, as a fraction.
+  priority,       ///< The higher priority in Slurm.
 };
 
 /// The term that puts another job before this one.
@@ -65,6 +67,7 @@ struct Precedence {
 /// Kept for each stretch of waiting of a simulation: 40 bytes.
 struct Reason {
   ReasonKind kind = ReasonKind::none;
+  SlurmReason slurm = SlurmReason::none;           ///< Slurm's own name, if its rules decide.
   slices::ProfileId profile = slices::kNoProfile;  ///< MIG instance requested.
   std::int32_t wanted = 0;                         ///< GPUs requested.
   std::int32_t available = 0;  ///< GPUs that are free or that limits leave; for "never", that exist

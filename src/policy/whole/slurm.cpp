@@ -1,26 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Stock Slurm: the main scheduler starts jobs in the order of priority until one does not fit, and
+/// Slurm: the main scheduler starts jobs in the order of priority until one does not fit, and
 /// backfill, every bf_interval, starts jobs that delay no planned start. Nodes are chosen as
 /// select/cons_tres chooses them.
 ///
-/// Nothing is known of the site but its nodes and virtual clusters. Everything else is Slurm's
-/// default: priority/basic (first come, first served, by tier), bf_interval=30, bf_window=1 day,
+/// If the host knows the site, its settings count: multifactor priority with fair share, partitions
+/// and tiers, limits of QOS and associations, reservations, preemption, nodes out of service. Of a
+/// job counts what a controller knows of it (slurmctld/jobs/logged_jobs.h).
+///
+/// Otherwise nothing is known but nodes and virtual clusters. Everything else is Slurm's default:
+/// priority/basic (first come, first served, by tier), bf_interval=30, bf_window=1 day,
 /// bf_resolution=60 s, bf_max_job_test=500, default_queue_depth=100, no topology plugin.
 ///
 /// Source   Slurm 22.05 to 24.05: slurmctld/job_scheduler.c, plugins/sched/backfill,
 ///          plugins/select/cons_tres.
-/// Differs  Passes and cycles take no time. A part of a GPU takes a GPU of its own. Partitions are
-///          virtual clusters, so they share no nodes. A node that failed a job is used last, as if
-///          an operator had made it heavier. A job that its node failed is eligible again after
-///          121 s, as after a requeue.
+/// Differs  Passes and cycles take no time. A part of a GPU takes a GPU of its own. A node that
+///          failed a job is used last, as if an operator had made it heavier. A job that its node
+///          failed, or that was requeued for another job, is eligible again after cred_expire (2
+///          min) and 1 s; the host decides what work it loses. Without a site, partitions are
+///          virtual clusters, so they share no nodes.
 /// Cost     O(1) per event, and where something may start: O(nodes) for each job that a pass tests
 ///          and O(nodes log(longest end)) for each job that a cycle plans
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include <fmt/format.h>
@@ -28,8 +37,13 @@
 #include "base/check.h"
 #include "policy/kit/doubted_nodes.h"
 #include "policy/registry.h"
+#include "policy/whole/slurm/machines.h"
+#include "policy/whole/slurm/outages.h"
 #include "policy/whole/slurm/plain_site.h"
+#include "policy/whole/slurm/reasons.h"
+#include "slurmctld/jobs/logged_jobs.h"
 #include "slurmctld/main_loop/controller.h"
+#include "trace/job_id.h"
 
 namespace almanac::policy::whole {
 namespace {
@@ -37,6 +51,7 @@ namespace {
 using slurmctld::Controller;
 using slurmctld::JobNumber;
 using slurmctld::NodeAt;
+using slurmctld::PartitionAt;
 using slurmctld::Seconds;
 
 /// How much heavier a node is that jobs should avoid.
@@ -47,12 +62,34 @@ Seconds second_of(Time time) {
   return ms >= 0 ? ms / 1000 : -((-ms + 999) / 1000);
 }
 
-JobNumber number_of(JobId job) { return static_cast<JobNumber>(index(job)) + 1; }
-JobId job_of(JobNumber number) { return JobId{number - 1}; }
+using Told = std::map<std::string, Values>;
+
+/// Settings of the scheduler that a user gave for the policy.
+void override(site::SchedulerSettings& settings, const Told& told, const Parameters& values) {
+  const auto is_told = [&](const char* name) { return told.contains(name); };
+  if (is_told("bf_interval_s")) {
+    settings.bf_interval = settings.bf_max_time = values.duration("bf_interval_s");
+  }
+  if (is_told("bf_window_min")) {
+    settings.bf_window = Duration{std::llround(values.number("bf_window_min") * 60'000)};
+  }
+  if (is_told("bf_resolution_s")) settings.bf_resolution = values.duration("bf_resolution_s");
+  if (is_told("bf_max_job_test")) {
+    settings.bf_max_job_test = settings.bf_node_space_size = values.whole("bf_max_job_test");
+  }
+  if (is_told("bf_max_job_user")) settings.bf_max_job_user = values.whole("bf_max_job_user");
+  if (is_told("sched_interval_s")) settings.sched_interval = values.duration("sched_interval_s");
+  if (is_told("default_queue_depth")) {
+    settings.default_queue_depth = values.whole("default_queue_depth");
+  }
+}
 
 class Slurm final : public Policy {
  public:
-  explicit Slurm(const site::SchedulerSettings& settings) : settings_(settings) {}
+  using Override = std::function<void(site::SchedulerSettings&)>;
+
+  Slurm(Override settings, KnownSite known)
+      : override_(std::move(settings)), known_(std::move(known)) {}
 
   void decide(std::span<const Event> events, const View& view, Plan& plan) override {
     now_ = second_of(view.now);
@@ -60,12 +97,16 @@ class Slurm final : public Policy {
     view_ = &view;
     plan_ = &plan;
     doubted_.hear(events, view);
-    for (const Event& event : events) take_in(event, view, plan.ledger);
-    sync_nodes(plan.ledger);
-    controller_->run(now_);
-    controller_->take_starts();
+    if (outages_.advance(now_)) notice_nodes(plan.ledger);
+    take_in(events, view, plan.ledger);
+    machines_->hide_what_others_hold(plan.ledger, controller_->state());
+    do {
+      controller_->run(now_);
+      for (const slurmctld::Start& each : controller_->take_starts()) remember(each);
+    } while (make_room());
     look_at_quotas();
-    const Seconds next = controller_->next(now_);
+    Seconds next = std::min(controller_->next(now_), outages_.next(Controller::kNothingDue));
+    for (const Stop& each : stops_) next = std::min(next, each.at);
     if (next != Controller::kNothingDue) {
       plan.wake(Time{Duration{std::max(next, now_ + 1) * 1000}});
     }
@@ -75,16 +116,19 @@ class Slurm final : public Policy {
 
   Reason why_waiting(JobId job, const View& view, cluster::Ledger& ledger) const override {
     const cluster::Demand& demand = view.demand(view.progress(job).demand);
-    if (is_aside(job)) return {.kind = ReasonKind::at_quota, .wanted = demand.gpus};
-    const slurmctld::ReasonName why = controller_->reason(number_of(job));
-    if (why == slurmctld::kPriority) {
-      if (const JobId head = head_of(view.progress(job).vc); head != job && head != kNoJob) {
-        return {.kind = ReasonKind::behind, .other = head};
-      }
+    Reason reason{.wanted = demand.gpus};
+    if (is_aside(job)) {
+      reason.kind = ReasonKind::at_quota;
+      reason.slurm = slurm_reason(slurmctld::kHostLimit);
+      return reason;
     }
-    Reason reason{.kind = ReasonKind::short_of_gpus, .wanted = demand.gpus};
-    for (const cluster::Pool& pool : ledger.pools(view.progress(job).vc)) {
-      if (pool.suits(demand)) reason.available += pool.free_gpus;
+    const slurmctld::ReasonName why = controller_->reason(number_of(job));
+    reason.slurm = slurm_reason(why);
+    reason.kind = kind_of(why);
+    if (reason.kind == ReasonKind::behind) put_first(job, reason);
+    if (reason.kind != ReasonKind::short_of_gpus) return reason;
+    for (const NodeAt node : nodes_for(job)) {
+      reason.available += machines_->free_gpus(node, demand, ledger);
     }
     if (reason.available >= demand.gpus) reason.kind = ReasonKind::fragmented;
     if (demand.is_cpu_job()) reason.kind = ReasonKind::short_of_cores;
@@ -94,34 +138,74 @@ class Slurm final : public Policy {
   void line_up(std::vector<JobId>& line) const override {
     if (!controller_) return;
     std::vector<std::vector<JobId>> lines(controller_->state().rules.size());
-    const auto add = [&](JobNumber number, std::size_t partition) {
-      if (!is_aside(job_of(number))) lines[partition].push_back(job_of(number));
+    const auto add = [&](const slurmctld::Job& job, std::size_t partition) {
+      each_waiting(job, [&](JobId each) {
+        if (!is_aside(each)) lines[partition].push_back(each);
+      });
     };
     for (const slurmctld::Queue::Record& each : controller_->state().queue) {
-      add(each.number, each.partition);
+      // A job in several partitions is in the line of the first.
+      if (each.partition == each.job->partitions.front()) add(*each.job, each.partition);
     }
     // Jobs that are not eligible yet come last.
     for (const JobNumber number : controller_->dormant()) {
-      add(number, controller_->state().find(number)->partitions.front());
+      const slurmctld::Job& job = *controller_->state().find(number);
+      add(job, job.partitions.front());
     }
     for (const std::vector<JobId>& each : lines) line.insert(line.end(), each.begin(), each.end());
   }
 
  private:
+  /// A job that must stop for another one once its grace time is over.
+  struct Stop {
+    Seconds at = 0;
+    JobId job{};
+    site::PreemptMode mode{};
+  };
+
   void open(const View& view, const cluster::Ledger& ledger) {
-    site_ = plain_site(view.cluster);
-    site_.config.scheduler = settings_;
+    const bool is_plain = known_.description == nullptr;
+    site_ = is_plain ? plain_site(view.cluster) : *known_.description;
+    override_(site_.config.scheduler);
+    if (site_.usage_at != kNoTime && site_.usage_at > view.now) forget_usage();
     controller_.emplace(site_, slurmctld::Phases{now_, now_, now_});
     slurmctld::State& state = controller_->state();
-    requests_.emplace(view.cluster, state.table);
-    outside_.resize(state.table.size());
-    seen_.assign(state.table.size(), ~std::uint32_t{0});
+    machines_.emplace(view.cluster, site_, state.table, is_plain);
+    if (is_plain) {
+      requests_.emplace(view.cluster, state.table);
+    } else {
+      logged_.emplace(site_, state.table, *known_.names);
+      outages_ = Outages(site_);
+      outages_.advance(now_);
+    }
     doubts_.resize(state.table.size());
     notice_nodes(ledger);
-    state.admits = [this](const slurmctld::Job& job) { return admits(job_of(job.number)); };
+    state.admits = [this](const slurmctld::Job& job) { return admits(next_of(job)); };
     state.takes = [this](const slurmctld::Job& job, const slurmctld::Allocation& allocation) {
-      return start(job_of(job.number), allocation);
+      return start(next_of(job), allocation);
     };
+  }
+
+  /// The usage was read after the first job: it contains that of jobs that will be played.
+  void forget_usage() {
+    site_.usage_at = kNoTime;
+    for (site::Association& each : site_.associations) each.usage = {};
+    for (site::Qos& each : site_.qos) each.usage = {};
+  }
+
+  JobNumber number_of(JobId job) const {
+    const auto found = numbers_.find(job);
+    return found == numbers_.end() ? static_cast<JobNumber>(index(job)) + 1 : found->second;
+  }
+  /// The job of the host that is a running job of the controller, or the next of an array.
+  JobId next_of(const slurmctld::Job& job) const {
+    if (job.is_array()) return JobId{static_cast<std::uint32_t>(job.ask.tasks.front())};
+    return job.task >= 0 ? JobId{static_cast<std::uint32_t>(job.task)} : JobId{job.number - 1};
+  }
+  template <typename Act>
+  void each_waiting(const slurmctld::Job& job, Act&& act) const {
+    if (!job.is_array()) return act(next_of(job));
+    for (const int task : job.ask.tasks) act(JobId{static_cast<std::uint32_t>(task)});
   }
 
   bool admits(JobId job) const {
@@ -129,11 +213,22 @@ class Slurm final : public Policy {
            plan_->quotas->has_room(view_->demand(view_->progress(job).demand).claim);
   }
 
+  void take_in(std::span<const Event> events, const View& view, const cluster::Ledger& ledger) {
+    arrays_.clear();
+    for (const Event& event : events) take_in(event, view, ledger);
+    for (auto& [id, array] : arrays_) controller_->submit(std::move(array), now_);
+    arrays_.clear();
+    for (const Stop& each : stops_) {
+      if (each.at <= now_ && view.progress(each.job).phase == Phase::running) stop(each);
+    }
+    std::erase_if(stops_, [&](const Stop& each) { return each.at <= now_; });
+  }
+
   void take_in(const Event& event, const View& view, const cluster::Ledger& ledger) {
     const JobId job{event.subject};
     switch (event.kind) {
       case EventKind::job_arrived:
-        submit(job, view, 0);
+        if (!join_array(job, view)) submit(job, view, 0);
         break;
       case EventKind::job_adopted:
         adopt(job, view);
@@ -143,10 +238,10 @@ class Slurm final : public Policy {
         break;
       case EventKind::job_failed:
         controller_->end(number_of(job), now_, true);
-        submit(job, view, site_.config.cred_expire.count() / 1000 + 1);
+        submit_again(job, view);
         break;
       case EventKind::job_withdrawn:
-        controller_->cancel(number_of(job), now_);
+        controller_->cancel_task(number_of(job), static_cast<int>(index(job)), now_);
         break;
       case EventKind::job_released:
         controller_->changed(now_);
@@ -170,12 +265,52 @@ class Slurm final : public Policy {
     controller_->submit(std::move(made), now_);
   }
 
-  slurmctld::Job make_job(JobId job, const View& view) const {
+  /// A requeued job.
+  void submit_again(JobId job, const View& view) {
+    // A task of an array is a job of its own from then on.
+    if (numbers_.contains(job)) numbers_[job] = next_number_++;
+    submit(job, view, site_.config.cred_expire.count() / 1000 + 1);
+  }
+
+  /// Tasks of an array that arrive together are one job of the controller, if they ask alike.
+  /// Returns false if the job is no such task.
+  bool join_array(JobId job, const View& view) {
+    if (!logged_) return false;
+    const std::string id = trace::id_of(view.key(job), *known_.names);
+    const std::size_t under = id.find('_');
+    if (under == std::string::npos) return false;
+    slurmctld::Job made = make_job(job, view);
+    const auto found = arrays_.find(id.substr(0, under));
+    if (found == arrays_.end()) {
+      numbers_[job] = made.number;
+      made.ask.tasks = {static_cast<int>(index(job))};
+      arrays_.emplace(id.substr(0, under), std::move(made));
+      return true;
+    }
+    slurmctld::Job& array = found->second;
+    const bool is_alike = made.ask.request == array.ask.request &&
+                          made.partitions == array.partitions && made.qos == array.qos &&
+                          made.ask.time_limit == array.ask.time_limit;
+    if (!is_alike) return false;
+    array.ask.tasks.push_back(static_cast<int>(index(job)));
+    numbers_[job] = array.number;
+    return true;
+  }
+
+  slurmctld::Job make_job(JobId job, const View& view) {
     const trace::Request& request = view.request(job);
     const Progress& progress = view.progress(job);
+    if (logged_) {
+      slurmctld::Job made = logged_->translate(request);
+      made.number = number_of(job);
+      if (numbers_.contains(job)) made.task = static_cast<int>(index(job));
+      made.extra_tier = request.priority_tier;
+      keep_to(progress.vc, made.partitions);
+      return made;
+    }
     slurmctld::Job made{.number = number_of(job)};
     made.ask.request = requests_->of(view.demand(progress.demand), progress.vc);
-    made.partitions = {static_cast<slurmctld::PartitionAt>(index(progress.vc))};
+    made.partitions = {static_cast<PartitionAt>(index(progress.vc))};
     made.extra_tier = view.tier(job);
     if (request.time_limit != kNoDuration) {
       made.ask.time_limit = (request.time_limit.count() + 999) / 1000;
@@ -184,21 +319,65 @@ class Slurm final : public Policy {
     return made;
   }
 
+  /// A job stays in its virtual cluster: partitions that share nodes.
+  void keep_to(VcId vc, std::vector<PartitionAt>& partitions) const {
+    const auto is_elsewhere = [&](PartitionAt at) {
+      const std::vector<site::NodeIndex>& nodes = site_.partitions[at].nodes;
+      return nodes.empty() || !machines_->is_in(nodes.front(), vc);
+    };
+    std::erase_if(partitions, is_elsewhere);
+    for (PartitionAt at = 0; partitions.empty() && at < site_.partitions.size(); ++at) {
+      if (!is_elsewhere(at)) partitions.push_back(at);
+    }
+  }
+
   /// Counts what a job holds as what Slurm would have allocated.
   void adopt(JobId job, const View& view) {
-    const Progress& progress = view.progress(job);
-    slurmctld::Allocation allocation{.partition =
-                                         static_cast<slurmctld::PartitionAt>(index(progress.vc))};
-    for (const cluster::Grant& grant : view.grants(job)) {
-      const auto node = static_cast<NodeAt>(index(grant.node));
-      slurmctld::Share share{.node = node,
-                             .cpus = std::max(grant.cpu_milli, grant.count()),
-                             .memory_mb = grant.memory_mb};
-      if (grant.count() > 0) share.gpus = {{0, grant.count()}};
-      allocation.shares.push_back(std::move(share));
+    slurmctld::Job made = make_job(job, view);
+    const PartitionAt partition = made.partitions.front();
+    controller_->adopt(std::move(made), partition,
+                       machines_->allocation_of(view.grants(job), partition),
+                       second_of(view.progress(job).since));
+  }
+
+  /// Stops the jobs that others preempt. Returns whether a job may start now for that.
+  bool make_room() {
+    bool any = false;
+    for (const slurmctld::Preemption& each : controller_->take_preemptions()) {
+      const slurmctld::Job* const victim = controller_->state().find(each.victim);
+      if (victim == nullptr || !victim->is_running) continue;
+      const Stop made{now_ + grace_of(*victim), next_of(*victim), each.mode};
+      const bool is_known = std::any_of(stops_.begin(), stops_.end(),
+                                        [&](const Stop& of) { return of.job == made.job; });
+      if (is_known) continue;
+      if (made.at > now_ || plan_->find(made.job) != nullptr) {
+        stops_.push_back(made);
+        stops_.back().at = std::max(made.at, now_ + 1);
+      } else {
+        stop(made);
+        any = true;
+      }
     }
-    controller_->adopt(make_job(job, view), allocation.partition, std::move(allocation),
-                       second_of(progress.since));
+    return any;
+  }
+
+  Seconds grace_of(const slurmctld::Job& victim) const {
+    const bool by_qos = site_.config.preempt.type == site::PreemptType::qos;
+    const Duration grace = by_qos && victim.qos < site_.qos.size()
+                               ? site_.qos[victim.qos].grace_time
+                               : site_.partitions[victim.runs_in].grace_time;
+    return grace.count() / 1000;
+  }
+
+  void stop(const Stop& each) {
+    for (const cluster::Grant& grant : view_->grants(each.job)) plan_->ledger.give_back(grant);
+    controller_->end(number_of(each.job), now_, true);
+    if (each.mode == site::PreemptMode::cancel) {
+      plan_->end(each.job);
+      return;
+    }
+    plan_->set(each.job, {});
+    submit_again(each.job, *view_);
   }
 
   /// Records the jobs for which no quota has room after the plan.
@@ -206,7 +385,10 @@ class Slurm final : public Policy {
     aside_.clear();
     if (plan_->quotas == nullptr) return;
     for (const auto& [number, job] : controller_->state().jobs) {
-      if (!job.is_running && !admits(job_of(number))) aside_.push_back(job_of(number));
+      if (job.is_running) continue;
+      each_waiting(job, [&](JobId each) {
+        if (!admits(each)) aside_.push_back(each);
+      });
     }
     std::sort(aside_.begin(), aside_.end());
   }
@@ -216,92 +398,83 @@ class Slurm final : public Policy {
   /// got them.
   bool start(JobId job, const slurmctld::Allocation& allocation) {
     const cluster::Demand& demand = view_->demand(view_->progress(job).demand);
-    cluster::Ledger& ledger = plan_->ledger;
-    const std::size_t before = ledger.mark();
-    std::vector<cluster::Grant> grants;
-    for (const slurmctld::Share& share : allocation.shares) {
-      const NodeId node{share.node};
-      if (demand.is_part()) {
-        for (int piece = 0; piece < share.num_gpus(); ++piece) {
-          const cluster::Grant part = ledger.find_part(node, demand);
-          if (part.gpus == 0) return ledger.undo(before), false;
-          ledger.take(part);
-          grants.push_back(part);
-        }
-        continue;
-      }
-      const int units =
-          demand.is_cpu_job() ? share.cpus / std::max(1, demand.cpu_milli) : share.num_gpus();
-      const cluster::Amount amount = demand.of(std::max(1, units));
-      if (!ledger.ready(node) || !ledger.room(node).covers(amount)) {
-        return ledger.undo(before), false;
-      }
-      grants.push_back(ledger.take(node, amount));
-    }
+    const std::vector<cluster::Grant> grants = machines_->take(plan_->ledger, demand, allocation);
+    if (grants.empty()) return false;
     plan_->set(job, {.grants = grants});
     return true;
   }
 
+  /// Tasks of arrays get a number when they start.
+  void remember(const slurmctld::Start& start) {
+    if (start.task >= 0) numbers_[JobId{static_cast<std::uint32_t>(start.task)}] = start.number;
+  }
+
   /// Reads which nodes are in service, and which ones jobs should avoid.
   void notice_nodes(const cluster::Ledger& ledger) {
-    for (NodeAt node = 0; node < seen_.size(); ++node) {
-      const NodeId id{node};
-      if (ledger.ready(id) != controller_->state().up.contains(node)) {
-        controller_->set_up(node, ledger.ready(id), now_);
-      }
-      if (doubted_.has(id) == doubts_[node]) continue;
+    for (NodeAt node = 0; node < machines_->size(); ++node) {
+      const bool is_up = machines_->is_ready(node, ledger) && !outages_.is_out(node);
+      if (is_up != controller_->state().up.contains(node)) controller_->set_up(node, is_up, now_);
+      const std::vector<NodeId> own = machines_->nodes_of(node);
+      const bool is_doubted =
+          std::any_of(own.begin(), own.end(), [&](NodeId each) { return doubted_.has(each); });
+      if (is_doubted == doubts_[node]) continue;
       doubts_[node] = !doubts_[node];
       controller_->state().table.nodes[node].weight += doubts_[node] ? kDoubt : -kDoubt;
     }
   }
 
-  /// Hides from the controller what others hold of the nodes, such as kept jobs.
-  void sync_nodes(const cluster::Ledger& ledger) {
-    slurmctld::State& state = controller_->state();
-    for (NodeAt node = 0; node < seen_.size(); ++node) {
-      const NodeId id{node};
-      const std::uint32_t changes = ledger.changes(id);
-      if (seen_[node] == changes) continue;
-      seen_[node] = changes;
-      if (!ledger.ready(id)) continue;
-      std::optional<slurmctld::Share>& outside = outside_[node];
-      if (outside) {
-        state.room.give_back({.shares = {*outside}});
-        outside.reset();
+  /// Names the first job of the queue of one of the job's partitions, and why it is first.
+  void put_first(JobId job, Reason& reason) const {
+    const slurmctld::State& state = controller_->state();
+    const slurmctld::Job* const own = state.find(number_of(job));
+    reason.kind = ReasonKind::short_of_gpus;
+    if (own == nullptr) return;
+    for (const slurmctld::Queue::Record& each : state.queue) {
+      const auto in = std::find(own->partitions.begin(), own->partitions.end(), each.partition);
+      if (in == own->partitions.end()) continue;
+      if (each.job == own) return;
+      reason.kind = ReasonKind::behind;
+      reason.other = next_of(*each.job);
+      const auto mine = static_cast<float>(state.priority(*own, each.partition));
+      const auto its = static_cast<float>(each.priority);
+      const int tier = site_.partitions[each.partition].priority_tier;
+      if (own->extra_tier + tier != each.tier) {
+        reason.precedence = {Term::tier, static_cast<float>(own->extra_tier + tier),
+                             static_cast<float>(each.tier)};
+      } else if (state.priorities && its > mine) {
+        reason.precedence = {Term::priority, mine, its};
       }
-      const cluster::Amount room = ledger.room(id);
-      slurmctld::Share more{.node = node};
-      const int gpus = state.room.free_gpus(node, slurmctld::kAnyGpu) - room.gpus;
-      if (gpus > 0) more.gpus = {{0, gpus}};
-      if (room.cpu_milli < cluster::kUnbounded) {
-        more.cpus = std::max(0, state.room.free_cpus(node) - room.cpu_milli);
-      }
-      if (room.memory_mb < cluster::kUnbounded) {
-        more.memory_mb = std::max(0, state.room.free_memory_mb(node) - room.memory_mb);
-      }
-      if (more.gpus.empty() && more.cpus == 0 && more.memory_mb == 0) continue;
-      state.room.take({.shares = {more}});
-      outside = std::move(more);
+      return;
     }
   }
 
-  /// Returns the first job of the queue of a virtual cluster.
-  JobId head_of(VcId vc) const {
-    for (const slurmctld::Queue::Record& each : controller_->state().queue) {
-      if (each.partition == index(vc)) return job_of(each.number);
+  /// Returns the nodes of the partitions of a job.
+  std::vector<NodeAt> nodes_for(JobId job) const {
+    const slurmctld::State& state = controller_->state();
+    slurmctld::NodeBits all(state.table.size());
+    if (const slurmctld::Job* const own = state.find(number_of(job))) {
+      for (const PartitionAt each : own->partitions) all |= state.partition_nodes[each];
     }
-    return kNoJob;
+    std::vector<NodeAt> nodes;
+    all.each([&](NodeAt node) { nodes.push_back(node); });
+    return nodes;
   }
 
-  site::SchedulerSettings settings_;
+  Override override_;
+  KnownSite known_;
   site::Site site_;
   std::optional<Controller> controller_;
-  std::optional<PlainRequests> requests_;
+  std::optional<Machines> machines_;
+  std::optional<PlainRequests> requests_;        // without a site
+  std::optional<slurmctld::LoggedJobs> logged_;  // with one
+  Outages outages_;
   DoubtedNodes doubted_;
-  std::vector<bool> doubts_;                              // by node: made heavier
-  std::vector<std::optional<slurmctld::Share>> outside_;  // by node: hidden by sync_nodes()
-  std::vector<std::uint32_t> seen_;  // by node: changes of the ledger when it was last read
-  std::vector<JobId> aside_;         // jobs for which no quota last had room, by number
+  std::vector<bool> doubts_;                      // by node: made heavier
+  std::map<std::string, slurmctld::Job> arrays_;  // by id: those that arrive now
+  std::unordered_map<JobId, JobNumber> numbers_;  // of tasks of arrays
+  JobNumber next_number_ = 0x2000'0000;           // of tasks that were requeued
+  std::vector<Stop> stops_;
+  std::vector<JobId> aside_;  // jobs for which no quota last had room, by number
   Seconds now_ = 0;
   // While decide() runs.
   const View* view_ = nullptr;
@@ -313,7 +486,8 @@ class Slurm final : public Policy {
 void register_slurm(Registry& registry) {
   registry.wholes.add(
       {.name = "slurm",
-       .summary = "stock Slurm: main scheduler, backfill and choice of nodes, with its delays",
+       .summary = "the site's Slurm, or stock Slurm if no site is known: priorities, limits, main "
+                  "scheduler, backfill and choice of nodes, with its delays",
        .source = "SchedMD Slurm 22.05 to 24.05",
        .traits = {.has = {Trait::reserves}},
        .parameters = {number("bf_interval_s", "time between two cycles of backfill", 30, 1, 10'800),
@@ -326,16 +500,12 @@ void register_slurm(Registry& registry) {
                              1, 86'400),
                       whole_number("default_queue_depth", "jobs that other passes look at", 100, 1,
                                    1e6)}},
-      [](const Parameters& told, const Composition&, const Host&) {
-        site::SchedulerSettings settings;
-        settings.bf_interval = settings.bf_max_time = told.duration("bf_interval_s");
-        settings.bf_window = Duration{std::llround(told.number("bf_window_min") * 60'000)};
-        settings.bf_resolution = told.duration("bf_resolution_s");
-        settings.bf_max_job_test = settings.bf_node_space_size = told.whole("bf_max_job_test");
-        settings.bf_max_job_user = told.whole("bf_max_job_user");
-        settings.sched_interval = told.duration("sched_interval_s");
-        settings.default_queue_depth = told.whole("default_queue_depth");
-        return std::make_unique<Slurm>(settings);
+      [](const Parameters& values, const Composition& composition, const Host& host) {
+        return std::make_unique<Slurm>(
+            [values, told = composition.whole.told](site::SchedulerSettings& settings) {
+              override(settings, told, values);
+            },
+            host.site);
       });
 }
 

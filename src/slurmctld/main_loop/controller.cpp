@@ -68,6 +68,13 @@ void Controller::cancel(JobNumber number, Seconds now) {
   touch();
 }
 
+void Controller::cancel_task(JobNumber number, int task, Seconds now) {
+  Job* const job = state_.find(number);
+  if (job == nullptr || job->ask.tasks.size() < 2) return cancel(number, now);
+  std::erase(job->ask.tasks, task);
+  touch();
+}
+
 void Controller::hold(JobNumber number, Seconds now) {
   Job* const job = state_.find(number);
   if (job == nullptr || job->is_running) return;

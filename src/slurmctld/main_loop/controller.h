@@ -40,6 +40,8 @@ class Controller {
   // Events, in order of time. A job of Job::array tasks is one job until its tasks start.
   void submit(Job job, Seconds now);
   void cancel(JobNumber job, Seconds now);
+  /// Cancels one pending task of an array, or a job that is no array.
+  void cancel_task(JobNumber job, int task, Seconds now);
   void hold(JobNumber job, Seconds now);
   void release(JobNumber job, Seconds now);
   /// A running job ended. `failed`: its exit code was not 0, or it was killed.
