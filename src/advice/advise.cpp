@@ -12,6 +12,7 @@
 #include "advice/recommend.h"
 #include "base/check.h"
 #include "policy/recommended.h"
+#include "slurmctld/jobs/logged_jobs.h"
 
 namespace almanac::advice {
 namespace {
@@ -149,6 +150,11 @@ Result<Advice> advise(trace::Trace log, const cluster::Cluster& nodes, const Que
   advice.recommendation = recommend(advice);
   advice.assumptions = assumptions_of(advice, nodes);
   advice.cautions = cautions_of(advice);
+  if (knows_site) {
+    for (std::string& lack : slurmctld::notes_on_lacks(*question.conditions.site, play.log())) {
+      advice.cautions.push_back(std::move(lack));
+    }
+  }
   return advice;
 }
 

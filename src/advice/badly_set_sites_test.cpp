@@ -118,8 +118,9 @@ void some_with_long_limits(Log& log, int day) {
   }
 }
 
-/// A burst of one-minute jobs that all fit.
+/// Bursts of one-minute jobs that all fit, next to a long job.
 void short_bursts(Log& log, int day) {
+  log.add(day, 0h, "long", 1, 24h, 24h);
   for (int hour = 8; hour < 16; ++hour) {
     for (int each = 0; each < 30; ++each) {
       log.add(day, hour * 1h + 7min, "user" + std::to_string(each % 4), 1, 1min, 2min);
@@ -220,8 +221,6 @@ TEST_P(BadlySetSites, AreNamedFirst) {
   }
   ASSERT_FALSE(found->changes.empty());
   EXPECT_EQ(name_of(found->changes.front().settings.front()), GetParam().expected) << all;
-  if (testing::Test::HasFailure()) return;
-  RecordProperty("changes", all);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ten, BadlySetSites, testing::ValuesIn(kSites),

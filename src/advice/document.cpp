@@ -349,7 +349,7 @@ figure::Document document(const Advice& advice, const Origin& origin) {
     figure::Section section{.id = "commands", .title = "Commands"};
     for (const auto& [command, what] :
          commands_for(advice.outcomes[*advice.best].policy, advice.reproduces)) {
-      section.text += fmt::format("{} — {}.\n\n", command, what);
+      section.text += fmt::format("{}: {}.\n\n", command, what);
     }
     made.sections.push_back(std::move(section));
   }

@@ -7,6 +7,8 @@ namespace almanac::slurmctld {
 namespace {
 
 Seconds in_seconds(Duration length) { return length.count() / 1000; }
+constexpr Seconds kMonth = 30 * 86'400;
+
 Time moment(Seconds at) { return Time{Duration{at * 1000}}; }
 
 }  // namespace
@@ -33,7 +35,8 @@ Controller::Controller(const site::Site& site, const Phases& phases, bool plan_a
 
 void Controller::touch() { full_pass_due_ = cycle_due_ = true; }
 
-void Controller::changed(Seconds) {
+void Controller::changed(Seconds now) {
+  last_event_ = std::max(last_event_, now);
   touch();
   pass_queued_ = true;
 }
@@ -101,6 +104,7 @@ void Controller::end(JobNumber number, Seconds now, bool failed) {
   purges_.emplace_back(now, number);
   state_.finish(*job, now);
   state_.forget(number);
+  last_event_ = std::max(last_event_, now);
   touch();
   if (state_.site.config.scheduler.defer) {
     pass_queued_ = true;
@@ -305,7 +309,8 @@ Seconds Controller::next(Seconds now) const {
       next = std::min(next, change);
     }
   }
-  if (decays() && (is_waiting || !state_.running().empty())) next = std::min(next, next_decay_);
+  const bool decay_matters = is_waiting && now - last_event_ < kMonth;
+  if (decays() && (decay_matters || !state_.running().empty())) next = std::min(next, next_decay_);
   return std::max(next, now);
 }
 

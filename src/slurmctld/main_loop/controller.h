@@ -61,7 +61,8 @@ class Controller {
   /// Does all that is due at `now`: passes, the decay of usage, a backfill cycle.
   void run(Seconds now);
   /// Returns when run() must be called next, at least `now`; kNothingDue if only an event can
-  /// change anything.
+  /// change anything. If nothing runs and nothing has happened for a month, the decay of usage
+  /// starts no job any more.
   Seconds next(Seconds now) const;
 
   std::vector<Start> take_starts() { return std::exchange(state_.starts, {}); }
@@ -101,6 +102,7 @@ class Controller {
   Seconds next_cycle_;  // at the earliest
   Seconds next_decay_;
   Seconds last_run_ = 0;
+  Seconds last_event_ = 0;  // of a job, node or reservation
   Seconds last_loop_ = 0;  // pass that the background loop began
   bool pass_queued_ = false;
   bool pass_now_ = false;

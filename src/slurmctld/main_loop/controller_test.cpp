@@ -107,6 +107,18 @@ TEST(Controller, ACycleWithoutContinueEndsWhereItWouldYield) {
   }
 }
 
+TEST(Controller, IsDoneWithAJobThatCanNeverStart) {
+  site::Site site = eight_nodes();
+  site.config.priority.type = site::PriorityType::multifactor;
+  site.partitions.front().max_time = 10min;
+  Clock clock(std::move(site));
+  const JobNumber never = clock.submit("-n1 -t 60");
+  clock.run_until(700);
+  EXPECT_EQ(clock.start_of(never), -1);
+  EXPECT_LT(clock.controller().next(701), 1000) << "priorities may still change";
+  EXPECT_EQ(clock.controller().next(31 * 86'400), Controller::kNothingDue);
+}
+
 TEST(Controller, AJobOfAHigherTierTakesTheNodesOfAllPartitions) {
   site::Site site = eight_nodes();
   site.partitions.push_back({.name = "urgent", .nodes = {0, 1, 2, 3}, .priority_tier = 10});
