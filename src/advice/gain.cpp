@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "advice/gain.h"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -16,6 +17,7 @@ namespace almanac::advice {
 namespace {
 
 constexpr std::size_t kDraws = 1000;
+constexpr double kLeast_s = 1;
 
 using Times = std::span<const std::uint32_t>;
 
@@ -70,8 +72,8 @@ double ratio(const Users& users) {
   double after = 0;
   for (const auto& [user, squares] : users) {
     if (squares.jobs == 0) continue;
-    before += std::sqrt(squares.before / squares.jobs);
-    after += std::sqrt(squares.after / squares.jobs);
+    before += std::max(kLeast_s, std::sqrt(squares.before / squares.jobs));
+    after += std::max(kLeast_s, std::sqrt(squares.after / squares.jobs));
   }
   return ratio(before, after);
 }

@@ -46,7 +46,7 @@ Gain gain_of(const Play& play, const std::vector<Lived>& before, const std::vect
 
 /// Returns how much shorter users wait: each user counts once, with the root mean square of the
 /// waits of the user's jobs, so that one job that waits for days counts more than many that wait
-/// for an hour. Jobs without a user are one user.
+/// for an hour. Less than a second counts as one. Jobs without a user are one user.
 Gain users_gain_of(const Play& play, const std::vector<Lived>& before,
                    const std::vector<Lived>& after, std::uint64_t seed);
 

@@ -243,6 +243,12 @@ std::vector<std::string> cautions_of(const Advice& advice) {
   if (!advice.quotas && !advice.knows_site) {
     made.emplace_back("GPU quotas were not simulated (only --slurm gateway can read them)");
   }
+  if (advice.knows_site && !advice.outcomes.empty()) {
+    made.emplace_back(
+        "other policies are simulated without the site's QOS and partition limits, reservations "
+        "and "
+        "fair share, so part of their gain may be that of the limits");
+  }
   if (advice.never_ran > 0) {
     made.push_back(
         fmt::format("{} never ran: each waits in the simulation until its owner withdrew it, and "

@@ -62,15 +62,14 @@ TEST_F(AdviseSiteCommand, RefusesSettingsThatNobodyKnows) {
   const ProgramRun done = advise({"--what-if", "PriorityWeightAgee=0"});
   EXPECT_EQ(done.status, 2);
   EXPECT_THAT(done.err, HasSubstr("did you mean PriorityWeightAge?"));
-  const ProgramRun no_site = run_program(
-      {"advise", site_ + "/sacct.txt", "--cluster", "8x8", "--what-if", "bf_continue"});
+  const ProgramRun no_site =
+      run_program({"advise", site_ + "/sacct.txt", "--cluster", "8x8", "--what-if", "bf_continue"});
   EXPECT_EQ(no_site.status, 2);
   EXPECT_THAT(no_site.err, HasSubstr("--what-if changes the settings of a Slurm site"));
 }
 
 TEST_F(AdviseSiteCommand, WritesAReport) {
-  const ProgramRun done =
-      advise({"--what-if", "bf_max_job_test=10", "--out", folder_ / "advice"});
+  const ProgramRun done = advise({"--what-if", "bf_max_job_test=10", "--out", folder_ / "advice"});
   EXPECT_EQ(done.status, 0) << done.err;
   EXPECT_TRUE(std::filesystem::exists(folder_ / "advice/advice.json"));
   EXPECT_TRUE(std::filesystem::exists(folder_ / "advice/advice_sizes.csv"));

@@ -103,7 +103,7 @@ class Controller {
   Seconds next_decay_;
   Seconds last_run_ = 0;
   Seconds last_event_ = 0;  // of a job, node or reservation
-  Seconds last_loop_ = 0;  // pass that the background loop began
+  Seconds last_loop_ = 0;   // pass that the background loop began
   bool pass_queued_ = false;
   bool pass_now_ = false;
   bool full_pass_due_ = false;  // something has changed since the last one
