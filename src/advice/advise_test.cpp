@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "advice/candidates.h"
-#include "advice/losers.h"
+#include "advice/groups.h"
 #include "advice/recommend.h"
 #include "advice/site.h"
 #include "experiment/profile.h"
@@ -50,8 +50,7 @@ trace::Trace crowded_mornings(int short_jobs, int days = 42) {
 Question question(const std::string& policies) {
   return {.weeks = 24h * 28,
           .policies = candidates(policies).value(),
-          .quotas = experiment::SiteQuotas{},
-          .seed = 1};
+          .conditions = {.quotas = experiment::SiteQuotas{}, .seed = 1}};
 }
 
 TEST(Advise, FindsTheOrderThatHelpsAndSaysHowSure) {
@@ -96,7 +95,7 @@ TEST(Advise, CountsWhatOwnersUsedBefore) {
 TEST(Advise, CapsTheAgeOfJobsUnderAllButStockSlurm) {
   const auto waits_with = [&](Duration age_cap) {
     Question asked = question("qssf");
-    asked.age_cap = age_cap;
+    asked.conditions.age_cap = age_cap;
     const auto advice = advise(crowded_mornings(30), cluster::uniform(1, 8), asked);
     EXPECT_TRUE(advice) << to_string(advice.error());
     return std::pair(advice->stock.avg_wait_s, advice->outcomes.front().figures.avg_wait_s);
@@ -193,9 +192,10 @@ TEST(Advise, GivesNoneWhereNeitherStartsNorNodesAreKnown) {
 trace::Trace recorded_by_stock(double mean, double tail) {
   trace::Trace log = crowded_mornings(30);
   const cluster::Cluster nodes = cluster::uniform(1, 8);
-  auto estimator = experiment::make_estimator(stock(), log);
+  const policy::Composition slurm = slurm_today(log, false);
+  auto estimator = experiment::make_estimator(slurm, log);
   EXPECT_TRUE(estimator);
-  const auto policy = policy::registry().make(stock(), {.estimator = std::move(*estimator)});
+  const auto policy = policy::registry().make(slurm, {.estimator = std::move(*estimator)});
   const sim::Schedule schedule = sim::simulate(
       log, nodes, *policy, {.restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s}});
   std::vector<Duration> waits;
@@ -399,7 +399,7 @@ TEST(Losers, AreThoseWhoWaitMuchLonger) {
   const auto losers = losers_of(jobs, names);
   ASSERT_EQ(losers.size(), 2U);
   EXPECT_EQ(losers[0].who, "user ann");
-  EXPECT_TRUE(losers[0].is_user);
+  EXPECT_TRUE(losers[0].is_user());
   EXPECT_EQ(losers[0].after_s, 5000);
   EXPECT_EQ(losers[1].who, "jobs of 5 to 8 GPUs");
   EXPECT_TRUE(losers_of(std::span(jobs).first(8), names).empty()) << "too few to say";
@@ -421,7 +421,7 @@ TEST(Losers, AreClassesOfUsersAndVirtualClustersToo) {
     }
   }
   std::vector<std::string> who;
-  for (const Loser& each : losers_of(jobs, names)) who.push_back(each.who);
+  for (const Group& each : losers_of(jobs, names)) who.push_back(each.who);
   EXPECT_EQ(who, (std::vector<std::string>{"jobs of 1 GPU", "jobs in large",
                                            "users with fewer than 10 jobs"}))
       << "no user has ten jobs that lose";

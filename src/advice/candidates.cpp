@@ -16,6 +16,9 @@ namespace {
 
 using policy::Trait;
 
+constexpr const char* kSlurm = "slurm";
+constexpr const char* kWithoutLimits = "easy+limit";
+
 /// What of it Slurm does not do; "" = nothing.
 std::string beyond_slurm(const policy::Composition& composition) {
   static constexpr std::pair<Trait, const char*> kBeyond[] = {
@@ -46,13 +49,22 @@ Result<policy::Composition> compose(const std::string& name) {
 
 }  // namespace
 
-policy::Composition stock() { return compose("easy+limit").value(); }
+policy::Composition slurm_today(const trace::Trace& log, bool has_site) {
+  const bool has_limits = std::any_of(log.jobs.begin(), log.jobs.end(), [](const trace::Job& job) {
+    return job.request.time_limit != kNoDuration;
+  });
+  return compose(has_site || has_limits ? kSlurm : kWithoutLimits).value();
+}
+
+bool is_slurm(const policy::Composition& composition) {
+  return composition.whole == kSlurm || composition.name == kWithoutLimits;
+}
 
 std::vector<policy::Composition> candidates() {
   std::vector<policy::Composition> made;
   for (const policy::Composition& known : policy::registry().policies()) {
     const auto one = compose(known.name);
-    if (!one || !beyond_slurm(*one).empty()) continue;
+    if (!one || is_slurm(*one) || !beyond_slurm(*one).empty()) continue;
     made.push_back(*one);
     if (known.pass == "strict" && known.order != "fifo") {
       made.push_back(compose(known.name + "+easy:1").value());

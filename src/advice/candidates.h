@@ -9,17 +9,23 @@
 
 #include "base/result.h"
 #include "policy/composition.h"
+#include "trace/trace.h"
 
 namespace almanac::advice {
 
-/// Returns the model of stock Slurm: first come, first served with its backfill, which believes the
-/// users' time limits (for a job without one, what the user's jobs took).
-policy::Composition stock();
+/// Returns the model of the Slurm that decides today: policy `slurm`. If nothing is known of a site
+/// and no job of `log` has a time limit, backfill would never start a job under it; then first
+/// come, first served with backfill that expects what the user's jobs took (easy+limit).
+policy::Composition slurm_today(const trace::Trace& log, bool has_site);
+
+/// Whether a policy is policy `slurm`, or the model in its place: no rules of Almanac bind it.
+bool is_slurm(const policy::Composition& composition);
 
 /// Returns the policies of the registry that need nothing beyond Slurm: no changes of running jobs,
 /// no leases, no preemption of jobs that are not marked for it. The recommended one is first
 /// (policy/recommended.h). Each as it is and, if it lets no job pass, also with backfill, which
-/// Slurm has anyway. What only a simulation can know is learned (service::compose).
+/// Slurm has anyway. What only a simulation can know is learned (service::compose). Slurm itself is
+/// not among them.
 std::vector<policy::Composition> candidates();
 
 /// Returns the policies in `names`, separated by commas. Fails with `usage` like

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "advice/words.h"
 #include "policy/conduct.h"
 #include "policy/registry.h"
 #include "text/human.h"
@@ -29,10 +30,6 @@ bool within(double a_s, double b_s, double factor) {
   return ratio <= factor && ratio >= 1 / factor;
 }
 
-std::string counted(std::int64_t count, const std::string& one) {
-  return text::counted(static_cast<std::uint64_t>(count), one);
-}
-
 /// Why nothing is recommended; "" = the model is like the cluster, as far as that is known.
 std::string doubt(const Advice& advice) {
   if (advice.reproduces) return "";
@@ -43,15 +40,17 @@ std::string doubt(const Advice& advice) {
            "--cluster to give the real nodes.";
   }
   return fmt::format(
-      "No recommendation: the simulation does not match your cluster. Under stock Slurm jobs wait "
-      "{} "
+      "No recommendation: the simulation does not match your cluster. Under {} jobs wait {} "
       "on average (p99 {}) in the simulation, but they really waited {} (p99 {}). The cluster may "
       "have other nodes, or limits, priorities, reservations or outages that the log does not "
       "show, "
       "or the period is too short: jobs that began before it are missing{}.",
-      human_time(advice.stock.avg_wait_s), human_time(advice.stock.p99_wait_s),
-      human_time(advice.real->avg_wait_s), human_time(advice.real->p99_wait_s),
-      advice.quotas ? "" : " (advise --slurm gateway reads limits)");
+      slurm_in_words(advice), human_time(advice.stock.avg_wait_s),
+      human_time(advice.stock.p99_wait_s), human_time(advice.real->avg_wait_s),
+      human_time(advice.real->p99_wait_s),
+      advice.quotas || advice.knows_site
+          ? ""
+          : " (--cluster SITE reads settings and limits, --slurm gateway reads quotas)");
 }
 
 /// What a few days show, for what it is worth.
@@ -102,7 +101,7 @@ std::string reason_to_keep(const Advice& advice) {
 std::string losers_in_words(const Advice& advice, const Outcome& outcome) {
   std::string made;
   if (outcome.hardest_hit) {
-    const Loser& hit = *outcome.hardest_hit;
+    const Group& hit = *outcome.hardest_hit;
     made +=
         fmt::format(" Hardest hit: {} ({}), whose average wait goes from {} to {}.", hit.who,
                     counted(hit.jobs, "job"), human_time(hit.before_s), human_time(hit.after_s));
@@ -176,6 +175,12 @@ std::string explain(const policy::Composition& composition) {
 }
 
 std::string recommend(const Advice& advice) {
+  if (advice.what_if) {
+    return advice.what_if->is_today ? fmt::format("Nothing would change: {} is today's setting.",
+                                                  in_words(*advice.what_if))
+                                    : fmt::format("With {}: {}", in_words(*advice.what_if),
+                                                  effect_in_words(*advice.what_if));
+  }
   const std::string why_not = doubt(advice);
   if (!advice.best) {
     if (!advice.reproduces) return why_not;
@@ -211,8 +216,16 @@ std::vector<std::string> assumptions_of(const Advice& advice, const cluster::Clu
   }
   made.emplace_back("the same jobs arrive at the same times and run as long as recorded");
   made.emplace_back(
-      "stock Slurm is first come, first served with backfill by time limits, without priorities, "
-      "reservations and outages");
+      advice.knows_site
+          ? "Slurm is simulated with the settings, limits and shares that the site's files give, "
+            "as they are today"
+      : advice.knows_limits
+          ? "nothing is known of Slurm's settings: it is simulated with its defaults, first come, "
+            "first served with backfill by time limits, without priorities, limits, reservations "
+            "and outages (--cluster SITE gives the settings)"
+          : "the log has no time limits: stock Slurm is first come, first served, and its backfill "
+            "expects each job to take what jobs of its user took, without priorities, reservations "
+            "and outages");
   made.emplace_back(advice.knows_eligible
                         ? "a wait begins when a job is eligible"
                         : "a wait begins at submission: the log does not say when jobs became "
@@ -227,8 +240,14 @@ std::vector<std::string> cautions_of(const Advice& advice) {
         "the log does not say when jobs started, so the simulation could not be checked against "
         "your cluster");
   }
-  if (!advice.quotas) {
+  if (!advice.quotas && !advice.knows_site) {
     made.emplace_back("GPU quotas were not simulated (only --slurm gateway can read them)");
+  }
+  if (advice.knows_site && !advice.outcomes.empty()) {
+    made.emplace_back(
+        "other policies are simulated without the site's QOS and partition limits, reservations "
+        "and "
+        "fair share, so part of their gain may be that of the limits");
   }
   if (advice.never_ran > 0) {
     made.push_back(

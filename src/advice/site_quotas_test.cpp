@@ -76,8 +76,8 @@ Result<Advice> advise_on(std::vector<slurm::Quota> quotas, bool tells_quotas = t
   // Whole days.
   Question question{.weeks = 24h * 28 - 1h,
                     .policies = candidates("fifo,sjf,qssf,drf,conservative").value(),
-                    .seed = 1};
-  if (tells_quotas) question.quotas = std::move(past->quotas);
+                    .conditions = {.seed = 1}};
+  if (tells_quotas) question.conditions.quotas = std::move(past->quotas);
   return advise(std::move(past->log), nodes, question);
 }
 

@@ -101,6 +101,18 @@ TEST(Comparison, SaysHowWellAPolicyReproducesTheLog) {
   EXPECT_EQ(comparison_table(rows, {}).find("recorded"), std::string::npos);
 }
 
+TEST(Comparison, NamesThePolicyWithTheNearestMeanWaitThatStopsNoJob) {
+  // Most jobs start at once under all of them, so they differ little in starts.
+  std::vector<experiment::Summary> rows = {summary("srtf", 990), summary("sjf", 100),
+                                           summary("easy", 800), recorded(1000)};
+  rows[0].preemptions = 5;
+  rows[0].as_recorded = 0.9;
+  rows[1].as_recorded = 0.88;
+  rows[2].as_recorded = 0.87;
+  EXPECT_NE(comparison_table(rows, {}).find("Closest match to your log: easy. 87 % of the jobs"),
+            std::string::npos);
+}
+
 TEST(Comparison, ShowsCoresAndSpeedsOnlyWhereTheyAreKnown) {
   experiment::Summary plain = summary("fifo", 400);
   plain.gpu_utilization = plain.cpu_allocation = std::nan("");

@@ -38,6 +38,10 @@ Result<Config> with_settings(const Site& site, const std::map<std::string, std::
 void read_scheduler_parameters(const Record& settings, SchedulerSettings& made,
                                std::vector<std::string>& unknown);
 
+/// Returns the words of SchedulerParameters that a schedule depends on, with their values as
+/// slurm.conf has them; a flag's is "yes" or "no".
+std::map<std::string, std::string> scheduler_parameters(const SchedulerSettings& settings);
+
 /// Reads "gang,suspend" and the like; `key` is PreemptMode.
 PreemptMode read_preempt_mode(const Record& record, const std::string& key, PreemptMode missing);
 

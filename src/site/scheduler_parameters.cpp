@@ -170,4 +170,21 @@ void read_scheduler_parameters(const Record& settings, SchedulerSettings& made,
   Parameters(settings, made, unknown).read();
 }
 
+std::map<std::string, std::string> scheduler_parameters(const SchedulerSettings& settings) {
+  std::map<std::string, std::string> made;
+  const auto add = [&](std::string_view name, std::int64_t value) {
+    made.emplace(name, fmt::format("{}", value));
+  };
+  for (const auto& [name, field] : kCounts) add(name, settings.*field);
+  for (const auto& [name, field] : kSeconds) {
+    const Duration value = settings.*field;
+    add(name, value == kNoDuration ? -1 : std::chrono::floor<std::chrono::seconds>(value).count());
+  }
+  for (const auto& [name, field] : kMicroseconds) add(name, (settings.*field).count());
+  for (const auto& [name, field] : kFlags) made.emplace(name, settings.*field ? "yes" : "no");
+  add("bf_window", std::chrono::floor<std::chrono::minutes>(settings.bf_window).count());
+  add("bf_min_prio_reserve", settings.bf_min_prio_reserve);
+  return made;
+}
+
 }  // namespace almanac::site

@@ -132,7 +132,7 @@ export interface Compared {
 
 export interface Document {
   schema: number;
-  kind: 'study' | 'run' | 'sweep' | 'runs' | 'traces' | 'prediction' | 'energy' | 'fill' | 'service' | 'trials' | 'capacity';
+  kind: 'study' | 'run' | 'sweep' | 'runs' | 'traces' | 'prediction' | 'energy' | 'fill' | 'service' | 'trials' | 'capacity' | 'advice';
   title: string;
   subtitle: string;
   facts: {label: string; value: string}[];

@@ -16,7 +16,7 @@ import {Words} from './words';
 const kKinds: Record<Document['kind'], string> = {
   study: 'Cluster study', run: 'Simulation', sweep: 'Sweep', traces: 'Comparison of traces',
   prediction: 'Prediction', runs: 'Comparison of runs',
-  energy: 'Energy', fill: 'Cluster fill', service: 'Inference service', trials: 'Tuning run', capacity: 'Capacity',
+  energy: 'Energy', fill: 'Cluster fill', service: 'Inference service', trials: 'Tuning run', capacity: 'Capacity', advice: 'Policy advice',
 };
 
 const entryOf = ({id, title}: Section) => ({id: `section-${id}`, title});

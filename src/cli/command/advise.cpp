@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac advise: would another policy serve a site better? Simulates its last weeks under each
-/// policy that can run on Slurm, and compares them with what happened and with stock Slurm.
+/// almanac advise: would another policy, or other settings of Slurm, serve a site better? Simulates
+/// its last weeks under each, and compares them with what happened and with today's Slurm.
 #include "advice/advise.h"
 
-#include <algorithm>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include "advice/candidates.h"
+#include "advice/document.h"
+#include "advice/knobs.h"
 #include "advice/site.h"
 #include "base/keep_memory.h"
+#include "cli/advice_text.h"
 #include "cli/interrupt.h"
 #include "cli/list_options.h"
 #include "cli/option_group.h"
@@ -27,26 +28,22 @@
 #include "experiment/impossible_jobs.h"
 #include "experiment/infer_cluster.h"
 #include "experiment/shares_of_cluster.h"
+#include "report/document_directory.h"
+#include "report/page.h"
 #include "site/cluster.h"
 #include "slurm/connect.h"
 #include "slurm/quotas.h"
 #include "steer/settings.h"
 #include "store/log.h"
 #include "store/store.h"
-#include "text/human.h"
-#include "text/moment.h"
 
 namespace almanac::cli {
 namespace {
 
 using advice::Advice;
-using advice::Figures;
-using advice::Gain;
-using advice::Outcome;
-using figure::Cell;
-using text::human_time;
 
-constexpr std::size_t kLosersShown = 5;
+constexpr const char* kReportKind = "advice";
+constexpr const char* kAll = "all";
 
 struct AdviseOptions {
   TraceOptions log;
@@ -55,7 +52,9 @@ struct AdviseOptions {
   std::string vc = "partition";
   std::string cluster;
   int weeks = 4;
-  std::string policies = "all";
+  std::string policies = kAll;
+  std::string what_if;
+  std::string out;
   std::uint64_t seed = 0;
   ListOptions list;
 };
@@ -63,6 +62,7 @@ struct AdviseOptions {
 struct Subject {
   trace::Trace log;
   cluster::Cluster cluster;
+  std::shared_ptr<const site::Site> site{};  ///< Null if the settings of Slurm are unknown.
   std::optional<experiment::SiteQuotas> quotas;
   std::unordered_set<trace::JobKey> kept{};
 };
@@ -128,9 +128,11 @@ Result<Subject> load(const AdviseOptions& options) {
     subject.log = std::move(*log);
   }
   if (!options.cluster.empty()) {
-    auto cluster = site::read_cluster(options.cluster);
+    auto cluster = site::read_cluster(options.cluster, &subject.site);
     if (!cluster) return tl::unexpected(cluster.error());
     known = std::move(*cluster);
+    // Files of machines alone say nothing of how Slurm schedules.
+    if (subject.site != nullptr && subject.site->config.all.empty()) subject.site.reset();
   }
   if (!known) {
     auto cluster = experiment::infer_cluster(subject.log);
@@ -144,206 +146,82 @@ Result<Subject> load(const AdviseOptions& options) {
   return subject;
 }
 
-std::string spelled(const Gain& gain) {
-  return gain.sure
-             ? fmt::format("{:.2f} ({:.2f} .. {:.2f})", gain.times, gain.sure->from, gain.sure->to)
-             : fmt::format("{:.2f}", gain.times);
-}
-
-/// What was recorded, stock Slurm or a policy, which alone has an outcome.
-struct Compared {
-  std::string name;
-  Figures figures;
-  const Outcome* outcome = nullptr;
-};
-
-figure::Listing rows_of(const Advice& advice) {
-  std::vector<Compared> all;
-  if (advice.real) all.push_back({"as recorded", *advice.real});
-  all.push_back({"stock Slurm (simulated)", advice.stock});
-  for (const Outcome& each : advice.outcomes) all.push_back({each.policy, each.figures, &each});
-  figure::Rows rows(all);
-  const auto add_time = [&](const char* name, const char* label, double Figures::*of) -> auto& {
-    return rows.add(
-        name, label, [of](const Compared& each) { return each.figures.*of; }, text::human_time);
-  };
-  const auto add_gain = [&](const char* name, const char* label, Gain Outcome::*of) {
-    rows.add(name, label, [of](const Compared& each) {
-      if (each.outcome == nullptr) return Cell::nothing("");
-      const Gain& gain = each.outcome->*of;
-      return Cell(gain.times, spelled(gain));
-    });
-  };
-  rows.add("policy", "POLICY", &Compared::name);
-  add_time("avg_wait_s", "WAIT", &Figures::avg_wait_s).key();
-  add_time("p99_wait_s", "WAIT P99", &Figures::p99_wait_s).detail();
-  add_time("avg_jct_s", "JCT", &Figures::avg_jct_s);
-  add_time("p99_jct_s", "JCT P99", &Figures::p99_jct_s).detail();
-  add_gain("wait_shorter", "WAIT SPEEDUP (95 %)", &Outcome::wait);
-  add_gain("jct_shorter", "JCT SPEEDUP (95 %)", &Outcome::jct);
-  rows.add("users_losing", "USERS WAITING LONGER", [](const Compared& each) {
-    return each.outcome == nullptr ? Cell::nothing("") : Cell(each.outcome->users_losing);
-  });
-  return rows;
-}
-
-/// Says how to run the policy next to Slurm, beginning with what changes nothing. A policy that
-/// is not recommended is only to be watched.
-std::string switch_in_words(const std::string& policy, bool is_recommended) {
-  const std::string shadow = "almanac serve --engine slurm --policy " + policy;
-  std::vector<std::pair<std::string_view, std::string_view>> steps = {
-      {"almanac slurm doctor", "checks what works here, and what to change"},
-      {shadow, "shadow mode: shows what it would do, changes nothing"}};
-  if (is_recommended) {
-    steps.emplace_back("almanac slurm levers order on", "queue order follows the policy");
-    steps.emplace_back("almanac slurm undo", "restores everything");
-  }
-  std::string made =
-      fmt::format("\nTo {} {} on your Slurm cluster:\n", is_recommended ? "run" : "watch", policy);
-  for (const auto& [command, what] : steps) {
-    made += fmt::format("  {:{}}  {}\n", command, shadow.size(), what);
-  }
-  return made;
-}
-
-/// The recommendation, and what the rows are of.
-std::string introduction(const Advice& advice) {
-  std::string made = fmt::format("{}\n\n", advice.recommendation);
-  made += fmt::format("Compared on {} that ran{}, submitted from {} to {}\n",
-                      text::counted(static_cast<std::uint64_t>(advice.jobs), "job"),
-                      advice.users > 0
-                          ? " of " + text::counted(static_cast<std::uint64_t>(advice.users), "user")
-                          : "",
-                      text::moment(advice.since), text::moment(advice.until));
-  if (advice.quotas)
-    made += fmt::format("Simulated GPU quotas, as they are today: {}\n", *advice.quotas);
-  made += "\n";
-  return made;
-}
-
-/// Who would lose, what was assumed, and what to do.
-std::string explanation(const Advice& advice) {
-  std::string made;
-  std::size_t width = 0;
-  for (const Outcome& outcome : advice.outcomes) width = std::max(width, outcome.policy.size());
-  made += "\nPolicies:\n";
-  for (const Outcome& outcome : advice.outcomes) {
-    made += fmt::format("  {:{}}  {}\n", outcome.policy, width, outcome.summary);
-  }
-  if (advice.best) {
-    const Outcome& best = advice.outcomes[*advice.best];
-    if (!best.losers.empty()) {
-      made += fmt::format("\nUsers and classes of jobs that would wait longer under {}:\n",
-                          best.policy);
-      for (std::size_t at = 0; at < std::min(kLosersShown, best.losers.size()); ++at) {
-        const advice::Loser& loser = best.losers[at];
-        made += fmt::format("  {} ({}): {} instead of {}\n", loser.who,
-                            text::counted(static_cast<std::uint64_t>(loser.jobs), "job"),
-                            human_time(loser.after_s), human_time(loser.before_s));
-      }
-      if (best.losers.size() > kLosersShown) {
-        made +=
-            fmt::format("  and {} more; -o json lists them\n", best.losers.size() - kLosersShown);
-      }
+/// What to compare; takes the subject's conditions.
+Result<advice::Question> question_of(const AdviseOptions& options, Subject& subject,
+                                     std::vector<policy::Composition> policies) {
+  advice::Question made{.weeks = 24h * 7 * options.weeks};
+  if (!options.what_if.empty()) {
+    if (subject.site == nullptr) {
+      return fail(Code::usage, "--what-if changes the settings of a Slurm site, which is not known",
+                  {},
+                  "give its files: --cluster slurm.conf, or the folder that almanac slurm "
+                  "snapshot writes");
     }
+    auto settings = advice::parse_settings(options.what_if, *subject.site);
+    if (!settings) return tl::unexpected(settings.error());
+    made.what_if = std::move(*settings);
   }
-  made += "\n";
-  for (const std::string& caution : advice.cautions) made += fmt::format("Note: {}.\n", caution);
-  made += fmt::format("Assumptions: {}.\n", fmt::join(advice.assumptions, "; "));
-  if (advice.best) {
-    made += switch_in_words(advice.outcomes[*advice.best].policy, advice.reproduces);
-  }
+  // One change alone is quick; policies are compared with it only on request.
+  if (made.what_if.empty() || options.policies != kAll) made.policies = std::move(policies);
+  made.search_knobs = subject.site != nullptr && made.what_if.empty();
+  made.conditions = {.quotas = std::move(subject.quotas),
+                     .kept = std::move(subject.kept),
+                     .age_cap = steer::OrderSettings{}.age_cap,
+                     .site = subject.site,
+                     .seed = options.seed,
+                     .stop = &interrupted()};
   return made;
 }
 
-using Json = nlohmann::ordered_json;
-
-Json as_json(const Figures& figures) {
-  return {{"avg_wait_s", figures.avg_wait_s},
-          {"p99_wait_s", figures.p99_wait_s},
-          {"avg_jct_s", figures.avg_jct_s},
-          {"p99_jct_s", figures.p99_jct_s}};
+/// How many simulations answer it.
+std::size_t simulations(const advice::Question& question, const Subject& subject) {
+  const std::size_t knobs =
+      question.search_knobs ? advice::knobs_of(*subject.site, subject.log).size() : 0;
+  return 1 + question.policies.size() + knobs + (question.what_if.empty() ? 0 : 1);
 }
 
-Json as_json(const Gain& gain) {
-  return {{"times", gain.times},
-          {"from", gain.sure ? Json(gain.sure->from) : Json()},
-          {"to", gain.sure ? Json(gain.sure->to) : Json()}};
-}
-
-Json as_json(const advice::Loser& loser) {
-  return {{"who", loser.who},
-          {"jobs", loser.jobs},
-          {"before_s", loser.before_s},
-          {"after_s", loser.after_s}};
-}
-
-Json as_json(const Advice& advice) {
-  Json document{{"since_s", seconds(advice.since)},
-                {"until_s", seconds(advice.until)},
-                {"jobs", advice.jobs},
-                {"users", advice.users},
-                {"days", advice.days},
-                {"jobs_left_out", advice.never},
-                {"jobs_never_ran", advice.never_ran},
-                {"waits_from", advice.knows_eligible ? "eligible" : "submission"},
-                {"reproduces", advice.reproduces},
-                {"quotas_played", advice.quotas ? Json(*advice.quotas) : Json()}};
-  document["real"] = advice.real ? as_json(*advice.real) : Json();
-  document["stock"] = as_json(advice.stock);
-  document["policies"] = Json::array();
-  for (const Outcome& outcome : advice.outcomes) {
-    Json made = as_json(outcome.figures);
-    made["policy"] = outcome.policy;
-    made["wait_shorter"] = as_json(outcome.wait);
-    made["jct_shorter"] = as_json(outcome.jct);
-    made["summary"] = outcome.summary;
-    made["hardest_hit"] = outcome.hardest_hit ? as_json(*outcome.hardest_hit) : Json();
-    made["losers"] = Json::array();
-    for (const advice::Loser& loser : outcome.losers) made["losers"].push_back(as_json(loser));
-    document["policies"].push_back(std::move(made));
-  }
-  document["best"] = advice.best ? Json(advice.outcomes[*advice.best].policy) : Json();
-  document["recommendation"] = advice.recommendation;
-  document["assumptions"] = advice.assumptions;
-  document["cautions"] = advice.cautions;
-  return document;
-}
-
-Result<int> advise(const AdviseOptions& options) {
+Result<int> advise(const AdviseOptions& options, const std::vector<std::string>& command) {
   keep_memory();  // from one run to the next
   auto policies = advice::candidates(options.policies);
   if (!policies) return tl::unexpected(policies.error());
   auto subject = load(options);
   if (!subject) return tl::unexpected(subject.error());
-  advice::Progress progress(policies->size() + 1);
-  const advice::Question question{.weeks = 24h * 7 * options.weeks,
-                                  .policies = std::move(*policies),
-                                  .quotas = std::move(subject->quotas),
-                                  .kept = std::move(subject->kept),
-                                  .age_cap = steer::OrderSettings{}.age_cap,
-                                  .seed = options.seed,
-                                  .stop = &interrupted(),
-                                  .progress = &progress};
+  auto question = question_of(options, *subject, std::move(*policies));
+  if (!question) return tl::unexpected(question.error());
+  if (!options.out.empty()) {
+    auto opened = report::open_document_directory(options.out, kReportKind);
+    if (!opened) return tl::unexpected(opened.error());
+  }
+  advice::Progress progress(simulations(*question, *subject));
+  question->conditions.progress = &progress;
+  const advice::Origin origin{
+      .log = subject->log.path, .sha256 = subject->log.sha256, .command = command};
   Result<Advice> made = tl::unexpected(Error{});
   {
     const ProgressBar bar("simulating policies", [&] { return progress.done(); });
-    made = advice::advise(std::move(subject->log), subject->cluster, question);
+    made = advice::advise(std::move(subject->log), subject->cluster, *question);
   }
   if (!made) return interrupted() ? Result<int>(kInterrupted) : tl::unexpected(made.error());
+  if (!options.out.empty()) {
+    const auto written = report::write_document(options.out, advice::document(*made, origin));
+    if (!written) return tl::unexpected(written.error());
+    note(report::has_page() ? fmt::format("report: {}/report.html", options.out)
+                            : std::string(report::kNoPage));
+  }
   if (options.list.wants_document()) {
-    fmt::print("{}\n", as_json(*made).dump(2));
+    fmt::print("{}\n", advice_json(*made));
     return kDone;
   }
-  if (options.list.explains()) fmt::print("{}", introduction(*made));
-  return options.list.print(rows_of(*made), explanation(*made));
+  if (options.list.explains()) fmt::print("{}", advice_introduction(*made));
+  return options.list.print(advice_rows(*made), advice_explanation(*made));
 }
 
 }  // namespace
 
 void register_advise(Program& program) {
-  CLI::App& command = program.command(Purpose::schedule, "advise",
-                                      "Recommend a scheduling policy from your cluster's job log");
+  CLI::App& command = program.command(
+      Purpose::schedule, "advise",
+      "Recommend a scheduling policy, and settings of your Slurm, from your job log");
   const auto options = std::make_shared<AdviseOptions>();
   options->log.add_to(command, "LOG");
   command.get_option("LOG")->required(false);
@@ -376,6 +254,16 @@ void register_advise(Program& program) {
       ->type_name("LIST")
       ->capture_default_str()
       ->group(heading(Group::policies));
+  command
+      .add_option("--what-if", options->what_if,
+                  "Settings of the site of --cluster to change together, instead of comparing "
+                  "policies: keys of slurm.conf, words of SchedulerParameters, qos.NAME.LIMIT and "
+                  "partition.NAME.LIMIT, each =VALUE")
+      ->type_name("LIST")
+      ->group(heading(Group::policies));
+  command.add_option("--out", options->out, "Folder for a report: one HTML page and its numbers")
+      ->type_name("DIR")
+      ->group(heading(Group::output));
   command.add_option("--seed", options->seed, "Random seed")
       ->check(seed_number())
       ->type_name("N")
@@ -385,8 +273,12 @@ void register_advise(Program& program) {
   add_example(command, "almanac advise --slurm gateway --weeks 6");
   add_example(command, "almanac advise --slurm commands --vc account");
   add_example(command, "almanac advise --history past --cluster cluster.toml");
+  add_example(command, "almanac advise sacct.txt --cluster site --out advice");
+  add_example(
+      command,
+      "almanac advise sacct.txt --cluster site --what-if PriorityWeightAge=5000,bf_continue");
   add_example(command, "almanac advise venus.csv.zst --policy qssf,sjf+easy:1 -o json");
-  program.on(command, [options] { return advise(*options); });
+  program.on(command, [options, &program] { return advise(*options, program.command_line); });
 }
 
 }  // namespace almanac::cli

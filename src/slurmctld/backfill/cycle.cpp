@@ -15,6 +15,17 @@ Seconds whole_seconds(Duration length) { return length.count() / 1000; }
 /// Tests of one job at later and later times; more than that never end well.
 constexpr int kMostTries = 1000;
 
+/// Returns how many jobs a cycle tests before it yields its locks for the first time, by the time
+/// that sdiag gives for a test; no number of jobs is enough if that is unknown.
+int tests_before_yield(const site::Site& site) {
+  constexpr int kNever = 1'000'000'000;
+  if (!site.diagnostics || !(site.diagnostics->backfill_mean_try_depth > 0)) return kNever;
+  const double test_us =
+      site.diagnostics->backfill_mean_us / site.diagnostics->backfill_mean_try_depth;
+  const auto yield_us = static_cast<double>(site.config.scheduler.bf_yield_interval.count());
+  return test_us > 0 ? static_cast<int>(std::clamp<double>(yield_us / test_us, 1, kNever)) : kNever;
+}
+
 }  // namespace
 
 void BackfillCycle::run(Seconds now, bool plan_all) {
@@ -34,12 +45,15 @@ void BackfillCycle::run(Seconds now, bool plan_all) {
       order = startable_records();
     }
   }
+  const int most_tests = settings.bf_continue
+                             ? settings.bf_max_job_test
+                             : std::min(settings.bf_max_job_test, tests_before_yield(state_.site));
   std::set<std::pair<JobNumber, PartitionAt>> refused_arrays;
   for (std::size_t at = 0; at < order.size(); ++at) {
     Job& job = *order[at].job;
     const PartitionAt partition = order[at].partition;
     if (job.is_running) continue;
-    if (counts_.total >= settings.bf_max_job_test) return;
+    if (counts_.total >= most_tests) return;
     if (static_cast<int>(space_->records().size()) >= settings.bf_node_space_size) return;
     if (settings.bf_max_job_start > 0 && counts_.started >= settings.bf_max_job_start) return;
     if (refused_arrays.contains({job.array, partition})) continue;

@@ -16,7 +16,8 @@ namespace almanac::slurmctld {
 /// for the others.
 ///
 /// Source   Slurm 22.05, plugins/sched/backfill/backfill.c (_attempt_backfill).
-/// Differs  Takes no time, so it never yields.
+/// Differs  Takes no time. Without bf_continue, a cycle ends where a real one would first yield its
+///          locks, as if jobs always changed meanwhile; only if sdiag gives the time of a test.
 class BackfillCycle {
  public:
   explicit BackfillCycle(State& state) : state_(state) {}

@@ -90,6 +90,35 @@ TEST(Controller, BackfillsWhatDelaysNoPlannedStart) {
   EXPECT_EQ(clock.start_of(wide), 600);
 }
 
+TEST(Controller, ACycleWithoutContinueEndsWhereItWouldYield) {
+  for (const bool continues : {false, true}) {
+    site::Site site = eight_nodes();
+    // A test takes 1 s, so the locks are yielded after two.
+    site.diagnostics = {.backfill_mean_us = 10e6, .backfill_mean_try_depth = 10};
+    site.config.scheduler.bf_continue = continues;
+    Clock clock(std::move(site));
+    clock.submit("-N6 -n6 --exclusive -t 10");
+    clock.run_until(1);
+    clock.submit("-N8 -n8 -t 10");
+    clock.submit("-N8 -n8 -t 10");
+    const JobNumber brief = clock.submit("-n1 -t 5");
+    clock.run_until(120);
+    EXPECT_EQ(clock.start_of(brief), continues ? 30 : -1);
+  }
+}
+
+TEST(Controller, IsDoneWithAJobThatCanNeverStart) {
+  site::Site site = eight_nodes();
+  site.config.priority.type = site::PriorityType::multifactor;
+  site.partitions.front().max_time = 10min;
+  Clock clock(std::move(site));
+  const JobNumber never = clock.submit("-n1 -t 60");
+  clock.run_until(700);
+  EXPECT_EQ(clock.start_of(never), -1);
+  EXPECT_LT(clock.controller().next(701), 1000) << "priorities may still change";
+  EXPECT_EQ(clock.controller().next(31 * 86'400), Controller::kNothingDue);
+}
+
 TEST(Controller, AJobOfAHigherTierTakesTheNodesOfAllPartitions) {
   site::Site site = eight_nodes();
   site.partitions.push_back({.name = "urgent", .nodes = {0, 1, 2, 3}, .priority_tier = 10});

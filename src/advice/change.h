@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What one change of a Slurm site's settings would do, and to whom.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "advice/gain.h"
+#include "advice/groups.h"
+#include "advice/play.h"
+#include "advice/settings.h"
+#include "base/result.h"
+
+namespace almanac::advice {
+
+struct Change {
+  std::vector<Setting> settings{};
+  std::vector<std::string> today{};  ///< Today's value of each setting.
+  std::vector<Line> lines{};         ///< What makes the change on the real site.
+  bool is_today = false;             ///< Every value is today's: nothing changes.
+  Figures before{};
+  Figures after{};
+  Gain wait{};   ///< Of the mean wait.
+  Gain jct{};    ///< Of the mean time to completion.
+  Gain users{};  ///< See users_gain_of().
+  std::vector<Group> groups{};
+  std::vector<Group> losers{};
+};
+
+/// Returns the waits of the jobs that count before and after.
+std::vector<Waited> waited(const Play& play, const std::vector<Lived>& before,
+                           const std::vector<Lived>& after);
+
+/// Simulates the site of `play` with `settings` changed, and compares it with `today`. Fails with
+/// usage for a value that cannot be right, and with `unavailable` when stopped. Cost: one
+/// simulation.
+Result<Change> change_of(const Play& play, const std::vector<Lived>& today,
+                         std::span<const Setting> settings);
+
+/// Returns "bf_max_job_test 2 -> 500, bf_continue no -> yes".
+std::string in_words(const Change& change);
+
+}  // namespace almanac::advice

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "advice/words.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "text/human.h"
+
+namespace almanac::advice {
+namespace {
+
+using text::human_share;
+using text::human_time;
+
+/// "3.10 times shorter (95 % CI 2.40 to 4.00)".
+std::string in_words(const Gain& gain) {
+  const bool is_longer = gain.times < 1;
+  const double times = is_longer ? 1 / gain.times : gain.times;
+  std::string made = fmt::format("{:.2f} times {}", times, is_longer ? "longer" : "shorter");
+  if (!gain.sure) return made + " (how certain that is, this log does not show)";
+  const double from = is_longer ? 1 / gain.sure->to : gain.sure->from;
+  const double to = is_longer ? 1 / gain.sure->from : gain.sure->to;
+  return made + fmt::format(" (95 % CI {:.2f} to {:.2f})", from, to);
+}
+
+std::string losers_in_words(const Change& change) {
+  if (change.losers.empty()) return "No user and no class of jobs would wait noticeably longer.";
+  const Group& worst = change.losers.front();
+  return fmt::format(
+      "{} would wait noticeably longer, most of all {}: {} instead of {}.",
+      text::counted(change.losers.size(), "user or class of jobs", "users and classes of jobs"),
+      worst.who, human_time(worst.after_s), human_time(worst.before_s));
+}
+
+}  // namespace
+
+std::string counted(std::int64_t count, const std::string& one) {
+  return text::counted(static_cast<std::uint64_t>(count), one);
+}
+
+std::string slurm_in_words(const Advice& advice) {
+  return advice.knows_site ? "your Slurm" : "stock Slurm";
+}
+
+std::string reproduction_in_words(const Advice& advice) {
+  if (!advice.reproduction) {
+    return "The log does not say when jobs started, so the simulation could not be checked against "
+           "it.";
+  }
+  const Fit& all = advice.reproduction->all;
+  return fmt::format(
+      "Simulated with {}, {} of {} wait as recorded within 10 minutes, {} within 10 % (or a "
+      "minute). Mean wait: {} recorded, {} simulated.",
+      advice.knows_site ? "the settings of your site" : "stock Slurm's default settings",
+      human_share(all.near), counted(all.jobs, "job"), human_share(all.tenth),
+      human_time(all.recorded_s), human_time(all.simulated_s));
+}
+
+std::string causes_in_words(const Reproduction& reproduction) {
+  std::int64_t missed = 0;
+  std::vector<std::string> causes;
+  for (const auto& [cause, jobs] : reproduction.causes) {
+    missed += jobs;
+    causes.push_back(fmt::format("{} {}", to_string(cause), text::grouped(jobs)));
+  }
+  if (missed == 0) return "";
+  return fmt::format(
+      "{} off by more than 10 minutes. Likely cause, as far as the log shows it: {}.",
+      text::counted(static_cast<std::uint64_t>(missed), "wait is", "waits are"),
+      fmt::join(causes, ", "));
+}
+
+std::string effect_in_words(const Change& change) {
+  return fmt::format("mean wait {} instead of {} (p90 {} instead of {}). Users wait {}. {}",
+                     human_time(change.after.avg_wait_s), human_time(change.before.avg_wait_s),
+                     human_time(change.after.p90_wait_s), human_time(change.before.p90_wait_s),
+                     in_words(change.users), losers_in_words(change));
+}
+
+std::vector<std::string> lines_in_words(const Change& change) {
+  std::vector<std::string> made;
+  for (const Line& line : change.lines) made.push_back(line.where + ": " + line.text);
+  return made;
+}
+
+std::string search_in_words(const KnobSearch& search) {
+  const std::string tried = fmt::format(
+      "{} of {} tried in {} of {} in all", text::counted(search.candidates, "value"),
+      text::counted(search.knobs, "setting"), text::counted(search.simulations, "simulation"),
+      text::counted(static_cast<std::uint64_t>(search.jobs), "job"));
+  if (!search.changes.empty()) return tried;
+  return fmt::format(
+      "No setting of your Slurm shortens the waits of users by {:.0f} % with 95 % "
+      "confidence ({}).",
+      100 * (KnobSearch::kWorth - 1), tried);
+}
+
+}  // namespace almanac::advice

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/advice_text.h"
+
+namespace almanac::cli {
+namespace {
+
+using advice::Advice;
+using advice::Change;
+using Json = nlohmann::ordered_json;
+
+Json json(const advice::Figures& figures) {
+  return {{"avg_wait_s", figures.avg_wait_s},
+          {"p90_wait_s", figures.p90_wait_s},
+          {"p99_wait_s", figures.p99_wait_s},
+          {"avg_jct_s", figures.avg_jct_s},
+          {"p99_jct_s", figures.p99_jct_s}};
+}
+
+Json json(const advice::Gain& gain) {
+  return {{"times", std::isfinite(gain.times) ? Json(gain.times) : Json()},
+          {"from", gain.sure ? Json(gain.sure->from) : Json()},
+          {"to", gain.sure ? Json(gain.sure->to) : Json()}};
+}
+
+Json json(const advice::Group& group) {
+  return {{"who", group.who},
+          {"jobs", group.jobs},
+          {"before_s", group.before_s},
+          {"after_s", group.after_s}};
+}
+
+Json json(const advice::Fit& fit) {
+  return {{"who", fit.who},
+          {"jobs", fit.jobs},
+          {"within_10_min", fit.near},
+          {"within_10_percent", fit.tenth},
+          {"recorded_wait_s", fit.recorded_s},
+          {"simulated_wait_s", fit.simulated_s}};
+}
+
+template <typename Rows>
+Json list_of(const Rows& rows) {
+  Json made = Json::array();
+  for (const auto& row : rows) made.push_back(json(row));
+  return made;
+}
+
+Json json(const Change& change) {
+  Json made{{"settings", Json::array()}};
+  for (std::size_t at = 0; at < change.settings.size(); ++at) {
+    made["settings"].push_back({{"name", name_of(change.settings[at])},
+                                {"today", change.today[at]},
+                                {"value", change.settings[at].value}});
+  }
+  made["lines"] = Json::array();
+  for (const advice::Line& line : change.lines) {
+    made["lines"].push_back({{"where", line.where}, {"text", line.text}});
+  }
+  made["changes_nothing"] = change.is_today;
+  made["before"] = json(change.before);
+  made["after"] = json(change.after);
+  made["wait_shorter"] = json(change.wait);
+  made["jct_shorter"] = json(change.jct);
+  made["users_wait_shorter"] = json(change.users);
+  made["groups"] = list_of(change.groups);
+  made["losers"] = list_of(change.losers);
+  return made;
+}
+
+Json json(const advice::KnobSearch& search) {
+  return {{"settings_tried", search.knobs},
+          {"values_tried", search.candidates},
+          {"simulations", search.simulations},
+          {"jobs_simulated", search.jobs},
+          {"changes", list_of(search.changes)}};
+}
+
+Json json(const advice::Reproduction& reproduction) {
+  Json made = json(reproduction.all);
+  made["partitions"] = list_of(reproduction.partitions);
+  made["sizes"] = list_of(reproduction.sizes);
+  made["causes"] = Json::object();
+  for (const auto& [cause, jobs] : reproduction.causes) {
+    made["causes"][std::string(to_string(cause))] = jobs;
+  }
+  made["missed"] = Json::array();
+  for (const advice::Missed& each : reproduction.most) {
+    made["missed"].push_back({{"job", each.job},
+                              {"recorded_wait_s", each.recorded_s},
+                              {"simulated_wait_s", each.simulated_s},
+                              {"cause", to_string(each.cause)}});
+  }
+  return made;
+}
+
+Json json(const advice::Outcome& outcome) {
+  Json made = json(outcome.figures);
+  made["policy"] = outcome.policy;
+  made["wait_shorter"] = json(outcome.wait);
+  made["jct_shorter"] = json(outcome.jct);
+  made["summary"] = outcome.summary;
+  made["hardest_hit"] = outcome.hardest_hit ? json(*outcome.hardest_hit) : Json();
+  made["sizes"] = list_of(outcome.sizes);
+  made["losers"] = list_of(outcome.losers);
+  return made;
+}
+
+template <typename Value>
+Json if_any(const std::optional<Value>& value) {
+  return value ? json(*value) : Json();
+}
+
+}  // namespace
+
+std::string advice_json(const Advice& advice) {
+  Json document{{"since_s", seconds(advice.since)},
+                {"until_s", seconds(advice.until)},
+                {"jobs", advice.jobs},
+                {"users", advice.users},
+                {"days", advice.days},
+                {"jobs_left_out", advice.never},
+                {"jobs_never_ran", advice.never_ran},
+                {"waits_from", advice.knows_eligible ? "eligible" : "submission"},
+                {"knows_site", advice.knows_site},
+                {"reproduces", advice.reproduces},
+                {"quotas_played", advice.quotas ? Json(*advice.quotas) : Json()}};
+  document["real"] = if_any(advice.real);
+  document["stock"] = json(advice.stock);
+  document["reproduction"] = if_any(advice.reproduction);
+  document["policies"] = list_of(advice.outcomes);
+  document["best"] = advice.best ? Json(advice.outcomes[*advice.best].policy) : Json();
+  document["what_if"] = if_any(advice.what_if);
+  document["knobs"] = if_any(advice.knobs);
+  document["recommendation"] = advice.recommendation;
+  document["assumptions"] = advice.assumptions;
+  document["cautions"] = advice.cautions;
+  return document.dump(2);
+}
+
+}  // namespace almanac::cli
