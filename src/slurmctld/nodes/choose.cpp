@@ -108,11 +108,34 @@ int gpus_on(const Pick::Taken& node, const Question& question, int& left) {
   return 0;
 }
 
-void deal_cores(const Room& room, Share& share) {
+/// Deals the cores of a share to sockets: one core each in turn, or one task each if a task needs
+/// several CPUs. Such tasks stay on the first socket with free cores if it holds them all.
+void deal_cores(const Room& room, const NodeRequest& request, Share& share) {
   const Node& of = room.table().nodes[share.node];
   if (of.sockets <= 1) return;
   std::array<int, kMostSockets> free = room.free_cores(share.node);
   int left = share.cpus / of.threads_per_core;
+  if (request.cpus_per_task > 1) {
+    const auto first = std::find_if(free.begin(), free.end(), [](int cores) { return cores > 0; });
+    const auto take = [&](std::size_t socket, int cores) {
+      free[socket] -= cores;
+      share.cores[socket] = static_cast<std::int16_t>(share.cores[socket] + cores);
+      left -= cores;
+    };
+    if (first != free.end() && *first >= left) {
+      return take(static_cast<std::size_t>(first - free.begin()), left);
+    }
+    const int threads = request.one_thread_per_core ? 1 : of.threads_per_core;
+    const int each = (request.cpus_per_task + threads - 1) / threads;
+    for (bool moved = true; left >= each && moved;) {
+      moved = false;
+      for (std::size_t socket = 0; socket < free.size() && left >= each; ++socket) {
+        if (free[socket] < each) continue;
+        take(socket, each);
+        moved = true;
+      }
+    }
+  }
   for (bool moved = true; left > 0 && moved;) {
     moved = false;
     for (std::size_t socket = 0; socket < free.size() && left > 0; ++socket) {
@@ -151,7 +174,7 @@ Share share_of(const Room& room, const Question& question, const Pick::Taken& no
         request.one_thread_per_core && !request.charges_idle_threads && !question.is_exclusive();
     share.memory_mb = request.memory_per_cpu_mb * (counts_used ? asked : share.cpus);
   }
-  deal_cores(room, share);
+  deal_cores(room, request, share);
   return share;
 }
 
