@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "text/human.h"
 #include "text/nearest.h"
 
 namespace almanac::cli {
@@ -127,11 +128,11 @@ std::string commands(const Service& service, const std::string& start,
                      const std::vector<std::string>& flags, bool sglang) {
   std::string made;
   for (const Pool& pool : pools_of(service)) {
-    made +=
-        fmt::format("# {} of {} GPUs ({}){}\n{}",
-                    pool.replicas == 1 ? "1 replica" : fmt::format("{} replicas", pool.replicas),
-                    service.replica_gpus(), service.board.name,
-                    service.prefill > 0 ? fmt::format(": {}", pool.name) : "", start);
+    made += fmt::format("# {} of {} ({}){}\n{}",
+                        text::counted(static_cast<std::uint64_t>(pool.replicas), "replica"),
+                        text::counted(static_cast<std::uint64_t>(service.replica_gpus()), "GPU"),
+                        service.board.name,
+                        service.prefill > 0 ? fmt::format(": {}", pool.name) : "", start);
     for (const std::string& flag : flags) {
       // A shell must not read the quotes of a JSON value.
       const std::size_t value = flag.find("={");

@@ -130,8 +130,8 @@ std::shared_ptr<InferenceOptions> add_inference_options(CLI::App& command) {
                    "Each GPU of a replica computes attention for requests of its own; experts are "
                    "divided");
   command.add_flag("--expert-parallel,--enable-expert-parallel", options->whole_experts,
-                   "Each GPU of a replica has experts of its own instead of a part of each; kernel "
-                   "tables tell these apart");
+                   "Each GPU of a replica has experts of its own instead of a part of each. Only "
+                   "kernel tables distinguish these");
   command
       .add_option("--gpus,--tensor-parallel-size", options->gpus,
                   "GPUs of a replica (tensor parallelism)")

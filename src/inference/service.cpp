@@ -141,7 +141,7 @@ std::string basis_of_times(const Service& service) {
           : fmt::format("kernels measured on {}, not on {}", board.kernels_of, board.name);
   if (service.model.layer_count() > 0 &&
       is_slower_than_16_bits(service.model, board, layout_of(service))) {
-    kernels += ", where kernels of these narrow weights are slower than of 16-bit ones";
+    kernels += ", where kernels of weights this narrow are slower than those of 16 bits";
   }
   if (spans_nodes(service)) {
     constexpr double kGbit = 8e-9;
@@ -218,7 +218,7 @@ Result<Parts> parts(const Service& service) {
     limits.kv_blocks = static_cast<std::int32_t>(blocks);
   }
   if (service.speculation.drafts > 0 && (service.measured || service.tables)) {
-    return fail(Code::usage, "step times of a file do not tell what drafts take", {},
+    return fail(Code::usage, "step times of a file do not say how long drafts take", {},
                 "use --times measured or roofline with --draft-tokens");
   }
   if (service.prefill > 0 && service.prefill >= service.replicas) {
