@@ -11,6 +11,7 @@
 #include "cli/program.h"
 #include "cli/value_check.h"
 #include "inference/profile/fit.h"
+#include "inference/profile/kernel_tables.h"
 #include "inference/request_log.h"
 #include "text/duration.h"
 #include "text/human.h"
@@ -63,6 +64,37 @@ Result<void> check_plan(const InferenceOptions& options) {
               found->instead);
 }
 
+/// Reads tables whose name does not say that they are of another board.
+Result<std::shared_ptr<const inference::StepTime>> kernel_tables_of(
+    const inference::Service& service, const std::string& prefix, bool whole_experts) {
+  const std::string name = prefix.substr(prefix.rfind('/') + 1);
+  const auto named = inference::find_board(name);
+  if (named && named->name != service.board.name) {
+    return fail(Code::usage,
+                fmt::format("{} are kernels of {}, but the board is {}", prefix, named->name,
+                            service.board.name),
+                {}, fmt::format("use --board {}", named->name));
+  }
+  const inference::Layout layout{
+      .gpus = service.gpus, .stages = service.stages, .data_attention = service.data_attention};
+  return inference::read_kernel_tables(prefix, service.model, service.board, layout, {},
+                                       whole_experts);
+}
+
+/// Says how many requests a server of the model would reject.
+void note_too_long(const inference::Model& model, const inference::Requests& requests,
+                   const std::string& path) {
+  if (model.positions == 0) return;
+  const auto too_long = std::count_if(
+      requests.all.begin(), requests.all.end(),
+      [&](const inference::Request& each) { return each.prompt + each.output > model.positions; });
+  if (too_long == 0) return;
+  note(
+      fmt::format("{}: {} of {} requests exceed the {} tokens of {} (max_position_embeddings) and "
+                  "are rejected, as a server does",
+                  path, too_long, requests.size(), model.positions, model.name));
+}
+
 }  // namespace
 
 std::shared_ptr<InferenceOptions> add_inference_options(CLI::App& command) {
@@ -87,14 +119,19 @@ std::shared_ptr<InferenceOptions> add_inference_options(CLI::App& command) {
                   "Step times of a server, from almanac inference profile")
       ->type_name("FILE");
   command
-      .add_option("--times", options->times,
-                  "Step times: measured (kernels measured on the board or a similar one), roofline "
-                  "(limits of the board, a lower bound), or a profile as with --profile")
+      .add_option(
+          "--times", options->times,
+          "Step times: measured (kernels measured on the board or a similar one), roofline "
+          "(limits of the board, a lower bound), a profile as with --profile, or the kernel "
+          "tables of AIConfigurator that begin with this path, such as tables/h100_sxm")
       ->type_name("measured|roofline|FILE")
       ->capture_default_str();
   command.add_flag("--data-parallel-attention,--enable-dp-attention", options->data_attention,
                    "Each GPU of a replica computes attention for requests of its own; experts are "
                    "divided");
+  command.add_flag("--expert-parallel,--enable-expert-parallel", options->whole_experts,
+                   "Each GPU of a replica has experts of its own instead of a part of each. Only "
+                   "kernel tables distinguish these");
   command
       .add_option("--gpus,--tensor-parallel-size", options->gpus,
                   "GPUs of a replica (tensor parallelism)")
@@ -170,6 +207,18 @@ std::shared_ptr<InferenceOptions> add_inference_options(CLI::App& command) {
       ->capture_default_str();
   command.add_flag("--prefix-cache,--enable-prefix-caching", options->prefix_cache,
                    "Reuse the KV cache of common prompt prefixes");
+  command
+      .add_option("--draft-tokens,--num-speculative-tokens", options->drafts,
+                  "Speculative decoding: tokens that a draft model of one layer proposes")
+      ->type_name("N")
+      ->check(whole_number(0, 64))
+      ->capture_default_str();
+  command
+      .add_option("--acceptance", options->acceptance,
+                  "Probability that a draft token is accepted if those before it are")
+      ->type_name("SHARE")
+      ->check(number(0.0, 1.0))
+      ->capture_default_str();
   begin_group(command, Group::input);
   command.add_option("--rate", options->rate, "Factor on the arrival rate")
       ->type_name("FACTOR")
@@ -185,6 +234,10 @@ std::shared_ptr<InferenceOptions> add_inference_options(CLI::App& command) {
   command
       .add_option("--tpot", options->per_token,
                   "Objective for the mean time per output token, such as 50ms")
+      ->type_name("TIME");
+  command
+      .add_option("--e2e", options->end_to_end,
+                  "Objective for the time to the last token, such as 10s")
       ->type_name("TIME");
   options->list.add_to(command);
   return options;
@@ -285,11 +338,11 @@ Result<InferenceCase> inference_case(const InferenceOptions& options) {
     return fail(Code::usage, "--profile and --times cannot be used together", {},
                 "--times FILE is the same as --profile FILE");
   }
-  const bool at_limits = options.times == "roofline";
-  const std::string profile = !options.profile.empty() || at_limits || options.times == "measured"
-                                  ? options.profile
-                                  : options.times;
-  if (!options.plan.empty() && !profile.empty()) {
+  const bool at_limits = options.times == "roofline",
+             by_file = !at_limits && options.times != "measured";
+  const std::string tables = by_file ? inference::find_kernel_tables(options.times) : "";
+  const std::string profile = by_file && tables.empty() ? options.times : options.profile;
+  if (!options.plan.empty() && (!profile.empty() || !tables.empty())) {
     return fail(Code::usage, "--times FILE cannot be used with --plan", {},
                 "a profile describes one model; use --times measured or roofline");
   }
@@ -308,14 +361,23 @@ Result<InferenceCase> inference_case(const InferenceOptions& options) {
                   .former = options.former,
                   .router = options.router,
                   .data_attention = options.data_attention,
-                  .at_limits = at_limits};
+                  .at_limits = at_limits,
+                  .speculation = {options.drafts, options.acceptance}};
   const auto first = bound("--ttft", options.first_token);
   if (!first) return tl::unexpected(first.error());
   const auto rest = bound("--tpot", options.per_token);
   if (!rest) return tl::unexpected(rest.error());
-  told.objective = {*first, *rest};
+  const auto end = bound("--e2e", options.end_to_end);
+  if (!end) return tl::unexpected(end.error());
+  told.objective = {*first, *rest, *end};
   told.service.limits.first_token = *first;
   told.service.limits.per_token = *rest;
+  told.service.limits.end_to_end = *end;
+  if (!tables.empty()) {
+    auto step = kernel_tables_of(told.service, tables, options.whole_experts);
+    if (!step) return tl::unexpected(step.error());
+    told.service.tables = *std::move(step);
+  }
   if (!profile.empty()) {
     const auto measured = inference::read_measured(profile);
     if (!measured) return tl::unexpected(measured.error());
@@ -336,6 +398,7 @@ Result<InferenceCase> inference_case(const InferenceOptions& options) {
                                 told.plan.has_value() || options.by_model);
   if (!requests) return tl::unexpected(requests.error());
   told.requests = std::move(*requests);
+  note_too_long(told.service.model, told.requests, options.requests);
   if (!told.requests.adapters.empty()) {
     told.service.adapters = options.adapters;
     told.service.adapter_rank = options.adapter_rank;

@@ -48,6 +48,10 @@ struct InferenceOptions {
   std::string column_map;
   std::string first_token;
   std::string per_token;
+  std::string end_to_end;
+  int drafts = 0;
+  double acceptance = 0.7;
+  bool whole_experts = false;
   ListOptions list;
 };
 

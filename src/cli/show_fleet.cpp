@@ -70,11 +70,24 @@ Figures figures(const FleetPlan& plan, const Fleet& fleet, const inference::Size
   return made;
 }
 
+figure::Rows<inference::LoadPoint> curve_rows(const std::vector<inference::LoadPoint>& curve) {
+  figure::Rows rows{std::span<const inference::LoadPoint>(curve)};
+  rows.add("replicas", [](const inference::LoadPoint& each) { return each.replicas; });
+  rows.add(
+      "load_rps", [](const inference::LoadPoint& each) { return each.requests_per_s; },
+      figure::Decimals{2});
+  rows.add(
+      "times_log", [](const inference::LoadPoint& each) { return each.times_log; },
+      figure::Decimals{2});
+  return rows;
+}
+
 /// "TTFT <= 500 ms and TPOT <= 50 ms"; "none".
 std::string objective_of(const inference::Limits& objective) {
   std::vector<std::string> made;
   for (const auto& [name, bound] :
-       {std::pair("TTFT", objective.first_token), std::pair("TPOT", objective.per_token)}) {
+       {std::pair("TTFT", objective.first_token), std::pair("TPOT", objective.per_token),
+        std::pair("E2E", objective.end_to_end)}) {
     if (bound != inference::kNever)
       made.push_back(fmt::format("{} <= {:.6g} ms", name, bound / 1e3));
   }
@@ -106,6 +119,7 @@ Result<int> show_fleet(const ListOptions& list, const FleetPlan& plan, const Fle
     if (size != nullptr) {
       made["valid_for"] = size->valid_for();
       made["doubts"] = size->doubts;
+      made["curve"] = figure::to_array(curve_rows(size->curve));
     }
     for (const auto& [name, value] : figures(plan, fleet, size)) made[name] = value;
     for (const auto& [name, spread] : shown(fleet.seen)) {
@@ -135,6 +149,10 @@ Result<int> show_fleet(const ListOptions& list, const FleetPlan& plan, const Fle
         name, [of](const Shown& each) { return each.second->*of / 1e3; }, figure::Decimals{2});
   }
   fmt::print("\n{}{}", rows.table(), tenants_table(fleet.tenants));
+  if (size != nullptr && !size->curve.empty()) {
+    fmt::print("\nload that meets the objective (requests/s, and relative to this log)\n{}",
+               curve_rows(size->curve).table());
+  }
   return kDone;
 }
 

@@ -61,7 +61,8 @@ Result<void> find_rate(FleetPlan& plan, const Requests& requests, const Objectiv
     plan.scaling.scaler = "steady";
     return {};
   }
-  if (objective.first_token != kNever || objective.per_token != kNever) {
+  if (objective.first_token != kNever || objective.per_token != kNever ||
+      objective.end_to_end != kNever) {
     const auto rate = replica_rate(plan.service, requests, objective, kShareInTime);
     const auto* const scaler = registry().scalers.find(plan.scaling.scaler);
     if (!rate && scaler != nullptr && scaler->make.needs_rate) return tl::unexpected(rate.error());

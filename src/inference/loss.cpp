@@ -10,9 +10,13 @@ Loss loss_of(const Request& request, const Outcome& outcome, const Objective& ob
   const Micros rest =
       request.output > 1 ? (outcome.finish - outcome.first_token) / (request.output - 1) : 0;
   const bool first_is_late = first > objective.first_token;
-  if (!first_is_late && rest <= objective.per_token) return Loss::none;
+  const bool tokens_are_late = rest > objective.per_token;
+  const bool end_is_late = outcome.finish - request.arrival > objective.end_to_end;
+  if (!first_is_late && !tokens_are_late && !end_is_late) return Loss::none;
   if (outcome.preemptions > 0) return Loss::sent_back;
-  if (!first_is_late) return Loss::slow_tokens;
+  // If only the end is late, the longer part counts.
+  const bool decode_is_longer = outcome.finish - outcome.first_token > first;
+  if (!first_is_late && (tokens_are_late || decode_is_longer)) return Loss::slow_tokens;
   const Micros waited = outcome.start - request.arrival;
   return waited > outcome.first_token - outcome.start ? Loss::waited : Loss::long_prefill;
 }

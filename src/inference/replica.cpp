@@ -47,6 +47,7 @@ bool Replica::enqueue(const Visit& visit) {
   // What outgrows all of the memory would be sent back to the queue forever.
   const std::int32_t most = visit.only_prefill ? told.prompt : whole;
   if (blocks_for(most) > cache_.size()) return false;
+  if (limits_.context > 0 && told.prompt + told.output > limits_.context) return false;
   if (spare_slots_.empty()) {
     spare_slots_.push_back(static_cast<Slot>(sequences_.size()));
     sequences_.emplace_back();

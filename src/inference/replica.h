@@ -25,11 +25,13 @@ struct Limits {
   std::int32_t sequences = 256;  ///< Running at a time.
   std::int32_t tokens = 2048;    ///< Per iteration.
   std::int32_t chunk = 0;        ///< Most tokens of one prompt per iteration; 0 for `tokens`.
+  std::int32_t context = 0;      ///< Most tokens of a request, prompt and answer; 0 for any.
   std::int32_t kv_blocks = 0;    ///< Above 0.
   std::int32_t block_tokens = 16;
   /// Objective of requests, for batch formers that use it; kNever for none.
   Micros first_token = kNever;
   Micros per_token = kNever;
+  Micros end_to_end = kNever;  ///< No former uses it.
   /// Between the arrival of a request and the engine, and from the engine to the client: added to
   /// the time of every token that a client sees.
   Micros front = 0;

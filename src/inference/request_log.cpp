@@ -218,7 +218,9 @@ Result<Requests> read_requests_by_model(const std::string& named, const LogPart&
   std::string_view first(*head);
   if (first.starts_with("\xEF\xBB\xBF")) first.remove_prefix(3);
   first.remove_prefix(std::min(first.find_first_not_of(" \t\r\n"), first.size()));
-  first = first.substr(0, first.find_first_of("\r\n"));
+  // A JSON document over several lines begins with a brace alone.
+  const std::string_view line = first.substr(0, first.find_first_of("\r\n"));
+  if (line != "{" && line != "[") first = line;
   if (!column_map.empty()) {
     auto read = read_mapped(path, first, column_map);
     return read ? cut(*std::move(read), path, part) : read;

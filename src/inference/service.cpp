@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "inference/profile/roofline.h"
 #include "inference/registry.h"
 #include "inference/simulation.h"
 #include "stats/mean.h"
@@ -88,15 +87,26 @@ std::string possible_gpus(const Service& service) {
   return fmt::format("use {} GPUs per replica", fmt::join(possible, ", "));
 }
 
+Layout layout_of(const Service& service) {
+  return {.gpus = service.gpus,
+          .stages = service.stages,
+          .data_attention = service.data_attention,
+          .node_link = service.link_bytes_per_s,
+          .speculation = service.speculation};
+}
+
+/// Whether GPUs of a replica, or replicas that hand over KV, use the link between nodes.
+bool spans_nodes(const Service& service) {
+  return service.prefill > 0 ||
+         service.replica_gpus() > std::max(kNodeGpus, service.board.linked_boards);
+}
+
 std::shared_ptr<const StepTime> step_of(const Service& service) {
   if (service.measured) return service.measured;
-  const Layout layout{.gpus = service.gpus,
-                      .stages = service.stages,
-                      .data_attention = service.data_attention,
-                      .node_link = service.link_bytes_per_s};
+  if (service.tables) return service.tables;
   return std::make_shared<const Roofline>(
-      service.model, service.at_limits ? service.board.at_its_limits() : service.board, layout,
-      service.at_limits ? Launch::none() : Launch{});
+      service.model, service.at_limits ? service.board.at_its_limits() : service.board,
+      layout_of(service), service.at_limits ? Launch::none() : Launch{});
 }
 
 }  // namespace
@@ -113,15 +123,31 @@ std::vector<int> fitting_gpus(Service service) {
 
 std::string basis_of_times(const Service& service) {
   if (service.measured) return "profile of a server";
+  if (service.tables) {
+    return fmt::format("tables of kernels measured on {}, and the engine's time of vLLM 0.15.1",
+                       service.board.name);
+  }
   const Board& board = service.board;
   if (service.at_limits) {
     return fmt::format("limits of {}: no server is faster that runs one operation at a time",
                        board.name);
   }
-  const std::string kernels =
-      board.kernels_of == board.name
+  std::string kernels =
+      board.has_own_kernels() && board.kernels_of != board.name
+          ? fmt::format("matrices measured on {}, other kernels on {}", board.name,
+                        board.kernels_of)
+      : board.kernels_of == board.name
           ? fmt::format("kernels measured on {}", board.name)
           : fmt::format("kernels measured on {}, not on {}", board.kernels_of, board.name);
+  if (service.model.layer_count() > 0 &&
+      is_slower_than_16_bits(service.model, board, layout_of(service))) {
+    kernels += ", where kernels of weights this narrow are slower than those of 16 bits";
+  }
+  if (spans_nodes(service)) {
+    constexpr double kGbit = 8e-9;
+    kernels += fmt::format("; {:.4g} Gbit/s between nodes (--link-gbps)",
+                           kGbit * service.link_bytes_per_s);
+  }
   if (board.checked_runs == 0) {
     return kernels + "; no evaluation run is on this board";
   }
@@ -191,6 +217,10 @@ Result<Parts> parts(const Service& service) {
     }
     limits.kv_blocks = static_cast<std::int32_t>(blocks);
   }
+  if (service.speculation.drafts > 0 && (service.measured || service.tables)) {
+    return fail(Code::usage, "step times of a file do not say how long drafts take", {},
+                "use --times measured or roofline with --draft-tokens");
+  }
   if (service.prefill > 0 && service.prefill >= service.replicas) {
     return fail(
         Code::usage,
@@ -201,6 +231,7 @@ Result<Parts> parts(const Service& service) {
   constexpr double kGib = 1024.0 * 1024 * 1024;
   limits.swap_blocks = static_cast<std::int32_t>(std::min(service.swap_gib * kGib / block, 1e9));
   limits.stages = service.stages;
+  limits.context = service.model.positions;
   limits.swap_block = 1e6 * block / (service.board.host_bandwidth * service.replica_gpus());
   const double adapter = service.model.adapter_bytes(service.adapter_rank);
   limits.adapters = service.adapters;
@@ -234,7 +265,7 @@ bool meets(const Request& request, const Outcome& outcome, const Objective& obje
   const Micros rest =
       request.output > 1 ? (outcome.finish - outcome.first_token) / (request.output - 1) : 0;
   return outcome.first_token - request.arrival <= objective.first_token &&
-         rest <= objective.per_token;
+         rest <= objective.per_token && outcome.finish - request.arrival <= objective.end_to_end;
 }
 
 Result<std::vector<Outcome>> play(const Service& service, const Requests& requests,

@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "inference/profile/model.h"
+#include "inference/profile/roofline.h"
 #include "inference/replica.h"
 #include "inference/request.h"
 #include "inference/router.h"
@@ -39,7 +40,11 @@ struct Service {
   bool data_attention = false;
   /// Step times at the limits of the board, which no server beats.
   bool at_limits = false;
+  Speculation speculation{};
   std::shared_ptr<const StepTime> measured{};  ///< Null = from the model and the board's kernels.
+  /// Step times by tables of measured kernels, for this model and these GPUs; null = none. The
+  /// engine's own time comes on top, as with the board's kernels.
+  std::shared_ptr<const StepTime> tables{};
 
   int replica_gpus() const { return gpus * stages; }
 };
@@ -91,6 +96,7 @@ Result<Parts> parts(const Service& service);
 struct Objective {
   Micros first_token = kNever;  ///< TTFT: from arrival to the first token.
   Micros per_token = kNever;    ///< TPOT: mean time per token after the first.
+  Micros end_to_end = kNever;   ///< From arrival to the last token.
 };
 
 /// Distribution over finished requests in microseconds. All NaN if no request has the measure: an

@@ -9,6 +9,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -465,6 +466,13 @@ Result<Size> size_fleet(Service service, const Requests& requests, const SizeQue
     return verdict.attained();
   };
   return Sizing(attained, requests, asked).fewest();
+}
+
+std::vector<int> curve_sizes(int for_log, int replicas) {
+  std::set<int> made{replicas};
+  if (for_log > 0) made.insert(for_log);
+  for (int each = 1; each < replicas; each *= 2) made.insert(each);
+  return {made.begin(), made.end()};
 }
 
 Result<SizedPlan> size_plan(const Service& service, const Requests& requests, const Plan& plan,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "inference/load_curve.h"
 #include "inference/placed.h"
 #include "inference/request.h"
 #include "inference/service.h"
@@ -37,6 +38,9 @@ struct Size {
   /// Reasons why this log cannot predict the next day, one clause each. If any, the size is valid
   /// only for hours like the log's.
   std::vector<std::string> doubts{};
+  /// The load that smaller fleets and this one carry, by replicas; empty with prefill-only
+  /// replicas.
+  std::vector<LoadPoint> curve{};
 
   /// Returns what the size is valid for.
   const char* valid_for() const { return doubts.empty() ? "next day" : "this log only"; }
@@ -57,6 +61,10 @@ struct Size {
 /// runs of the log on all cores, each until the result is known; with `split` as many for each
 /// split; for two days or more up to four times that.
 Result<Size> size_fleet(Service service, const Requests& requests, const SizeQuestion& asked);
+
+/// Returns the sizes for which a curve is drawn: powers of two below `replicas`, `for_log` if above
+/// 0, and `replicas`.
+std::vector<int> curve_sizes(int for_log, int replicas);
 
 /// A plan with as many copies of each part as needed. A part consists of groups that share models;
 /// requests of one part never go to another.

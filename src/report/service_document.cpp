@@ -49,7 +49,8 @@ std::array<std::vector<double>, kMeasures.size()> latencies(const ServiceInput& 
 std::string spelled(const inference::Objective& objective) {
   std::vector<std::string> made;
   for (const auto& [name, bound] :
-       {std::pair("TTFT", objective.first_token), std::pair("TPOT", objective.per_token)}) {
+       {std::pair("TTFT", objective.first_token), std::pair("TPOT", objective.per_token),
+        std::pair("E2E", objective.end_to_end)}) {
     if (bound != kNever) made.push_back(fmt::format("{} <= {:.6g} ms", name, bound / 1e3));
   }
   return made.empty() ? "none: every finished request counts"
@@ -60,7 +61,8 @@ std::string spelled(const inference::Objective& objective) {
 std::vector<figure::Reference> limits(const inference::Objective& objective) {
   std::vector<figure::Reference> made;
   for (const auto& [name, bound] :
-       {std::pair("TTFT", objective.first_token), std::pair("TPOT", objective.per_token)}) {
+       {std::pair("TTFT", objective.first_token), std::pair("TPOT", objective.per_token),
+        std::pair("E2E", objective.end_to_end)}) {
     if (bound == kNever) continue;
     made.push_back({.name = fmt::format("{} objective: {:.6g} ms", name, bound / 1e3),
                     .x = {bound / 1e3, bound / 1e3},
@@ -114,9 +116,10 @@ Figure percentiles(const ServiceInput& input) {
     p90.add(spread->p90 / 1e3);
     p99.add(spread->p99 / 1e3);
     most.add(spread->most / 1e3);
-    const inference::Micros bound = spread == &input.seen.first_token ? input.objective.first_token
-                                    : spread == &input.seen.per_token ? input.objective.per_token
-                                                                      : kNever;
+    const inference::Micros bound = spread == &input.seen.first_token  ? input.objective.first_token
+                                    : spread == &input.seen.per_token  ? input.objective.per_token
+                                    : spread == &input.seen.end_to_end ? input.objective.end_to_end
+                                                                       : kNever;
     limit.add(bound == kNever ? stats::kNaN : bound / 1e3);
   }
   return made;
@@ -233,6 +236,29 @@ Figure fleet(const ServiceInput& input) {
                          .y = {"requests_waiting", "requests_running"}});
   made.charts.push_back(
       {.kind = "step", .title = "KV cache utilization", .x = "time_s", .y = {"kv_use"}});
+  return made;
+}
+
+/// GPUs of the fleet at the start of each period of the ideal one.
+Figure ideal(const ServiceInput& input) {
+  Figure made{.id = "service_ideal", .title = "Fleet and perfect autoscaler"};
+  made.caption =
+      "The fewest GPUs that the arrivals of each minute need, if replicas started at once and none "
+      "was idle, next to those of the fleet.";
+  auto& at = made.number("time_s", "Time", Unit::seconds);
+  auto& least = made.number("gpus_ideal", "GPUs of a perfect autoscaler", Unit::gpus);
+  auto& present = made.number("gpus_present", "GPUs of the fleet", Unit::gpus);
+  const auto& looks = input.played.looks;
+  const double first = input.ideal.steps.empty() ? 0 : input.ideal.steps.front().at;
+  std::size_t look = 0;
+  for (const auto& step : input.ideal.steps) {
+    while (look + 1 < looks.size() && looks[look + 1].at <= step.at) ++look;
+    at.add((step.at - first) / 1e6);
+    least.add(step.replicas * input.service.replica_gpus());
+    const int replicas = looks.empty() ? 0 : looks[look].load.ready + looks[look].load.starting;
+    present.add(replicas * input.service.replica_gpus());
+  }
+  made.charts.push_back({.kind = "step", .x = "time_s", .y = {"gpus_ideal", "gpus_present"}});
   return made;
 }
 
@@ -427,6 +453,7 @@ figure::Document service_document(const ServiceInput& input,
   document.sections.push_back(std::move(users));
   figure::Section service{.id = "fleet", .title = "Fleet", .text = {}};
   service.figures = {fleet(input)};
+  if (!input.ideal.steps.empty()) service.figures.push_back(ideal(input));
   document.sections.push_back(std::move(service));
   document.notes.push_back(
       "Energy counts GPUs only, by what their type draws while it computes prompts, computes "

@@ -10,6 +10,7 @@
 
 #include "figure/document.h"
 #include "inference/fleet_sizes.h"
+#include "inference/load_curve.h"
 #include "inference/scaled.h"
 
 namespace almanac::report {
@@ -25,6 +26,7 @@ struct ServiceInput {
   double gpu_hours = 0;
   double cost = 0;  ///< 0 without a price.
   double energy_kwh = 0;
+  const inference::IdealFleet& ideal;              ///< Empty if nothing scales.
   const std::vector<inference::FleetSize>& sizes;  ///< Fixed fleets; empty if not simulated.
 };
 

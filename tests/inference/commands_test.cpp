@@ -490,5 +490,75 @@ TEST_F(MeasuredServer, NeedsWhatItAsks) {
   EXPECT_THAT(nobody.err, HasSubstr("returned no completion"));
 }
 
+TEST_F(InferenceCommand, SizeTakesOneListOfGoalsAndTellsTheLoadThatHolds) {
+  const std::vector<std::string> alone{"--confidence", "0", "-o", "json"};
+  const auto sized = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(),
+                     {"inference", "size", requests_, "--model", "llama-3.1-8b"});
+    arguments.insert(arguments.end(), alone.begin(), alone.end());
+    return run_program(arguments);
+  };
+  const ProgramRun listed = sized({"--goal", "ttft=1s,e2e=5s,goodput=0.8"});
+  ASSERT_EQ(listed.status, 0) << listed.err;
+  const json made = json::parse(listed.out);
+  EXPECT_EQ(made["objective"], "TTFT <= 1000 ms and E2E <= 5000 ms");
+  const ProgramRun each = sized({"--ttft", "1s", "--e2e", "5s", "--share", "0.8"});
+  EXPECT_EQ(listed.out, each.out);
+  // More replicas carry more, and the recommended number carries this log.
+  const json& curve = made["curve"];
+  ASSERT_FALSE(curve.empty());
+  EXPECT_EQ(curve.back()["replicas"], made["replicas"]);
+  EXPECT_GE(curve.back()["times_log"], 1);
+  for (std::size_t at = 1; at < curve.size(); ++at) {
+    EXPECT_GE(curve[at]["load_rps"], curve[at - 1]["load_rps"]);
+  }
+  const ProgramRun wrong = sized({"--goal", "itl=5ms"});
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("expected ttft, tpot, e2e or goodput"));
+  // Without a number there is still what an idle replica reaches.
+  const ProgramRun none = sized({"--ttft", "1ms"});
+  EXPECT_EQ(none.status, 69);
+  EXPECT_THAT(none.err, HasSubstr("on an idle replica, 90 % of the requests have TTFT <="));
+}
+
+TEST_F(InferenceCommand, SizeEmitsWhatDeploysTheFleet) {
+  const auto emitted = [&](const std::string& format, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> all{"--confidence", "0",  "--gpus", "2",
+                                 "--sequences",  "64", "--emit", format};
+    all.insert(all.end(), more.begin(), more.end());
+    const ProgramRun made = run("size", all);
+    EXPECT_EQ(made.status, 0) << made.err;
+    return made.out;
+  };
+  EXPECT_THAT(emitted("vllm"), HasSubstr("vllm serve meta-llama/llama-3.1-8b \\\n"
+                                         "  --tensor-parallel-size=2 \\\n"
+                                         "  --max-num-seqs=64 \\\n"
+                                         "  --max-num-batched-tokens=2048 \\\n"));
+  EXPECT_THAT(
+      emitted("sglang"),
+      testing::AllOf(HasSubstr("sglang.launch_server --model-path=meta-llama/llama-3.1-8b"),
+                     HasSubstr("--max-running-requests=64"), HasSubstr("--disable-radix-cache")));
+  EXPECT_THAT(
+      emitted("llm-d"),
+      testing::AllOf(HasSubstr("uri: hf://meta-llama/llama-3.1-8b"), HasSubstr("    tensor: 2\n"),
+                     HasSubstr("nvidia.com/gpu: '2'"), HasSubstr("prefill:\n  create: false")));
+  EXPECT_THAT(emitted("kserve"), testing::AllOf(HasSubstr("kind: LLMInferenceService"),
+                                                HasSubstr("  parallelism:\n    tensor: 2\n")));
+  // With prefill-only replicas there are two pools.
+  const std::string split = emitted("dynamo", {"--split"});
+  EXPECT_THAT(split, testing::AllOf(HasSubstr("kind: DynamoGraphDeployment"),
+                                    HasSubstr("subComponentType: prefill"),
+                                    HasSubstr("subComponentType: decode"),
+                                    HasSubstr("- '--is-prefill-worker'")));
+  const std::string file = folder_ / "fleet.yaml";
+  const ProgramRun both = run("size", {"--confidence", "0", "--emit", "kserve", "--out", file});
+  ASSERT_EQ(both.status, 0) << both.err;
+  EXPECT_THAT(both.out, HasSubstr("replicas_for_log"));
+  EXPECT_TRUE(std::filesystem::exists(file));
+  const ProgramRun unknown = run("size", {"--emit", "helm"});
+  EXPECT_NE(unknown.status, 0);
+  EXPECT_THAT(unknown.err, HasSubstr("no deployment format is named \"helm\""));
+}
+
 }  // namespace
 }  // namespace almanac

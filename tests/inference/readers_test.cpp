@@ -137,5 +137,69 @@ TEST_F(Logs, SayWhatIsWrongInOneLine) {
             std::string::npos);
 }
 
+/// Two requests a second apart, of 100 and 200 tokens, answered with 10 and 20.
+void expect_two(const Result<Requests>& made) {
+  ASSERT_TRUE(made.has_value()) << to_string(made.error());
+  ASSERT_EQ(made->size(), 2U);
+  EXPECT_EQ(made->all[0].arrival, 0);
+  EXPECT_NEAR(made->all[1].arrival, 1e6, 1);
+  EXPECT_EQ(made->all[0].prompt, 100);
+  EXPECT_EQ(made->all[1].prompt, 200);
+  EXPECT_EQ(made->all[0].output, 10);
+  EXPECT_EQ(made->all[1].output, 20);
+  EXPECT_THAT(made->notes, testing::ElementsAre("requests without an answer left out: 1"));
+}
+
+TEST_F(Logs, OfInferencePerfAreListsOfRequests) {
+  // An older request, a newer one of which the server counted the tokens, and one that failed.
+  expect_two(read(R"([
+  {"stage_id": 0, "start_time": 50.25, "end_time": 51.0, "request": "...",
+   "info": {"input_tokens": 100, "output_tokens": 10, "output_token_times": []}, "error": null},
+  {"start_time": 51.25, "end_time": 52.0, "error": null,
+   "info": {"request_metrics": {"text": {"input_tokens": 200}}, "input_tokens": 200,
+            "response_metrics": {"output_tokens": 19, "server_usage": {"completion_tokens": 20}}}},
+  {"start_time": 51.5, "end_time": 52.0, "info": {"input_tokens": 300},
+   "error": {"error_type": "HTTP Error 500", "error_msg": ""}}
+])"));
+  EXPECT_THAT(error(R"([{"start_time": 1, "info": {"input_tokens": 5}, "error": null}])"),
+              testing::HasSubstr("request 1: info.response_metrics.server_usage.completion_tokens "
+                                 "is missing"));
+}
+
+TEST_F(Logs, OfGuidellmHaveTheRequestsOfAllBenchmarks) {
+  expect_two(read(R"({
+  "metadata": {"guidellm_version": "0.4.0"},
+  "benchmarks": [
+    {"type_": "generative_benchmark",
+     "requests": {"successful": [{"request_start_time": 1759813207.5, "prompt_tokens": 100,
+                                  "output_tokens": 10, "time_to_first_token_ms": 12.5}],
+                  "incomplete": [], "errored": [{"prompt_tokens": 5}]}},
+    {"type_": "generative_benchmark",
+     "requests": {"successful": [{"start_time": 1759813208.5, "prompt_tokens": 200,
+                                  "output_tokens": 20}]}}]
+})"));
+  EXPECT_THAT(error(R"({"benchmarks": [{}]})"),
+              testing::HasSubstr("has no list requests.successful"));
+}
+
+TEST_F(Logs, OfAiperfAreRecordsInNanoseconds) {
+  const std::string whole =
+      R"({"metadata": {"session_num": 0, "request_start_ns": 1759813207532900363}, "metrics": )"
+      R"({"input_sequence_length": {"value": 100, "unit": "tokens"}, )"
+      R"("output_sequence_length": {"value": 10, "unit": "tokens"}}, "error": null})"
+      "\n"
+      R"({"metadata": {"session_num": 1, "request_start_ns": 1759813208532900363}, "metrics": )"
+      R"({"input_sequence_length": {"value": 200, "unit": "tokens"}, )"
+      R"("output_sequence_length": {"value": 20, "unit": "tokens"}}, "error": null})"
+      "\n"
+      R"({"metadata": {"session_num": 2, "request_start_ns": 1759813208532900364}, "metrics": )"
+      R"({"error_isl": {"value": 550, "unit": "tokens"}}, "error": {"code": 499}})"
+      "\n";
+  expect_two(read(whole));
+  EXPECT_THAT(error(whole + R"({"metadata": {"request_start_ns": 1}, "metrics": {}})"),
+              testing::AllOf(testing::HasSubstr("log.csv:4"),
+                             testing::HasSubstr("metrics.input_sequence_length.value is missing")));
+}
+
 }  // namespace
 }  // namespace almanac::inference

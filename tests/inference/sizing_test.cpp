@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -376,6 +377,95 @@ TEST(Size, IsEnoughForTheNextDayWhereTheLogAloneIsNot) {
   }
   EXPECT_THAT(missed, testing::IsEmpty());
   EXPECT_LT(log_alone, 6) << "the log alone would have done: these days tell nothing";
+}
+
+/// Every step takes 100 ms, whatever is in it.
+class TenthOfASecond final : public StepTime {
+ public:
+  Micros operator()(const Batch&) const override { return 1e5; }
+};
+
+/// A replica that computes one request of one token at a time: 10 per second.
+Service ten_per_second() {
+  Service made = of_8b();
+  made.measured = std::make_shared<const TenthOfASecond>();
+  made.limits.sequences = 1;
+  return made;
+}
+
+Requests evenly(int count, double per_s) {
+  Requests made;
+  for (int each = 0; each < count; ++each) {
+    made.all.push_back({.arrival = 1e6 * each / per_s, .prompt = 10, .output = 1});
+  }
+  return made;
+}
+
+TEST(LoadCurve, TellsTheRateThatEachFleetCarries) {
+  // Evenly spaced requests wait for nothing up to 10 per second and replica.
+  const Requests requests = evenly(1000, 5);
+  const std::vector<int> sizes{1, 2, 4};
+  const auto curve = load_curve(ten_per_second(), requests, {.first_token = 150e3}, 0.99, sizes);
+  ASSERT_TRUE(curve) << to_string(curve.error());
+  ASSERT_EQ(curve->size(), 3U);
+  for (const LoadPoint& each : *curve) {
+    EXPECT_NEAR(each.requests_per_s / (10.0 * each.replicas), 1, 0.04) << each.replicas;
+    EXPECT_NEAR(each.times_log / (2.0 * each.replicas), 1, 0.04) << each.replicas;
+  }
+  // No rate is slow enough for what an idle replica misses.
+  const auto none = load_curve(ten_per_second(), requests, {.first_token = 50e3}, 0.99, sizes);
+  ASSERT_TRUE(none) << to_string(none.error());
+  EXPECT_EQ(none->back().requests_per_s, 0);
+  const auto idle = play_idle(ten_per_second(), requests, {.first_token = 50e3});
+  ASSERT_TRUE(idle) << to_string(idle.error());
+  EXPECT_EQ(idle->requests, 100U);
+  EXPECT_EQ(idle->first_token.p90, 1e5);
+  EXPECT_EQ(idle->attainment(), 0);
+}
+
+TEST(LoadCurve, SizesArePowersOfTwoAndBothAnswers) {
+  EXPECT_THAT(curve_sizes(2, 24), testing::ElementsAre(1, 2, 4, 8, 16, 24));
+  EXPECT_THAT(curve_sizes(3, 5), testing::ElementsAre(1, 2, 3, 4, 5));
+  EXPECT_THAT(curve_sizes(1, 1), testing::ElementsAre(1));
+}
+
+TEST(IdealFleet, HasTheFewestReplicasOfEachMinute) {
+  // 90 requests in the first minute, none in the second, 30 in the third; a replica answers 1 per
+  // second: 2, 0 and 1 replicas, or 2, 1 and 1 if one must stay.
+  Requests requests = evenly(90, 1.5);
+  for (int each = 0; each < 30; ++each) {
+    requests.all.push_back({.arrival = 120e6 + each * 2e6, .prompt = 10, .output = 1});
+  }
+  const IdealFleet ideal = ideal_fleet(requests, 1, 0);
+  ASSERT_EQ(ideal.steps.size(), 3U);
+  EXPECT_EQ(ideal.steps[0].replicas, 2);
+  EXPECT_EQ(ideal.steps[1].replicas, 0);
+  EXPECT_EQ(ideal.steps[2].replicas, 1);
+  EXPECT_EQ(ideal.peak, 2);
+  EXPECT_EQ(ideal.replica_s, 180);
+  EXPECT_EQ(ideal_fleet(requests, 1, 1).replica_s, 240);
+}
+
+TEST(Objective, CountsTheWholeAnswer) {
+  const Request request{.arrival = 1e6, .prompt = 10, .output = 11};
+  const Outcome outcome{.first_token = 1.5e6, .finish = 2.5e6};
+  EXPECT_TRUE(meets(request, outcome, {.end_to_end = 1.5e6}));
+  EXPECT_FALSE(meets(request, outcome, {.end_to_end = 1.4e6}));
+  EXPECT_TRUE(meets(request, outcome, {.first_token = 0.5e6, .per_token = 0.1e6}));
+}
+
+TEST(Fleets, RejectWhatTheModelCannotHold) {
+  Service service = ten_per_second();
+  service.model.positions = 100;
+  Requests requests = evenly(2, 1);
+  requests.all[0].prompt = 90;
+  requests.all[0].output = 10;
+  requests.all[1].prompt = 91;
+  requests.all[1].output = 10;
+  const auto outcomes = play(service, requests);
+  ASSERT_TRUE(outcomes) << to_string(outcomes.error());
+  EXPECT_NE((*outcomes)[0].finish, kNever);
+  EXPECT_EQ((*outcomes)[1].finish, kNever);
 }
 
 }  // namespace

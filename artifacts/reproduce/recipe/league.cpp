@@ -303,7 +303,8 @@ std::optional<Model> checkpoint_of(std::string_view path, std::string_view preci
   return model;
 }
 
-/// So many requests at a time for so long that each place answers `kRounds`.
+/// So many requests at a time for so long that each place answers `kRounds`. A client sends the
+/// next request when it has seen the end of the last.
 Seen play_closed_loop(const Service& service, const Request& each, std::size_t together) {
   constexpr std::size_t kRounds = 4;
   const Parts made = value_or_throw(parts(service));
@@ -316,7 +317,7 @@ Seen play_closed_loop(const Service& service, const Request& each, std::size_t t
     if (left == 0) return;
     --left;
     Request next = each;
-    next.arrival = now;
+    next.arrival = now + made.limits.front;
     simulation.submit(next);
   });
   simulation.run(*made.router);
@@ -330,7 +331,7 @@ void compare_closed_loops(Bench& bench, const File& file) {
   constexpr std::int32_t kTokens = 8192;
   Rows rows(file.path, {"backend", "mode", "model_path", "system", "precision", "isl", "osl",
                         "tp_size", "pp_size", "attention_dp_size", "silicon_concurrency",
-                        "silicon_ttft_ms", "silicon_tpot_ms"});
+                        "batch_size", "silicon_ttft_ms", "silicon_tpot_ms"});
   std::map<std::string, std::map<Metric, std::vector<double>>> errors;
   std::size_t all = 0;
   while (rows.next()) {
@@ -343,7 +344,10 @@ void compare_closed_loops(Bench& bench, const File& file) {
       return std::isnan(value) ? 1 : static_cast<std::int32_t>(value);
     };
     const std::int32_t own = whole("attention_dp_size");
-    const auto together = static_cast<std::size_t>(whole("silicon_concurrency"));
+    // Runs of AIConfigurator's own have the batch in place of the number in flight.
+    const auto together = static_cast<std::size_t>(
+        std::isnan(rows.number_or_nan("silicon_concurrency")) ? whole("batch_size")
+                                                              : whole("silicon_concurrency"));
     const Service service{.model = *model,
                           .board = value_or_throw(find_board(rows.text("system"))),
                           .gpus = whole("tp_size") * own,
@@ -368,6 +372,8 @@ void compare_closed_loops(Bench& bench, const File& file) {
       bench.add(fmt::format("InferenceX, {}: mean absolute error of {}, {} runs", what, metric,
                             of.size()),
                 0, mean_size(of), "%");
+      bench.add(fmt::format("InferenceX, {}: mean error of {}", what, metric), 0, stats::mean(of),
+                "%");
       total[metric].insert(total[metric].end(), of.begin(), of.end());
     }
   }

@@ -15,7 +15,9 @@
 #include "cli/inference_fleet.h"
 #include "cli/option_group.h"
 #include "cli/program.h"
+#include "inference/load_curve.h"
 #include "inference/registry.h"
+#include "text/human.h"
 
 namespace almanac::cli {
 
@@ -115,6 +117,23 @@ Result<Fleet> play_plan(const inference::Plan& plan, const FleetPlan& of,
   return made;
 }
 
+/// Says what a perfect autoscaler would use, if there is something to scale.
+void note_ideal(const InferenceCase& told, const std::vector<FleetPlan>& plans) {
+  const auto scales = std::find_if(plans.begin(), plans.end(), [](const FleetPlan& each) {
+    return each.scaling.told.replica_requests_per_s > 0;
+  });
+  if (told.plan || scales == plans.end()) return;
+  const inference::ScalerCase& scaling = scales->scaling.told;
+  const auto ideal =
+      inference::ideal_fleet(told.requests, scaling.replica_requests_per_s, scaling.least);
+  note(
+      fmt::format("a perfect autoscaler would use {:.3g} GPU-hours and at most {}, with {:.3g} "
+                  "requests/s per replica and a decision each minute",
+                  ideal.replica_s * scales->service.replica_gpus() / 3600,
+                  text::counted(static_cast<std::uint64_t>(ideal.peak), "replica"),
+                  scaling.replica_requests_per_s));
+}
+
 Result<int> compare_services(InferenceOptions options, const ComparedServices& asked) {
   const auto rows = rows_of(options.plan, asked);
   if (!rows) return tl::unexpected(rows.error());
@@ -144,6 +163,7 @@ Result<int> compare_services(InferenceOptions options, const ComparedServices& a
     if (!played[each]) return tl::unexpected(played[each].error());
     compared.push_back({(*rows)[each].name, figures_of(*played[each])});
   }
+  note_ideal(*told, plans);
   return options.list.print(figure_rows("composition", compared));
 }
 

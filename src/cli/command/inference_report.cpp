@@ -38,6 +38,9 @@ Result<int> report_service(const InferenceOptions& options, const ServiceReportO
     return inference::play_sizes(*plan, told->requests, told->objective);
   });
   if (!sizes) return tl::unexpected(sizes.error());
+  const inference::ScalerCase& scaling = plan->scaling.told;
+  const auto ideal =
+      inference::ideal_fleet(told->requests, scaling.replica_requests_per_s, scaling.least);
   const figure::Document document = report::service_document({.requests_file = options.requests,
                                                               .requests = told->requests,
                                                               .service = plan->service,
@@ -48,6 +51,7 @@ Result<int> report_service(const InferenceOptions& options, const ServiceReportO
                                                               .gpu_hours = fleet->gpu_hours,
                                                               .cost = fleet->cost,
                                                               .energy_kwh = fleet->energy_kwh,
+                                                              .ideal = ideal,
                                                               .sizes = *sizes},
                                                              command);
   if (auto written = report::write_document(asked.out, document); !written) {

@@ -2,10 +2,13 @@
 
 /// \file
 /// almanac inference size: the fewest replicas with which requests meet the objective.
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "cli/elapsed.h"
+#include "cli/inference_emit.h"
 #include "cli/inference_fleet.h"
 #include "cli/inference_placed.h"
 #include "cli/option_group.h"
@@ -16,6 +19,7 @@
 #include "inference/sizing.h"
 #include "table/output_file.h"
 #include "text/human.h"
+#include "text/number.h"
 
 namespace almanac::cli {
 
@@ -26,8 +30,86 @@ namespace {
 struct SizeOptions {
   inference::SizeQuestion question{};
   double gpu_hour = 0;
+  std::string goal;
+  std::string emit;
   std::string out;
 };
+
+/// Applies --goal, such as "ttft=500ms,tpot=50ms,e2e=10s,goodput=0.95".
+Result<void> apply_goal(const std::string& goal, InferenceOptions& options, double& share) {
+  for (std::size_t at = 0; at < goal.size();) {
+    const std::size_t end = std::min(goal.find(',', at), goal.size());
+    const std::string part = goal.substr(at, end - at);
+    at = end + 1;
+    const std::size_t equals = std::min(part.find('='), part.size());
+    const std::string name = part.substr(0, equals);
+    const std::string value = equals < part.size() ? part.substr(equals + 1) : "";
+    const auto bad = [&](const char* expected) {
+      return fail(Code::usage, fmt::format("--goal {}: expected {}", part, expected), {},
+                  "for example --goal ttft=500ms,tpot=50ms,goodput=0.95");
+    };
+    std::string* const bound = name == "ttft"   ? &options.first_token
+                               : name == "tpot" ? &options.per_token
+                               : name == "e2e"  ? &options.end_to_end
+                                                : nullptr;
+    if (bound != nullptr) {
+      if (value.empty()) return bad("a time");
+      if (!bound->empty()) return bad("each objective once");
+      *bound = value;
+    } else if (name == "goodput") {
+      const auto told = text::parse_decimal(value);
+      if (!told || !(*told > 0 && *told <= 1))
+        return bad("a share of the requests, above 0 and up to 1");
+      share = *told;
+    } else {
+      return bad("ttft, tpot, e2e or goodput");
+    }
+  }
+  return {};
+}
+
+/// Says what is known where no size is: what an idle replica is like, and the load that fleets
+/// carry.
+void note_possible(const InferenceCase& told, const inference::SizeQuestion& question) {
+  const auto idle = inference::play_idle(told.service, told.requests, told.objective);
+  if (!idle) return;
+  constexpr double kMs = 1e3;
+  note(
+      fmt::format("on an idle replica, 90 % of the requests have TTFT <= {:.0f} ms, TPOT <= {:.1f} "
+                  "ms and E2E <= {:.0f} ms, and {:.1f} % meet the objective",
+                  idle->first_token.p90 / kMs, idle->per_token.p90 / kMs,
+                  idle->end_to_end.p90 / kMs, 100 * idle->attainment()));
+  if (idle->attainment() < question.share) return;
+  const std::vector<int> sizes = inference::curve_sizes(0, question.most);
+  const auto curve =
+      inference::load_curve(told.service, told.requests, told.objective, question.share, sizes);
+  if (!curve) return;
+  for (const inference::LoadPoint& each : *curve) {
+    note(
+        fmt::format("{} meet{} the objective up to {:.3g} requests/s, {:.3g} times this log's rate",
+                    text::counted(static_cast<std::uint64_t>(each.replicas), "replica"),
+                    each.replicas == 1 ? "s" : "", each.requests_per_s, each.times_log));
+  }
+}
+
+/// Prints the fleet as what deploys it, or writes it to a file.
+Result<int> emit(const InferenceCase& told, const SizeOptions& asked) {
+  std::string repository = told.service.model.repository;
+  if (repository.empty()) {
+    repository = "MODEL";
+    note("the repository of the model is not known: replace MODEL");
+  }
+  const auto text = deployment_text(asked.emit, told.service, repository);
+  if (!text) return tl::unexpected(text.error());
+  if (asked.out.empty()) {
+    fmt::print("{}", *text);
+    return kDone;
+  }
+  if (auto written = table::write_file(asked.out, *text); !written) {
+    return tl::unexpected(written.error());
+  }
+  return kDone;
+}
 
 /// Says what logs drawn like a short one may be, and between which numbers the need of hours like
 /// it lies; "" = the log tells days apart.
@@ -94,7 +176,7 @@ void note_prefixes(const InferenceCase& told, const FleetPlan& plan, const Fleet
 
 /// Says so where fewer GPUs per replica are enough: a fleet of them met the objective in this log.
 void note_smaller_replicas(const InferenceCase& told, const FleetPlan& plan, double share) {
-  if (plan.service.measured || plan.service.prefill > 0) return;
+  if (plan.service.measured || plan.service.tables || plan.service.prefill > 0) return;
   const int used = plan.service.replicas * plan.service.replica_gpus();
   for (const int gpus : inference::fitting_gpus(plan.service)) {
     if (gpus >= plan.service.gpus) return;
@@ -147,12 +229,15 @@ Result<int> size_of_plan(InferenceCase told, const InferenceOptions& options,
   return simulate_placed(told, asked.gpu_hour, options.list, valid_for);
 }
 
-Result<int> size(const InferenceOptions& options, const SizeOptions& asked) {
+Result<int> size(InferenceOptions options, SizeOptions asked) {
+  if (auto applied = apply_goal(asked.goal, options, asked.question.share); !applied) {
+    return tl::unexpected(applied.error());
+  }
   auto told = inference_case(options);
   if (!told) return tl::unexpected(told.error());
-  if (options.first_token.empty() && options.per_token.empty()) {
+  if (options.first_token.empty() && options.per_token.empty() && options.end_to_end.empty()) {
     return fail(Code::usage, "sizing needs an objective: without one, one replica is enough", {},
-                "add --ttft, --tpot or both");
+                "add --ttft, --tpot or --e2e");
   }
   if (told->service.prefill > 0) {
     return fail(Code::usage, "--prefill needs a known number of replicas", {},
@@ -160,12 +245,32 @@ Result<int> size(const InferenceOptions& options, const SizeOptions& asked) {
   }
   inference::SizeQuestion question = asked.question;
   question.objective = told->objective;
+  if (told->plan && !asked.emit.empty()) {
+    return fail(Code::usage, "--emit cannot be used with --plan: it describes one model", {},
+                "size each model alone, with --model");
+  }
   if (told->plan) return size_of_plan(*std::move(told), options, asked, question);
-  if (!asked.out.empty()) return fail(Code::usage, "--out writes the plan that --plan sizes");
-  const auto size = with_progress(question, [&](const inference::SizeQuestion& shown) {
+  if (!asked.out.empty() && asked.emit.empty()) {
+    return fail(Code::usage, "--out writes the plan that --plan sizes, or what --emit makes");
+  }
+  if (!asked.emit.empty()) {  // a wrong name should not cost the time to size
+    const auto known = deployment_text(asked.emit, told->service, "");
+    if (!known) return tl::unexpected(known.error());
+  }
+  auto size = with_progress(question, [&](const inference::SizeQuestion& shown) {
     return inference::size_fleet(told->service, told->requests, shown);
   });
-  if (!size) return tl::unexpected(size.error());
+  if (!size) {
+    if (size.error().code == Code::unavailable && !question.split) note_possible(*told, question);
+    return tl::unexpected(size.error());
+  }
+  if (size->prefill == 0) {
+    auto curve =
+        inference::load_curve(told->service, told->requests, told->objective, question.share,
+                              inference::curve_sizes(size->for_log, size->replicas));
+    if (!curve) return tl::unexpected(curve.error());
+    size->curve = *std::move(curve);
+  }
   told->service.replicas = size->replicas;
   told->service.prefill = size->prefill;
   const FleetPlan plan{.service = told->service,
@@ -184,6 +289,10 @@ Result<int> size(const InferenceOptions& options, const SizeOptions& asked) {
   note_doubts(told->requests, size->doubts);
   note_prefixes(*told, plan, *fleet);
   note_smaller_replicas(*told, plan, question.share);
+  if (!asked.emit.empty() && asked.out.empty()) return emit(*told, asked);
+  if (!asked.emit.empty()) {
+    if (auto done = emit(*told, asked); !done) return done;
+  }
   return show_fleet(options.list, plan, *fleet, &*size);
 }
 
@@ -220,11 +329,29 @@ void register_inference_size(Program& program) {
       ->check(number(0))
       ->capture_default_str()
       ->group(heading(Group::model));
+  command
+      .add_option(
+          "--goal", asked->goal,
+          "Objective in one list: ttft, tpot and e2e as --ttft, --tpot and --e2e, and goodput "
+          "as --share")
+      ->type_name("NAME=VALUE,...")
+      ->group(heading(Group::objective));
+  command
+      .add_option("--emit", asked->emit,
+                  fmt::format("Print the fleet as what deploys it: {}",
+                              fmt::join(deployment_formats(), ", ")))
+      ->type_name("FORMAT")
+      ->group(heading(Group::output));
   add_plan_option(command, *options);
-  command.add_option("--out", asked->out, "File for the plan with the copies of each replica")
+  command
+      .add_option("--out", asked->out,
+                  "File for the plan with the copies of each replica, or for what --emit makes")
       ->type_name("FILE")
       ->group(heading(Group::output));
   add_example(command, "almanac inference size requests.csv --plan plan.csv --ttft 500ms");
+  add_example(command,
+              "almanac inference size requests.csv --model llama-3.1-8b --goal "
+              "ttft=500ms,e2e=10s,goodput=0.95 --emit kserve");
   add_example(command,
               "almanac inference size requests.csv --model llama-3.1-8b --ttft 500ms --tpot 50ms");
   program.on(command, [options, asked] { return size(*options, *asked); });

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <initializer_list>
 #include <span>
 
 #include <fmt/format.h>
@@ -95,14 +96,9 @@ class BoardReader final : text::TomlReader {
       made.checked_runs = static_cast<int>(number(*checked, "runs", 1, true));
       made.end_to_end_error = number(*checked, "end_to_end_error", 1, true);
     }
-    if (const toml::table* const kernels = table(file, "kernels")) {
-      if (file.contains("kernels_of")) {
-        refuse(*file.get("kernels_of"), "kernels_of contradicts the table [kernels]");
-      }
-      read_kernels(*kernels, made);
-    } else {
-      borrow(file, of, made);
-    }
+    const toml::table* const own = table(file, "kernels");
+    if (own == nullptr || file.contains("kernels_of")) borrow(file, of, made);
+    if (own != nullptr) read_kernels(*own, made);
     return made;
   }
 
@@ -147,11 +143,13 @@ class BoardReader final : text::TomlReader {
                                  operation.str()));
       }
       allow(*one, {"fixed_us", "bandwidth", "peak"});
-      Kernel kernel{.fixed_us = number(*one, "fixed_us", 1), .bandwidth = share(*one, "bandwidth")};
+      Kernel kernel{.fixed_us = number(*one, "fixed_us", 1),
+                    .bandwidth = share(*one, "bandwidth"),
+                    .own = true};
       if (operation.str() != "all_reduce") kernel.peak = share(*one, "peak");
       board.kernels[std::string(operation.str())] = kernel;
     }
-    board.kernels_of = board.name;
+    if (board.kernels_of.empty()) board.kernels_of = board.name;
   }
 
   template <typename KernelsOf>
@@ -163,12 +161,22 @@ class BoardReader final : text::TomlReader {
       refuse(file, fmt::format("kernels_of: no board is named \"{}\"", board.kernels_of));
     }
     board.kernels = other->kernels;
-    // A measured matrix multiplication on the board itself counts more.
-    const double bf16 = number(file, "achieved_bf16_tflops", 1e12);
+    for (auto& [operation, kernel] : board.kernels) kernel.own = false;
+    take_peak(number(file, "achieved_bf16_tflops", 1e12) / board.bf16_flops, {"bf16"}, board);
     const double fp8 = number(file, "achieved_fp8_tflops", 1e12);
-    if (bf16 > 0) board.kernels["bf16"].peak = std::min(1.0, bf16 / board.bf16_flops);
-    if (fp8 > 0 && board.fp8_flops > 0) {
-      board.kernels["fp8"].peak = std::min(board.kernel("fp8").peak, fp8 / board.fp8_flops);
+    if (board.fp8_flops > 0) take_peak(fp8 / board.fp8_flops, {"fp8", "fp8_block"}, board);
+  }
+
+  /// No kernel exceeds the largest matrix multiplication measured on the board itself. That of 16
+  /// bits reaches it; those of 8 bits, which also scale, are not taken to be better than borrowed.
+  static void take_peak(double reached, std::initializer_list<const char*> operations,
+                        Board& board) {
+    if (reached <= 0) return;
+    for (const char* const operation : operations) {
+      Kernel kernel = board.kernel(operation);
+      const bool is_wide = std::string_view(operation) == "bf16";
+      kernel.peak = std::min(is_wide ? 1.0 : kernel.peak, reached);
+      board.kernels[operation] = kernel;
     }
   }
 };
@@ -190,10 +198,10 @@ Board parse_preset(const text::Preset& preset, const std::vector<Board>& known) 
 
 std::vector<Board> read_built_in() {
   std::vector<Board> made;
-  // Boards with kernels of their own first, because others borrow them.
-  for (const bool own : {true, false}) {
+  // Boards that borrow no kernels first, because others borrow theirs.
+  for (const bool borrows : {false, true}) {
     for (const text::Preset& each : boards::presets()) {
-      if ((each.text.find("[kernels]") != std::string_view::npos) == own) {
+      if ((each.text.find("kernels_of") != std::string_view::npos) == borrows) {
         made.push_back(parse_preset(each, made));
       }
     }
@@ -221,6 +229,11 @@ Kernel Board::kernel(std::string_view operation) const {
     if (found != kernels.end()) return found->second;
   }
   return {};
+}
+
+bool Board::has_own_kernels() const {
+  return std::any_of(kernels.begin(), kernels.end(),
+                     [](const auto& each) { return each.second.own; });
 }
 
 Board Board::at_its_limits() const {

@@ -22,6 +22,7 @@ enum class Arithmetic { bf16, fp8, int8, fp4, weights_only };
 /// operations at a share of the peak.
 struct Kernel {
   double fixed_us = 0, bandwidth = 1, peak = 1;
+  bool own = false;  ///< Whether it was measured on the board that has it.
 };
 
 /// A GPU. Peaks are dense, with 32-bit accumulation; 0 if the board lacks such units.
@@ -41,7 +42,8 @@ struct Board {
   /// Measured kernels by operation: a format (bf16, fp8, fp8_block, int8, fp4, weights_only),
   /// experts_ and a format, prefill, decode (attention) and all_reduce.
   std::map<std::string, Kernel, std::less<>> kernels{};
-  std::string kernels_of{};  ///< The board on which they were measured.
+  /// The board on which those were measured that are not its own; its own name if all are.
+  std::string kernels_of{};
   /// Mean absolute error of simulated end-to-end latency, relative to measured runs on this board
   /// that nothing was fitted to; and their number, 0 for none.
   double end_to_end_error = 0;
@@ -52,6 +54,8 @@ struct Board {
   /// Returns the kernel of an operation. Without a measurement it is the one of 16 bits, and
   /// without that a kernel that reaches the board's limits.
   Kernel kernel(std::string_view operation) const;
+  /// Whether some kernels were measured on this board.
+  bool has_own_kernels() const;
   /// Returns this board with kernels that reach its limits.
   Board at_its_limits() const;
 };

@@ -72,6 +72,7 @@ class Reader {
     made.type = type_;
     made.hidden = hidden_;
     made.heads = heads_;
+    made.positions = fields_.count_or({"max_position_embeddings", "n_positions", "max_seq_len"}, 0);
     const double vocabulary = fields_.count({"vocab_size"});
     const double d = hidden_;
     made.embedding = vocabulary * d;
@@ -356,7 +357,9 @@ class Reader {
     adapter_ = (d + query) * 2 + (d + kv) * 2;
     one.look_prefill = one.look_decode = 4 * query;
     one.kv = 2 * kv;
-    one.kv_parts = kv_heads_;
+    one.kv_parts = one.kv_heads = kv_heads_;
+    one.head_size = head_;
+    one.head_norms = norm_ != QueryKeyNorm::none;
     if (bias_ != Bias::none) one.small += query + 2 * kv + (bias_ == Bias::all ? d : 0);
     if (is("gpt_oss")) one.small += heads;  // sinks
     if (norm_ == QueryKeyNorm::per_head) one.small += 2 * head;
@@ -400,6 +403,7 @@ class Reader {
     const int matrices = family_.gated ? 3 : 2;
     if (!experts) {
       one.dense = matrices * d * dense_width_;
+      one.width = dense_width_;
       if (feed_forward_bias_) one.small += (matrices - 1) * dense_width_ + d;
       return;
     }
@@ -409,6 +413,8 @@ class Reader {
     if (is("gpt_oss")) one.expert += 2 * expert_width_ + d;
     one.router = d * experts_ + (family_.router_bias ? experts_ : 0);
     one.dense = matrices * d * shared_width_;
+    one.width = shared_width_;
+    one.expert_width = expert_width_;
     if (family_.shared_gate) one.router += d;
   }
 

@@ -144,7 +144,12 @@ Result<Model> find_model(std::string_view name) {
   if (!found) {
     return no_such("model", name, built_in(), "any other model: the path of its config.json");
   }
-  return parse_model((*found)->config.dump(), (*found)->name);
+  auto made = parse_model((*found)->config.dump(), (*found)->name);
+  if (!made) return made;
+  for (const std::string& alias : (*found)->aliases) {
+    if (made->repository.empty() && alias.find('/') != std::string::npos) made->repository = alias;
+  }
+  return made;
 }
 
 Result<Model> parse_model_file(std::string_view text, const std::string& path) {

@@ -38,6 +38,11 @@ struct Layers {
   /// Heads that GPUs can divide; additional GPUs hold copies.
   int kv_parts = 1;
   double state_bytes = 0;  ///< If recurrent; read and written for each sequence.
+  /// Sizes that tables of measured kernels are keyed by; 0 if the layer has no such part.
+  int head_size = 0, kv_heads = 0;
+  int width = 0;            ///< Of a dense or shared feed-forward block,
+  int expert_width = 0;     ///< and of an expert.
+  bool head_norms = false;  ///< Queries and keys are normalized.
 
   bool operator==(const Layers&) const = default;
 };
@@ -51,7 +56,8 @@ struct Precision {
 /// A decoder, without vision towers and modules that draft further tokens.
 struct Model {
   std::string name{};
-  std::string type{};  ///< `model_type` of its config.json.
+  std::string repository{};  ///< "meta-llama/llama-3.1-8b"; "" if not known.
+  std::string type{};        ///< `model_type` of its config.json.
   int hidden = 0;
   int heads = 0;         ///< Attention heads, which the GPUs of a replica divide; 0 = not known.
   double embedding = 0;  ///< Weights of the input table, of which each token reads one row.
@@ -61,6 +67,8 @@ struct Model {
   /// Embedding, head, routers and norms stay at 2 bytes.
   Precision attention{}, dense{}, experts{};
   double kv_number_bytes = 2;
+  /// Most tokens of a request, prompt and answer (max_position_embeddings); 0 = not known.
+  int positions = 0;
   double adapter_numbers = 0;  ///< Of a LoRA adapter of rank 1, for the attention matrices.
 
   int layer_count() const;

@@ -10,10 +10,6 @@
 namespace almanac::inference {
 namespace {
 
-constexpr double kActivationBytes = 2;
-
-std::size_t index(Arithmetic arithmetic) { return static_cast<std::size_t>(arithmetic); }
-
 /// The sum over `fresh` tokens after `done` ones of the tokens that each looks at, itself included.
 double looked_at(double done, double fresh, double window) {
   const double whole = std::clamp(window - done, 0.0, fresh);  // tokens that see all before them
@@ -52,18 +48,20 @@ double link_of(const Board& board, int together, double node_link) {
 struct Roofline::Tokens {
   const Batch& batch;
   double fresh = 0, decodes = 0, context = 0, made = 0;
+  double verified = 1;  // tokens of a decode
 
-  explicit Tokens(const Batch& of)
+  explicit Tokens(const Batch& of, int drafts = 0)
       : batch(of),
         decodes(static_cast<double>(of.decodes)),
         context(static_cast<double>(of.context)),
-        made(decodes) {
+        verified(1 + drafts) {
+    made = decodes * verified;
     for (const Chunk& chunk : of.prefills) {
       fresh += chunk.fresh;
       made += chunk.done + chunk.fresh >= chunk.prompt ? 1 : 0;
     }
   }
-  double all() const { return fresh + decodes; }
+  double all() const { return fresh + decodes * verified; }
   double sequences() const { return decodes + static_cast<double>(batch.prefills.size()); }
   double decode_looks(double window) const {
     return decodes > 0 ? std::min(context + decodes, decodes * window) : 0;
@@ -80,8 +78,12 @@ struct Roofline::Tokens {
   }
 };
 
-double Roofline::Matrices::of(double tokens) const {
-  return fixed_s + std::max(bytes_s, token_s * tokens);
+double Roofline::Line::of(double tokens, double share) const {
+  return fixed_s + std::max(share * bytes_s, token_s * tokens);
+}
+
+double Roofline::Matrices::of(double tokens, double share) const {
+  return std::min(narrow.of(tokens, share), wide.of(tokens, share));
 }
 
 /// `weights` of which a token multiplies `uses`, in so many kernels; the GPUs divide the arithmetic
@@ -89,11 +91,18 @@ double Roofline::Matrices::of(double tokens) const {
 Roofline::Matrices Roofline::matrices(double weights, double uses, const Precision& precision,
                                       bool experts, double kernels, double cut) const {
   if (weights <= 0) return {};
-  const std::string operation = operation_of(precision, board_);
-  const Kernel kernel = board_.kernel(experts ? "experts_" + operation : operation);
-  return {.fixed_s = 1e-6 * kernels * kernel.fixed_us,
-          .bytes_s = weights * precision.bytes / cut / (board_.bandwidth * kernel.bandwidth),
-          .token_s = 2 * uses / layout_.gpus / (board_.peak(precision.arithmetic) * kernel.peak)};
+  const auto line = [&](const Kernel& kernel, double peak) {
+    return Line{.fixed_s = 1e-6 * kernels * kernel.fixed_us,
+                .bytes_s = weights * precision.bytes / cut / (board_.bandwidth * kernel.bandwidth),
+                .token_s = 2 * uses / layout_.gpus / (peak * kernel.peak)};
+  };
+  const std::string prefix = experts ? "experts_" : "";
+  const Kernel kernel = board_.kernel(prefix + operation_of(precision, board_));
+  const Line narrow = line(kernel, board_.peak(precision.arithmetic));
+  const bool is_8_bit =
+      precision.arithmetic == Arithmetic::fp8 || precision.arithmetic == Arithmetic::int8;
+  if (kernel.own || !is_8_bit) return {narrow, narrow};
+  return {narrow, line(board_.kernel(prefix + "bf16"), board_.bf16_flops)};
 }
 
 Roofline::Roofline(const Model& model, Board board, Layout layout, Launch launch)
@@ -123,6 +132,7 @@ Roofline::Roofline(const Model& model, Board board, Layout layout, Launch launch
                               each.mixer == Mixer::latent ? 4 : 2, cut),
         .dense = matrices(each.dense, each.dense, model.dense, false, 2, cut),
         .experts = matrices(experts, each.chosen * each.expert, model.experts, true, 1, gpus),
+        .has_experts = experts > 0,
         .looks = each.kv > 0,
         .idle = each.experts > 0 ? 1 - static_cast<double>(each.chosen) / each.experts : 0,
         .window = each.window > 0 ? static_cast<double>(each.window)
@@ -130,22 +140,10 @@ Roofline::Roofline(const Model& model, Board board, Layout layout, Launch launch
         .prefill_flops = each.look_prefill / gpus,
         .decode_flops = each.look_decode / gpus,
         .kv_bytes = model.kv_number_bytes * each.kv * copies / gpus,
-        .state_bytes = each.state_bytes / gpus,
-        .weight_bytes = (model.attention.bytes * each.attention + model.dense.bytes * each.dense +
-                         2 * each.router) /
-                        cut,
-        .expert_bytes = model.experts.bytes * experts / gpus};
+        .state_bytes = each.state_bytes / gpus};
     if (each.router > 0) {
-      const Matrices router = matrices(each.router, each.router, Precision{}, false, 1, 1);
-      made.dense.fixed_s += router.fixed_s;
-      made.dense.bytes_s += router.bytes_s;
-      made.dense.token_s += router.token_s;
+      made.router = matrices(each.router, each.router, Precision{}, false, 1, 1);
     }
-    made.flops[index(model.attention.arithmetic)] += 2 * each.attention / gpus;
-    made.flops[index(model.dense.arithmetic)] += 2 * each.dense / gpus;
-    made.flops[index(model.experts.arithmetic)] += 2.0 * each.chosen * each.expert / gpus;
-    // A state is decayed, corrected and read.
-    made.flops[index(Arithmetic::bf16)] += (2 * each.router + 6 * each.state_bytes / 4) / gpus;
     if (layout.gpus > 1) {
       made.exchanges = layout.data_attention ? (feeds ? 2 : 0) : (mixes ? 1 : 0) + (feeds ? 1 : 0);
       const double sums = layout.data_attention ? (feeds ? 1 : 0) : made.exchanges;
@@ -153,9 +151,8 @@ Roofline::Roofline(const Model& model, Board board, Layout layout, Launch launch
     }
     groups_.push_back(made);
   }
-  head_weights_ = model.head > 0 ? model.head : model.embedding;
-  head_ = matrices(head_weights_, head_weights_, Precision{}, false, 1, cut);
-  head_bytes_ = 2 * head_weights_ / cut;
+  const double head = model.head > 0 ? model.head : model.embedding;
+  head_ = matrices(head, head, Precision{}, false, 1, cut);
 }
 
 double Roofline::group_s(const Group& group, const Tokens& tokens) const {
@@ -165,16 +162,12 @@ double Roofline::group_s(const Group& group, const Tokens& tokens) const {
     return 1e-6 * kernel.fixed_us +
            std::max(flops / (bf16 * kernel.peak), bytes / (bandwidth * kernel.bandwidth));
   };
-  double busy = group.attention.of(all) + group.dense.of(all);
-  if (group.expert_bytes > 0) {
-    Matrices hit = group.experts;
-    hit.bytes_s *= 1 - std::pow(group.idle, all);
-    busy += hit.of(all);
-  }
+  double busy = group.attention.of(all) + group.dense.of(all) + group.router.of(all);
+  if (group.has_experts) busy += group.experts.of(all, 1 - std::pow(group.idle, all));
   if (group.looks && tokens.decodes > 0) {
     // Of the tokens looked at, all but the new ones are read; the new ones are written.
     const double looks = tokens.decode_looks(group.window);
-    busy += attend(decode_, group.decode_flops * looks, group.kv_bytes * looks);
+    busy += attend(decode_, group.decode_flops * looks * tokens.verified, group.kv_bytes * looks);
   }
   if (group.looks && tokens.fresh > 0) {
     busy += attend(prefill_, group.prefill_flops * tokens.prefill_looks(group.window),
@@ -195,37 +188,49 @@ double Roofline::group_s(const Group& group, const Tokens& tokens) const {
   return group.count * busy;
 }
 
-Work Roofline::work(const Batch& batch) const {
-  const Tokens tokens(batch);
-  Work work;
-  for (const Group& each : groups_) {
-    const double looks = tokens.decode_looks(each.window);
-    const double kv = looks + tokens.prefill_kv(each.window) + tokens.fresh;
-    for (std::size_t kind = 0; kind < work.flops.size(); ++kind) {
-      work.flops[kind] += each.count * tokens.all() * each.flops[kind];
-    }
-    work.flops[index(Arithmetic::bf16)] +=
-        each.count *
-        (each.decode_flops * looks + each.prefill_flops * tokens.prefill_looks(each.window));
-    work.bytes += each.count * (each.weight_bytes + each.kv_bytes * kv +
-                                each.expert_bytes * (1 - std::pow(each.idle, tokens.all())) +
-                                2 * each.state_bytes * tokens.sequences());
-  }
-  work.flops[index(Arithmetic::bf16)] += 2 * head_weights_ * tokens.made / layout_.gpus;
-  if (tokens.made > 0) work.bytes += head_bytes_;
-  return work;
+/// All drafts of an iteration, each a pass of one layer and the head for all sequences.
+double Roofline::drafts_s(const Tokens& tokens) const {
+  const int drafts = layout_.speculation.drafts;
+  if (drafts == 0 || tokens.decodes == 0 || groups_.empty()) return 0;
+  const Batch batch{.decodes = tokens.batch.decodes, .context = tokens.batch.context};
+  const Group& layer = groups_.front();
+  return drafts * (group_s(layer, Tokens(batch)) / layer.count + head_.of(tokens.decodes));
 }
 
-Micros Roofline::operator()(const Batch& batch) const {
-  const Tokens tokens(batch);
+double Roofline::batch_s(const Tokens& tokens) const {
   double busy_s = tokens.made > 0 ? head_.of(tokens.made) : 0;
   for (const Group& each : groups_) busy_s += group_s(each, tokens);
   if (stage_link_ > 0) {
     busy_s += (layout_.stages - 1) * (1e-6 * all_reduce_.fixed_us +
                                       tokens.all() * hidden_ * kActivationBytes / stage_link_);
   }
-  const Micros fixed = launch_.iteration + launch_.sequence * tokens.sequences();
-  return std::max(1.0, std::ceil(1e6 * busy_s + fixed));
+  return busy_s + drafts_s(tokens) +
+         1e-6 * (launch_.iteration + launch_.sequence * tokens.sequences());
+}
+
+Micros Roofline::operator()(const Batch& batch) const {
+  const Tokens tokens(batch, layout_.speculation.drafts);
+  double busy_s = batch_s(tokens);
+  if (layout_.speculation.drafts > 0 && batch.decodes > 0) {
+    // What prompts take besides is not shared by more tokens.
+    const Batch prompts{.prefills = batch.prefills};
+    const double prompts_s = batch.prefills.empty() ? 0 : batch_s(Tokens(prompts));
+    busy_s = prompts_s + (busy_s - prompts_s) / layout_.speculation.tokens();
+  }
+  return std::max(1.0, std::ceil(1e6 * busy_s));
+}
+
+double Speculation::tokens() const {
+  if (acceptance >= 1) return 1 + drafts;
+  return (1 - std::pow(acceptance, drafts + 1)) / (1 - acceptance);
+}
+
+bool is_slower_than_16_bits(const Model& model, const Board& board, const Layout& layout) {
+  Model wide = model;
+  wide.attention = wide.dense = wide.experts = Precision{};
+  constexpr double kFitted = 1.05;  // the error of fitted kernels
+  const Batch batch{.decodes = 1};
+  return Roofline(model, board, layout)(batch) > kFitted * Roofline(wide, board, layout)(batch);
 }
 
 }  // namespace almanac::inference

@@ -5,7 +5,6 @@
 /// arithmetic and its memory traffic, at the shares of the board's limits that kernels reach.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -18,6 +17,19 @@ namespace almanac::inference {
 
 /// GPUs assumed to be on one node.
 inline constexpr int kNodeGpus = 8;
+/// Bytes of a number of activations.
+inline constexpr double kActivationBytes = 2;
+
+/// Speculative decoding: an iteration verifies `drafts` drafted tokens of each sequence at once.
+struct Speculation {
+  int drafts = 0;         ///< 0 = none.
+  double acceptance = 0;  ///< Probability that a draft is right if those before it are.
+
+  /// Returns the expected tokens per sequence and iteration.
+  ///
+  /// Source   Leviathan et al., ICML 2023, equation 1.
+  double tokens() const;
+};
 
 /// How the GPUs of a replica divide a model.
 struct Layout {
@@ -27,6 +39,7 @@ struct Layout {
   /// (data-parallel attention with expert parallelism). Otherwise `gpus` divide every matrix.
   bool data_attention = false;
   double node_link = 0;  ///< Between nodes, bytes per second.
+  Speculation speculation{};
 };
 
 /// Time of an iteration beyond kernels.
@@ -43,13 +56,6 @@ struct Launch {
   static Launch none() { return {0, 0, 0, 2, 1}; }
 };
 
-/// Minimum work of an iteration, on one of the GPUs that compute each layer together.
-struct Work {
-  /// Operations, by Arithmetic.
-  std::array<double, 5> flops{};
-  double bytes = 0;  ///< Read from or written to memory.
-};
-
 /// An iteration reads each weight once: all matrices that every token uses, the experts that its
 /// tokens select (the expected number if each token selects uniformly), and the output head if it
 /// produces a token. It reads the KV cache of attended tokens once, and writes that of new tokens.
@@ -59,39 +65,52 @@ struct Work {
 /// of the activations over the slowest link, Thakur et al. 2005). With data-parallel attention they
 /// gather the tokens before each feed-forward block and scatter its sums after it.
 ///
+/// With speculation an iteration multiplies all drafted tokens, and reads weights and KV once. Each
+/// draft is one pass of a small model: a layer and the output head (Li et al., 2024, EAGLE). The
+/// simulation takes one token per iteration, so the time of decodes is divided by the expected
+/// tokens.
+///
+/// Weights of 8 bits take the kernel of 8 bits. If that was not measured on the board itself, they
+/// take the one of 16 bits where it is faster, which widens them as it reads them: an engine can
+/// always do so (Frantar et al., 2024, Marlin), so only a measurement says that 8 bits are slower.
+///
 /// Source   the roofline model (Williams et al., CACM 2009), by operation; shares as in Board.
 class Roofline final : public StepTime {
  public:
   Roofline(const Model& model, Board board, Layout layout = {}, Launch launch = {});
   /// Returns whole microseconds, never less than the board's limits allow.
   Micros operator()(const Batch& batch) const override;
-  /// O(prefills).
-  Work work(const Batch& batch) const;
 
  private:
   struct Tokens;
-  /// Matrices that are multiplied in one go: seconds, for one GPU.
-  struct Matrices {
+  /// A kernel for matrices that are multiplied in one go: seconds, for one GPU.
+  struct Line {
     double fixed_s = 0, bytes_s = 0, token_s = 0;
-    double of(double tokens) const;
+    /// If it reads `share` of the bytes.
+    double of(double tokens, double share) const;
+  };
+  /// Takes the faster of two kernels.
+  struct Matrices {
+    Line narrow{}, wide{};
+    double of(double tokens, double share = 1) const;
   };
   /// Layers of the same shape.
   struct Group {
     double count = 0;
-    Matrices attention{}, dense{}, experts{};
-    bool looks = false;
+    Matrices attention{}, dense{}, router{}, experts{};
+    bool has_experts = false, looks = false;
     double idle = 0;                             // probability that a token skips an expert
     double window = 0;                           // most tokens; infinite for all
     double prefill_flops = 0, decode_flops = 0;  // per token and token attended to, one GPU
     double kv_bytes = 0, state_bytes = 0;        // per token and per sequence, one GPU
     double exchanges = 0;                        // kernels of it, if GPUs compute together
     double gathered = 0;                         // times the activations that go over the link
-    std::array<double, 5> flops{};               // per token
-    double weight_bytes = 0, expert_bytes = 0;   // of one GPU
   };
   Matrices matrices(double weights, double uses, const Precision& precision, bool experts,
                     double kernels, double cut) const;
   double group_s(const Group& group, const Tokens& tokens) const;
+  double batch_s(const Tokens& tokens) const;
+  double drafts_s(const Tokens& tokens) const;
 
   Board board_;
   Layout layout_;
@@ -100,8 +119,11 @@ class Roofline final : public StepTime {
   double hidden_;
   double sum_link_ = 0, stage_link_ = 0;  // bytes per second; 0 for no time
   Matrices head_{};
-  double head_weights_ = 0, head_bytes_ = 0;
   std::vector<Group> groups_;
 };
+
+/// Returns whether a token of one sequence takes at least 5 % longer than if all weights had 16
+/// bits. Borrowed kernels of 8 bits never say so.
+bool is_slower_than_16_bits(const Model& model, const Board& board, const Layout& layout);
 
 }  // namespace almanac::inference

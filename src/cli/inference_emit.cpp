@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "cli/inference_emit.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "text/human.h"
+#include "text/nearest.h"
+
+namespace almanac::cli {
+namespace {
+
+using inference::Service;
+
+/// A part of the fleet whose replicas are alike.
+struct Pool {
+  const char* name;  ///< "decode" also if there is only one.
+  int replicas;
+};
+
+std::vector<Pool> pools_of(const Service& service) {
+  if (service.prefill == 0) return {{"decode", service.replicas}};
+  return {{"prefill", service.prefill}, {"decode", service.replicas - service.prefill}};
+}
+
+/// The model's name as a name in Kubernetes: lower case, digits and dashes.
+std::string resource_name(std::string name) {
+  name = name.substr(name.rfind('/') + 1);
+  for (char& each : name) {
+    if (each >= 'A' && each <= 'Z') each = static_cast<char>(each - 'A' + 'a');
+    if ((each < 'a' || each > 'z') && (each < '0' || each > '9')) each = '-';
+  }
+  return name;
+}
+
+/// What the device plugin of NVIDIA calls a board; "" = not known.
+std::string product_of(const inference::Board& board) {
+  static const std::map<std::string, std::string> kNames{{"h100", "NVIDIA-H100-80GB-HBM3"},
+                                                         {"h200", "NVIDIA-H200"},
+                                                         {"a100", "NVIDIA-A100-SXM4-80GB"},
+                                                         {"l40s", "NVIDIA-L40S"}};
+  const auto found = kNames.find(board.name);
+  return found == kNames.end() ? "" : found->second;
+}
+
+/// Flags of vllm serve without those of the model and of parallelism.
+std::vector<std::string> vllm_engine(const Service& service) {
+  const inference::Limits& limits = service.limits;
+  std::vector<std::string> flags{
+      fmt::format("--max-num-seqs={}", limits.sequences),
+      fmt::format("--max-num-batched-tokens={}", limits.tokens), "--gpu-memory-utilization=0.9",
+      limits.reuse ? "--enable-prefix-caching" : "--no-enable-prefix-caching"};
+  if (limits.kv_blocks > 0) {
+    flags.push_back(fmt::format("--num-gpu-blocks-override={}", limits.kv_blocks));
+  }
+  if (service.model.positions > 0) {
+    flags.push_back(fmt::format("--max-model-len={}", service.model.positions));
+  }
+  if (service.adapters > 0) {
+    flags.insert(flags.end(), {"--enable-lora", fmt::format("--max-loras={}", service.adapters),
+                               fmt::format("--max-lora-rank={}", service.adapter_rank)});
+  }
+  if (service.speculation.drafts > 0) {
+    flags.push_back(fmt::format(R"(--speculative-config={{"method":"eagle3","model":"DRAFT_MODEL",)"
+                                R"("num_speculative_tokens":{}}})",
+                                service.speculation.drafts));
+  }
+  if (service.prefill > 0) {
+    flags.emplace_back(
+        R"(--kv-transfer-config={"kv_connector":"NixlConnector","kv_role":"kv_both"})");
+  }
+  return flags;
+}
+
+std::vector<std::string> vllm_flags(const Service& service) {
+  std::vector<std::string> flags;
+  if (service.data_attention) {
+    flags = {"--tensor-parallel-size=1", fmt::format("--data-parallel-size={}", service.gpus),
+             "--enable-expert-parallel"};
+  } else {
+    flags = {fmt::format("--tensor-parallel-size={}", service.gpus)};
+  }
+  if (service.stages > 1) {
+    flags.push_back(fmt::format("--pipeline-parallel-size={}", service.stages));
+  }
+  const std::vector<std::string> engine = vllm_engine(service);
+  flags.insert(flags.end(), engine.begin(), engine.end());
+  return flags;
+}
+
+std::vector<std::string> sglang_flags(const Service& service) {
+  std::vector<std::string> flags{fmt::format("--tensor-parallel-size={}", service.gpus),
+                                 fmt::format("--max-running-requests={}", service.limits.sequences),
+                                 fmt::format("--chunked-prefill-size={}", service.limits.tokens),
+                                 "--enable-mixed-chunk"};
+  if (service.stages > 1) {
+    flags.push_back(fmt::format("--pipeline-parallel-size={}", service.stages));
+  }
+  if (service.data_attention) {
+    flags.insert(flags.end(),
+                 {"--enable-dp-attention", fmt::format("--data-parallel-size={}", service.gpus)});
+  }
+  if (!service.limits.reuse) flags.emplace_back("--disable-radix-cache");
+  if (service.model.positions > 0) {
+    flags.push_back(fmt::format("--context-length={}", service.model.positions));
+  }
+  if (service.adapters > 0) {
+    flags.insert(flags.end(),
+                 {"--enable-lora", fmt::format("--max-loras-per-batch={}", service.adapters),
+                  fmt::format("--max-lora-rank={}", service.adapter_rank)});
+  }
+  if (const int drafts = service.speculation.drafts; drafts > 0) {
+    flags.insert(flags.end(),
+                 {"--speculative-algorithm=EAGLE3", "--speculative-draft-model-path=DRAFT_MODEL",
+                  fmt::format("--speculative-num-steps={}", drafts), "--speculative-eagle-topk=1",
+                  fmt::format("--speculative-num-draft-tokens={}", drafts + 1)});
+  }
+  return flags;
+}
+
+/// One command for each pool.
+std::string commands(const Service& service, const std::string& start,
+                     const std::vector<std::string>& flags, bool sglang) {
+  std::string made;
+  for (const Pool& pool : pools_of(service)) {
+    made += fmt::format("# {} of {} ({}){}\n{}",
+                        text::counted(static_cast<std::uint64_t>(pool.replicas), "replica"),
+                        text::counted(static_cast<std::uint64_t>(service.replica_gpus()), "GPU"),
+                        service.board.name,
+                        service.prefill > 0 ? fmt::format(": {}", pool.name) : "", start);
+    for (const std::string& flag : flags) {
+      // A shell must not read the quotes of a JSON value.
+      const std::size_t value = flag.find("={");
+      made += value == std::string::npos
+                  ? fmt::format(" \\\n  {}", flag)
+                  : fmt::format(" \\\n  {} '{}'", flag.substr(0, value), flag.substr(value + 1));
+    }
+    if (sglang && service.prefill > 0) {
+      made += fmt::format(
+          " \\\n  --disaggregation-mode={} \\\n  "
+          "--disaggregation-transfer-backend=nixl",
+          pool.name);
+    }
+    made += "\n";
+  }
+  return made;
+}
+
+/// A flag as an element of a list in YAML.
+std::string items(const std::vector<std::string>& flags, int indent) {
+  std::string made;
+  for (const std::string& flag : flags) {
+    made += fmt::format("{:{}}- '{}'\n", "", indent, flag);
+  }
+  return made;
+}
+
+/// Values of the chart llm-d-modelservice.
+std::string llm_d(const Service& service, const std::string& repository) {
+  std::string made = fmt::format(
+      "modelArtifacts:\n"
+      "  name: {0}\n"
+      "  uri: hf://{0}\n"
+      "accelerator:\n"
+      "  type: nvidia\n"
+      "routing:\n"
+      "  proxy:\n"
+      "    enabled: {1}\n",
+      repository, service.prefill > 0);
+  std::vector<std::string> flags = vllm_engine(service);
+  if (service.stages > 1) {
+    flags.push_back(fmt::format("--pipeline-parallel-size={}", service.stages));
+  }
+  if (service.data_attention) flags.emplace_back("--enable-expert-parallel");
+  const std::string product = product_of(service.board);
+  for (const Pool& pool : pools_of(service)) {
+    made += fmt::format(
+        "{}:\n"
+        "  create: true\n"
+        "  replicas: {}\n"
+        "  parallelism:\n"
+        "    tensor: {}\n"
+        "    data: {}\n",
+        pool.name, pool.replicas, service.data_attention ? 1 : service.gpus,
+        service.data_attention ? service.gpus : 1);
+    if (!product.empty()) {
+      made += fmt::format(
+          "  acceleratorTypes:\n"
+          "    labelKey: nvidia.com/gpu.product\n"
+          "    labelValues:\n"
+          "      - {}\n",
+          product);
+    }
+    made += fmt::format(
+        "  containers:\n"
+        "    - name: vllm\n"
+        "      modelCommand: vllmServe\n"
+        "      mountModelVolume: true\n"
+        "      args:\n{}"
+        "      resources:\n"
+        "        limits:\n"
+        "          nvidia.com/gpu: '{}'\n",
+        items(flags, 8), service.replica_gpus());
+  }
+  if (service.prefill == 0) made += "prefill:\n  create: false\n";
+  return made;
+}
+
+/// A DynamoGraphDeployment of vLLM.
+std::string dynamo(const Service& service, const std::string& repository) {
+  std::string made = fmt::format(
+      "apiVersion: nvidia.com/v1alpha1\n"
+      "kind: DynamoGraphDeployment\n"
+      "metadata:\n"
+      "  name: {}\n"
+      "spec:\n"
+      "  backendFramework: vllm\n"
+      "  services:\n"
+      "    Frontend:\n"
+      "      componentType: frontend\n"
+      "      replicas: 1\n",
+      resource_name(repository));
+  for (const Pool& pool : pools_of(service)) {
+    const bool is_prefill = std::string_view(pool.name) == "prefill";
+    std::vector<std::string> flags = vllm_flags(service);
+    flags.insert(flags.begin(), fmt::format("--model={}", repository));
+    if (is_prefill) flags.emplace_back("--is-prefill-worker");
+    made += fmt::format(
+        "    {}:\n"
+        "      componentType: worker\n"
+        "{}"
+        "      replicas: {}\n"
+        "      resources:\n"
+        "        limits:\n"
+        "          gpu: '{}'\n"
+        "      extraPodSpec:\n"
+        "        mainContainer:\n"
+        "          command:\n"
+        "            - python3\n"
+        "            - '-m'\n"
+        "            - dynamo.vllm\n"
+        "          args:\n{}",
+        is_prefill ? "VllmPrefillWorker" : "VllmDecodeWorker",
+        service.prefill > 0 ? fmt::format("      subComponentType: {}\n", pool.name) : "",
+        pool.replicas, service.replica_gpus(), items(flags, 12));
+  }
+  return made;
+}
+
+/// The part of an LLMInferenceService that is the same for prefill and decode.
+std::string kserve_workload(const Service& service, int replicas, int indent) {
+  const std::string by(static_cast<std::size_t>(indent), ' ');
+  std::string made = fmt::format("{0}replicas: {1}\n{0}parallelism:\n", by, replicas);
+  if (service.data_attention) {
+    made += fmt::format("{0}  data: {1}\n{0}  expert: true\n", by, service.gpus);
+  } else {
+    made += fmt::format("{0}  tensor: {1}\n", by, service.gpus);
+  }
+  if (service.stages > 1) made += fmt::format("{0}  pipeline: {1}\n", by, service.stages);
+  made += fmt::format("{}template:\n", by);
+  if (const std::string product = product_of(service.board); !product.empty()) {
+    made += fmt::format("{0}  nodeSelector:\n{0}    nvidia.com/gpu.product: {1}\n", by, product);
+  }
+  made += fmt::format(
+      "{0}  containers:\n"
+      "{0}    - name: main\n"
+      "{0}      env:\n"
+      "{0}        - name: VLLM_ADDITIONAL_ARGS\n"
+      "{0}          value: '{1}'\n"
+      "{0}      resources:\n"
+      "{0}        limits:\n"
+      "{0}          nvidia.com/gpu: '{2}'\n",
+      by, fmt::join(vllm_engine(service), " "), service.replica_gpus());
+  return made;
+}
+
+/// An LLMInferenceService of KServe.
+std::string kserve(const Service& service, const std::string& repository) {
+  std::string made = fmt::format(
+      "apiVersion: serving.kserve.io/v1alpha1\n"
+      "kind: LLMInferenceService\n"
+      "metadata:\n"
+      "  name: {0}\n"
+      "spec:\n"
+      "  model:\n"
+      "    uri: hf://{1}\n"
+      "    name: {1}\n",
+      resource_name(repository), repository);
+  made += kserve_workload(service, service.replicas - service.prefill, 2);
+  if (service.prefill > 0) {
+    made += "  prefill:\n" + kserve_workload(service, service.prefill, 4);
+  }
+  return made + "  router:\n    scheduler: {}\n    route: {}\n    gateway: {}\n";
+}
+
+}  // namespace
+
+const std::vector<std::string>& deployment_formats() {
+  static const std::vector<std::string> kFormats{"vllm", "sglang", "llm-d", "dynamo", "kserve"};
+  return kFormats;
+}
+
+Result<std::string> deployment_text(const std::string& format, const Service& service,
+                                    const std::string& repository) {
+  if (format == "vllm") {
+    return commands(service, "vllm serve " + repository, vllm_flags(service), false);
+  }
+  if (format == "sglang") {
+    return commands(service, "python3 -m sglang.launch_server --model-path=" + repository,
+                    sglang_flags(service), true);
+  }
+  if (format == "llm-d") return llm_d(service, repository);
+  if (format == "dynamo") return dynamo(service, repository);
+  if (format == "kserve") return kserve(service, repository);
+  return fail(Code::not_found, fmt::format("no deployment format is named \"{}\"", format), {},
+              text::meant_or_known(format, deployment_formats()));
+}
+
+}  // namespace almanac::cli

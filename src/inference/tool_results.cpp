@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inference/tool_results.h"
+
+#include <initializer_list>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "inference/request_log.h"
+#include "table/lines.h"
+#include "table/stream.h"
+
+namespace almanac::inference {
+namespace {
+
+using nlohmann::json;
+using Path = std::initializer_list<const char*>;
+
+/// The value under these keys, one inside of the other; null if there is none.
+const json* inside(const json& object, Path path) {
+  const json* at = &object;
+  for (const char* const key : path) {
+    if (!at->is_object()) return nullptr;
+    const auto found = at->find(key);
+    if (found == at->end()) return nullptr;
+    at = &*found;
+  }
+  return at->is_null() ? nullptr : at;
+}
+
+/// The first of several fields that is there: newer versions of a tool, then older ones.
+const json* first_of(const json& object, std::initializer_list<Path> paths) {
+  for (const Path& path : paths) {
+    if (const json* const found = inside(object, path)) return found;
+  }
+  return nullptr;
+}
+
+class ResultReader {
+ public:
+  explicit ResultReader(std::string path) : path_(std::move(path)) {}
+
+  /// Takes a request, whose time is in units of so many microseconds.
+  Result<void> take(const json& request, std::initializer_list<Path> time, double micros,
+                    std::initializer_list<Path> prompt, std::initializer_list<Path> output) {
+    ++number_;
+    const auto at = number(request, time), in = number(request, prompt);
+    if (!at) return tl::unexpected(at.error());
+    if (!in) return tl::unexpected(in.error());
+    const auto out = number(request, output);
+    if (!out) return tl::unexpected(out.error());
+    return intake_.add({.file = path_, .line = line}, *at * micros, *in, *out);
+  }
+  void leave_out() {
+    ++number_;
+    ++left_out_;
+  }
+  Result<Requests> done() {
+    if (left_out_ > 0) {
+      intake_.note(fmt::format("requests without an answer left out: {}", left_out_));
+    }
+    return intake_.done(path_, true);
+  }
+  tl::unexpected<Error> wrong(std::string message) const {
+    return fail(Code::invalid, std::move(message), {.file = path_, .line = line});
+  }
+
+  std::int64_t line = 0;  ///< Of JSON lines.
+
+ private:
+  Result<double> number(const json& request, std::initializer_list<Path> paths) const {
+    const json* const found = first_of(request, paths);
+    if (found != nullptr && found->is_number()) return found->get<double>();
+    std::string name;
+    for (const char* const key : *paths.begin())
+      name += (name.empty() ? "" : ".") + std::string(key);
+    return wrong(fmt::format("request {}: {} is {}", number_, name,
+                             found == nullptr ? "missing" : "not a number"));
+  }
+
+  std::string path_;
+  RequestIntake intake_;
+  std::int64_t number_ = 0, left_out_ = 0;
+};
+
+Result<json> read_document(const std::string& path) {
+  const auto text = table::read_text_file(path);
+  if (!text) return tl::unexpected(text.error());
+  json made = json::parse(*text, nullptr, false);
+  if (made.is_discarded()) {
+    return fail(Code::corrupt, "is not complete JSON", {.file = path}, "copy the file again");
+  }
+  return made;
+}
+
+}  // namespace
+
+Result<Requests> read_inference_perf(const std::string& path) {
+  const auto document = read_document(path);
+  if (!document) return tl::unexpected(document.error());
+  ResultReader reader(path);
+  if (!document->is_array()) return reader.wrong("expected a list of requests");
+  for (const json& each : *document) {
+    if (inside(each, {"error"}) != nullptr) {
+      reader.leave_out();
+      continue;
+    }
+    const auto taken =
+        reader.take(each, {{"start_time"}}, 1e6,
+                    {{"info", "request_metrics", "text", "input_tokens"}, {"info", "input_tokens"}},
+                    {{"info", "response_metrics", "server_usage", "completion_tokens"},
+                     {"info", "response_metrics", "output_tokens"},
+                     {"info", "output_tokens"}});
+    if (!taken) return tl::unexpected(taken.error());
+  }
+  return reader.done();
+}
+
+Result<Requests> read_guidellm(const std::string& path) {
+  const auto document = read_document(path);
+  if (!document) return tl::unexpected(document.error());
+  ResultReader reader(path);
+  const json* const benchmarks = inside(*document, {"benchmarks"});
+  if (benchmarks == nullptr || !benchmarks->is_array()) {
+    return reader.wrong("expected a list benchmarks");
+  }
+  for (const json& benchmark : *benchmarks) {
+    const json* const answered = inside(benchmark, {"requests", "successful"});
+    if (answered == nullptr || !answered->is_array()) {
+      return reader.wrong("a benchmark has no list requests.successful");
+    }
+    for (const json& each : *answered) {
+      const auto taken = reader.take(each, {{"request_start_time"}, {"start_time"}}, 1e6,
+                                     {{"prompt_tokens"}, {"input_metrics", "text_tokens"}},
+                                     {{"output_tokens"}, {"output_metrics", "text_tokens"}});
+      if (!taken) return tl::unexpected(taken.error());
+    }
+    for (const char* const kind : {"incomplete", "errored"}) {
+      const json* const others = inside(benchmark, {"requests", kind});
+      for (std::size_t each = 0; others != nullptr && each < others->size(); ++each) {
+        reader.leave_out();
+      }
+    }
+  }
+  return reader.done();
+}
+
+Result<Requests> read_aiperf(const std::string& path) {
+  auto lines = table::Lines::open(path);
+  if (!lines) return tl::unexpected(lines.error());
+  ResultReader reader(path);
+  while (true) {
+    const auto text = lines->next();
+    if (!text) return tl::unexpected(text.error());
+    if (*text == nullptr) break;
+    if (**text == '\0') continue;
+    reader.line = lines->line();
+    const json each = json::parse(*text, nullptr, false);
+    if (!each.is_object()) return reader.wrong("is not a JSON object");
+    if (inside(each, {"error"}) != nullptr) {
+      reader.leave_out();
+      continue;
+    }
+    const auto taken = reader.take(each, {{"metadata", "request_start_ns"}}, 1e-3,
+                                   {{"metrics", "input_sequence_length", "value"}},
+                                   {{"metrics", "output_sequence_length", "value"}});
+    if (!taken) return tl::unexpected(taken.error());
+  }
+  return reader.done();
+}
+
+}  // namespace almanac::inference
