@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds and runs the program `almanac`, and reports its errors."""
+import importlib.metadata
 import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 
 
@@ -19,10 +21,14 @@ class Error(Exception):
 
 
 def find():
-    """Returns the path of the program: $ALMANAC_PROGRAM, or on PATH, or in the clone that this package was installed from."""
+    """Returns the path of the program: $ALMANAC_PROGRAM, or the one that the wheel brought, or the one on PATH, or that of the clone
+    from which this package was installed."""
     told = os.environ.get("ALMANAC_PROGRAM")
     if told:
         return told
+    brought = _brought_by_wheel()
+    if brought:
+        return brought
     on_path = shutil.which("almanac")
     if on_path:
         return on_path
@@ -30,6 +36,24 @@ def find():
     if built.exists() and pathlib.Path(built.read_text().strip()).exists():
         return built.read_text().strip()
     raise Error("the program almanac is not on PATH: build it, or set ALMANAC_PROGRAM to its path")
+
+
+def _brought_by_wheel():
+    """Returns the program that was installed with this package, whether or not its environment is active; None if none was."""
+    try:
+        files = importlib.metadata.files("almanac-scheduling") or []
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    for each in files:
+        path = each.locate()
+        if each.parts[-2:] == ("bin", "almanac") and os.access(path, os.X_OK):
+            return os.path.normpath(path)
+    return None
+
+
+def main():
+    """Becomes the program. `uvx almanac-scheduling` starts the command that is named as the package is."""
+    os.execv(find(), ["almanac", *sys.argv[1:]])
 
 
 class Child:

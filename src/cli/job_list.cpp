@@ -29,8 +29,10 @@ Result<std::vector<serve::ListedJob>> list_pages(serve::Client& client, const st
   }
 }
 
-Result<nlohmann::ordered_json> ask(serve::Client& client, const std::string& path,
-                                   const serve::Client::Query& query) {
+}  // namespace
+
+Result<nlohmann::ordered_json> ask_json(serve::Client& client, const std::string& path,
+                                        const serve::Client::Query& query) {
   const auto said = client.get(path, query);
   if (!said) return tl::unexpected(said.error());
   auto json = nlohmann::ordered_json::parse(said->body, nullptr, false);
@@ -40,8 +42,6 @@ Result<nlohmann::ordered_json> ask(serve::Client& client, const std::string& pat
   }
   return json;
 }
-
-}  // namespace
 
 Result<std::vector<serve::ListedJob>> list_jobs(serve::Client& client, serve::Client::Query query) {
   return list_pages(client, "/v1/jobs", std::move(query), "after");
@@ -54,18 +54,18 @@ Result<std::vector<serve::ListedJob>> list_ended(serve::Client& client,
 
 Result<int> relay_answer(serve::Client& client, const std::string& path,
                          const serve::Client::Query& query) {
-  const auto json = ask(client, path, query);
+  const auto json = ask_json(client, path, query);
   if (!json) return tl::unexpected(json.error());
   fmt::print("{}\n", json->dump(2));
   return kDone;
 }
 
-Result<int> relay_jobs(serve::Client& client, serve::Client::Query query) {
+Result<nlohmann::ordered_json> ask_jobs(serve::Client& client, serve::Client::Query query) {
   query.emplace_back("after", "0");
   nlohmann::ordered_json all;
   for (;;) {
-    auto page = ask(client, "/v1/jobs", query);
-    if (!page) return tl::unexpected(page.error());
+    auto page = ask_json(client, "/v1/jobs", query);
+    if (!page) return page;
     const std::int64_t next = page->value("next", std::int64_t{0});
     page->erase("next");
     if (all.is_null()) {
@@ -73,10 +73,15 @@ Result<int> relay_jobs(serve::Client& client, serve::Client::Query query) {
     } else {
       for (auto& each : page->at("jobs")) all["jobs"].push_back(std::move(each));
     }
-    if (next == 0) break;
+    if (next == 0) return all;
     query.back().second = std::to_string(next);
   }
-  fmt::print("{}\n", all.dump(2));
+}
+
+Result<int> relay_jobs(serve::Client& client, serve::Client::Query query) {
+  const auto all = ask_jobs(client, std::move(query));
+  if (!all) return tl::unexpected(all.error());
+  fmt::print("{}\n", all->dump(2));
   return kDone;
 }
 
