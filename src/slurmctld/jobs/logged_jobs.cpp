@@ -23,7 +23,7 @@ int whole(float value) {
 
 int divided_up(int amount, int by) { return (amount + by - 1) / std::max(1, by); }
 
-/// Returns how many GPUs a request asks for in all; nothing if that depends on the nodes.
+/// Returns the GPUs of a request over all nodes; nothing if that depends on the nodes.
 std::optional<int> gpus_of(const NodeRequest& ask) {
   switch (ask.gpu_scope) {
     case GpuScope::none:
