@@ -167,7 +167,7 @@ class Slurm final : public Policy {
     const bool is_plain = known_.description == nullptr;
     site_ = is_plain ? plain_site(view.cluster) : *known_.description;
     override_(site_.config.scheduler);
-    if (site_.usage_at != kNoTime && site_.usage_at > view.now) forget_usage();
+    if (site_.usage_at == kNoTime || site_.usage_at > view.now) forget_usage();
     controller_.emplace(site_, slurmctld::Phases{now_, now_, now_});
     slurmctld::State& state = controller_->state();
     machines_.emplace(view.cluster, site_, state.table, is_plain);
@@ -186,7 +186,8 @@ class Slurm final : public Policy {
     };
   }
 
-  /// The usage was read after the first job: it contains that of jobs that will be played.
+  /// The usage was read after the first job, or at an unknown time: it may contain that of later
+  /// jobs.
   void forget_usage() {
     site_.usage_at = kNoTime;
     for (site::Association& each : site_.associations) each.usage = {};

@@ -23,7 +23,7 @@ int whole(float value) {
 
 int divided_up(int amount, int by) { return (amount + by - 1) / std::max(1, by); }
 
-/// Returns how many GPUs a request asks for in all; nothing if that depends on the nodes.
+/// Returns the GPUs of a request over all nodes; nothing if that depends on the nodes.
 std::optional<int> gpus_of(const NodeRequest& ask) {
   switch (ask.gpu_scope) {
     case GpuScope::none:
@@ -319,6 +319,11 @@ std::vector<std::string> notes_on_lacks(const site::Site& site, const trace::Tra
   say(Lack::submit_line, "a submit line that requests less than the job got",
       "counts as a request for what it got");
   say(Lack::time_limit, "a time limit above that of its partition", "is the partition's");
+  const bool is_newer = site.usage_at == kNoTime ||
+                        (!trace.jobs.empty() && site.usage_at > trace.jobs.front().request.submit);
+  if (site.config.priority.weight_fair_share > 0 && is_newer) {
+    said.emplace_back("no usage before the log");
+  }
   if (said.empty()) return {};
   return {fmt::format("policy slurm assumes: {}", fmt::join(said, "; "))};
 }

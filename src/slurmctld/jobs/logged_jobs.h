@@ -35,9 +35,9 @@ enum class Lack : std::uint8_t {
 ///
 /// A job requests what its submit line says, if that agrees with the GPUs, nodes and CPUs in the
 /// log. Otherwise directives in its script said more, and it requests what it got: its nodes with
-/// equal GPUs, CPUs and memory on each. A job becomes eligible when the log says so: begin times, holds
-/// and dependencies of the submit line are left out. A job without a QOS has the default QOS of its
-/// association, or else "normal".
+/// equal GPUs, CPUs and memory on each. A job becomes eligible when the log says so: begin times,
+/// holds and dependencies of the submit line are left out. A job without a QOS has the default QOS
+/// of its association, or else "normal".
 class LoggedJobs {
  public:
   /// All must outlive it. The names may grow.

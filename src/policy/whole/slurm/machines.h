@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The nodes of a cluster as those of a Slurm site, and what is held of them.
+/// The nodes of a cluster as those of a Slurm site, and what jobs are allocated there.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 
 namespace almanac::policy::whole {
 
-/// Returns the kind that Slurm's reason is of; short_of_gpus for Resources, as only the nodes tell
+/// Returns the kind that Slurm's reason is of; short_of_gpus for Resources, as only the nodes show
 /// what is short.
 ReasonKind kind_of(slurmctld::ReasonName name);
 
