@@ -19,7 +19,7 @@ namespace almanac::slurmctld {
 /// Differs  Takes no time, so it never yields.
 class BackfillCycle {
  public:
-  explicit BackfillCycle(State& state) : state_(state) {}
+  explicit BackfillCycle(State& state);
 
   /// Looks at the queue. With `plan_all`, plans all jobs that Slurm would; without, it stops after
   /// the last job that could start at once, which starts the same jobs.
@@ -55,6 +55,7 @@ class BackfillCycle {
   std::vector<Queue::Record> startable_records();
 
   State& state_;
+  WillRunSettings will_run_;
   std::optional<NodeSpace> space_;
   Counts counts_;
   std::vector<Plan> plans_;
