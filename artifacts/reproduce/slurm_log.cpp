@@ -184,7 +184,7 @@ class Replay {
     for (const auto& [id, held] : held_) {
       if (held.nodes_with_epilog > 0) continue;
       const SacctJob& row = jobs_.at(id);
-      running.push_back({id, row.start + row.time_limit, &held.allocation});
+      running.push_back({id, row.start + row.time_limit, &held.allocation, row.time_limit});
     }
     std::sort(running.begin(), running.end(), [](const auto& one, const auto& other) {
       return std::pair(one.end, one.job) < std::pair(other.end, other.job);
@@ -193,13 +193,10 @@ class Replay {
                                        .partition = rules_[*partition],
                                        .candidates = candidates_[predicted_.job],
                                        .stale = &stale_};
-    const auto over = site_.config.over_time_limit == text::kUnlimited
-                          ? 0
-                          : seconds(site_.config.over_time_limit);
     slurmctld::FutureFits fits(question.candidates, running);
-    const auto planned = slurmctld::will_run(
-        room_, question, fits, running, now,
-        {.overrun = static_cast<Seconds>(seconds(site_.config.kill_wait) + over)});
+    const auto planned =
+        slurmctld::will_run(room_, question, fits, running, now,
+                            {.kill_wait = static_cast<Seconds>(seconds(site_.config.kill_wait))});
     if (!planned) return;
     predicted_.start = planned->start;
     predicted_.nodes = planned->fit->nodes;

@@ -28,6 +28,17 @@ int tests_before_yield(const site::Site& site) {
 
 }  // namespace
 
+BackfillCycle::BackfillCycle(State& state) : state_(state) {
+  const site::Config& config = state.site.config;
+  will_run_.linear_window = whole_seconds(config.scheduler.bf_window_linear);
+  will_run_.kill_wait = whole_seconds(config.kill_wait);
+  for (const site::Partition& each : state.site.partitions) {
+    const Duration over =
+        each.over_time_limit == kNoDuration ? config.over_time_limit : each.over_time_limit;
+    will_run_.over_limits.push_back(over == text::kUnlimited ? kNoSeconds : whole_seconds(over));
+  }
+}
+
 void BackfillCycle::run(Seconds now, bool plan_all) {
   const site::SchedulerSettings& settings = state_.site.config.scheduler;
   counts_ = {};
@@ -163,15 +174,13 @@ bool BackfillCycle::try_record(Job& job, PartitionAt partition, Seconds now) {
 
 std::optional<PlannedStart> BackfillCycle::predict(const Job& job, PartitionAt partition,
                                                    const NodeBits& nodes, Seconds now) {
-  const site::Config& config = state_.site.config;
   const Question question = state_.real_question(job, partition, nodes);
   if (auto fit = fit_by_preemption(state_, job, partition, nodes, now)) {
     preempting_ = *std::move(fit);
     return PlannedStart{now, &preempting_};
   }
   return will_run(state_.room, question, state_.fits(job, question), state_.running(), now,
-                  {.linear_window = whole_seconds(config.scheduler.bf_window_linear),
-                   .overrun = whole_seconds(config.kill_wait)});
+                  will_run_);
 }
 
 /// Returns whether the job started.

@@ -20,7 +20,7 @@ namespace almanac::slurmctld {
 ///          locks, as if jobs always changed meanwhile; only if sdiag gives the time of a test.
 class BackfillCycle {
  public:
-  explicit BackfillCycle(State& state) : state_(state) {}
+  explicit BackfillCycle(State& state);
 
   /// Looks at the queue. With `plan_all`, plans all jobs that Slurm would; without, it stops after
   /// the last job that could start at once, which starts the same jobs.
@@ -56,6 +56,7 @@ class BackfillCycle {
   std::vector<Queue::Record> startable_records();
 
   State& state_;
+  WillRunSettings will_run_;
   std::optional<NodeSpace> space_;
   Counts counts_;
   std::vector<Plan> plans_;

@@ -18,14 +18,14 @@ class Windows {
           Seconds linear_window)
       : running_(running), holders_(holders), linear_window_(linear_window) {}
 
-  /// Goes to the next window. Returns the last end in it, or nothing if no holder is left.
-  std::optional<Seconds> next() {
-    std::optional<Seconds> last;
+  /// Goes to the next window. Returns the last job to end in it; null if no holder is left.
+  const RunningJob* next() {
+    const RunningJob* last = nullptr;
     for (int ends = 0; ended_ < holders_.size();) {
       const RunningJob& job = holders_[ended_++];
       at_ = position_of(job) + 1;
       if (first_ == 0) first_ = job.end + kWindow - job.end % kWindow;
-      last = job.end;
+      last = &job;
       // Whether the next job holds any of the nodes is not looked at.
       if (at_ >= running_.size() || running_[at_].end > first_ + window_ || ++ends > kMostEnds) {
         break;
@@ -61,6 +61,13 @@ class Windows {
 };
 
 }  // namespace
+
+Seconds WillRunSettings::guess_end(const RunningJob& job, Seconds now) const {
+  const std::size_t partition = job.allocation->partition;
+  const Seconds over = partition < over_limits.size() ? over_limits[partition] : 0;
+  const Seconds end = over == kNoSeconds ? now + job.limit : job.end + kill_wait + over;
+  return std::max(end, now + 1);
+}
 
 NodeBits nodes_of(const Allocation& allocation, std::size_t nodes) {
   NodeBits bits(nodes);
@@ -136,10 +143,10 @@ std::optional<PlannedStart> will_run(Room& room, const Question& question, Futur
   FutureRoom future(room, question, fits);
   if (const Fit& fit = future.after(0); fit.allocation) return PlannedStart{now, &fit};
   Windows windows(running, fits.holders(), settings.linear_window);
-  while (const std::optional<Seconds> end = windows.next()) {
+  while (const RunningJob* const last = windows.next()) {
     const Fit& fit = future.after(windows.ended());
     if (!fit.allocation) continue;
-    return PlannedStart{*end > now ? *end : std::max(*end + settings.overrun, now + 1), &fit};
+    return PlannedStart{last->end > now ? last->end : settings.guess_end(*last, now), &fit};
   }
   return std::nullopt;
 }

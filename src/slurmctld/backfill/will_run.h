@@ -19,12 +19,19 @@ struct RunningJob {
   std::uint32_t job = 0;
   Seconds end = 0;
   const Allocation* allocation = nullptr;
+  Seconds limit = 0;  ///< Its time limit.
 };
 
 struct WillRunSettings {
   Seconds linear_window = 0;  ///< bf_window_linear; 0 = windows double.
-  /// Added to the end of a job that is already over its limit: KillWait and OverTimeLimit.
-  Seconds overrun = 30;
+  Seconds kill_wait = 30;     ///< Of a job that is over its limit.
+  /// OverTimeLimit of each partition; kNoSeconds = jobs are never killed. Those missing have 0.
+  std::vector<Seconds> over_limits{};
+
+  /// Returns when a job that has run to its limit at `now` may end.
+  ///
+  /// Source   Slurm 22.05, select/cons_common/job_test.c (_guess_job_end).
+  Seconds guess_end(const RunningJob& job, Seconds now) const;
 };
 
 /// Where a job could start.

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "slurmctld/backfill/known_fits.h"
 #include "slurmctld/backfill/node_space.h"
 #include "slurmctld/eight_nodes_test.h"
 
@@ -39,9 +40,50 @@ TEST(WillRun, PlansForTheLastEndOfAWindow) {
   EXPECT_EQ(predict(machines, "-N8 -n8", running, 1000), 1400);
 }
 
+TEST(WillRun, GuessesTheEndOfJobsThatAreOverTheirLimits) {
+  const Allocation allocation{.partition = 0};
+  const RunningJob job{1, 900, &allocation, 600};
+  EXPECT_EQ((WillRunSettings{.kill_wait = 30}).guess_end(job, 920), 930);
+  EXPECT_EQ((WillRunSettings{.kill_wait = 30}).guess_end(job, 1000), 1001);
+  EXPECT_EQ((WillRunSettings{.kill_wait = 30, .over_limits = {120}}).guess_end(job, 1000), 1050);
+  EXPECT_EQ((WillRunSettings{.over_limits = {kNoSeconds}}).guess_end(job, 1000), 1600);
+}
+
+TEST(KnownFits, ForgetsAZoneOfNodesAtOnce) {
+  NodeBits left(4);
+  left.insert(0);
+  left.insert(1);
+  NodeBits middle(4);
+  middle.insert(1);
+  middle.insert(2);
+  NodeBits right(4);
+  right.insert(3);
+  KnownFits known({left, middle, right}, 4);
+  const std::vector<RunningJob> none;
+  const Allocation allocation{.shares = {{.node = 0}, {.node = 3}}};
+  const std::vector<RunningJob> one{{1, 100, &allocation}};
+  const FitAsk asks_left{.partition = 0, .candidates = left};
+  const FitAsk asks_right{.partition = 2, .candidates = right};
+  EXPECT_TRUE(known.of(asks_left, none).holders().empty());
+  EXPECT_TRUE(known.of(asks_right, none).holders().empty());
+  // Node 2 shares a partition with node 1, and that one with node 0.
+  known.forget(2);
+  EXPECT_EQ(known.of(asks_left, one).holders().size(), 1U);
+  EXPECT_TRUE(known.of(asks_right, one).holders().empty());
+}
+
 TEST(WillRun, FindsNoStartForAJobThatNeverFits) {
   Machines machines;
   EXPECT_FALSE(predict(machines, "-n1 --mem=900000", {}, 1000));
+}
+
+TEST(NodeSpace, FindsALaterStartBehindPromisesOfAllNodes) {
+  NodeSpace space(0, 1000, NodeBits(2, true));
+  const NodeBits both(2, true);
+  space.promise(both, 100, 200);
+  NodeBits nodes(2, true);
+  EXPECT_EQ(space.narrow(nodes, 50, 600), 200);
+  EXPECT_TRUE(nodes.empty());
 }
 
 TEST(NodeSpace, KeepsPromisesFromLaterJobs) {

@@ -126,14 +126,15 @@ std::optional<int> memory(std::string_view text) {
   return mib > kMost ? std::nullopt : std::optional(static_cast<int>(mib));
 }
 
-/// Returns seconds: a number alone is minutes.
+/// Returns seconds: a number alone is minutes. 0 and UNLIMITED ask for no limit.
 std::optional<Seconds> limit(std::string_view text) {
   if (const auto minutes = whole(text)) {
-    return *minutes < 0 ? std::nullopt : std::optional<Seconds>(*minutes * 60);
+    if (*minutes < 0) return std::nullopt;
+    return *minutes == 0 ? kYear : *minutes * 60;
   }
   const auto length = text::parse_duration(text);
   if (!length) return std::nullopt;
-  if (*length == text::kUnlimited) return kNoSeconds;
+  if (*length == text::kUnlimited) return kYear;
   return static_cast<Seconds>(seconds(*length));
 }
 
@@ -248,11 +249,6 @@ class Reader {
     if (option == "nodelist") return read_node_list(value, ask.required);
     if (option == "exclude") return read_node_list(value, ask.excluded);
     if (option == "constraint") return read_features(value);
-    if (option == "switches") {
-      const auto parts = split(value, "@");
-      if (parts.size() > 1 && !set(job_.switch_wait, limit(parts[1]))) return false;
-      return !parts.empty() && set(ask.most_leaves, parts[0]);
-    }
     return true;
   }
 
@@ -337,6 +333,12 @@ class Reader {
 
   bool read_features(std::string_view value) {
     std::string text(value);
+    const std::size_t open = text.find('[');
+    const std::size_t close = text.find(']');
+    if (open != std::string::npos && close != std::string::npos && open < close) {
+      if (!read_one_of(std::string_view(text).substr(open + 1, close - open - 1))) return false;
+      text.erase(open, close - open + 1);
+    }
     std::erase_if(text, [](char each) {
       return each == '[' || each == ']' || each == '(' || each == ')' || each == '"' ||
              each == '\'';
@@ -350,6 +352,16 @@ class Reader {
         any.any_of.push_back(*feature);
       }
       job_.request.features.push_back(std::move(any));
+    }
+    return true;
+  }
+
+  /// "a|b" of "[a|b]": all nodes have one of them, and the same one.
+  bool read_one_of(std::string_view value) {
+    for (std::string_view each : split(value, "|")) {
+      const auto feature = table_.find_feature(each.substr(0, each.find('*')));
+      if (!feature) return false;
+      job_.request.one_of.push_back(*feature);
     }
     return true;
   }

@@ -46,6 +46,12 @@ TEST(CommandLine, TakesDefaultsOfThePartition) {
   EXPECT_EQ(job.request.memory_per_cpu_mb, 500);
 }
 
+TEST(CommandLine, AJobMayAskForNoLimit) {
+  const Machines machines;
+  EXPECT_EQ(machines.parse("-n2 -t UNLIMITED").time_limit, kYear);
+  EXPECT_EQ(machines.parse("-n2 -t 0").time_limit, kYear);
+}
+
 TEST(CommandLine, RefusesNodesThatDoNotExist) {
   const Machines machines;
   const auto parsed = parse_command_line("sbatch -w n99 x.sh", machines.table);

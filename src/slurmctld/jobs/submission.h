@@ -19,6 +19,8 @@ namespace almanac::slurmctld {
 /// Whole seconds of Slurm's clock: a UNIX time, or a length.
 using Seconds = std::int64_t;
 inline constexpr Seconds kNoSeconds = -1;
+/// The run time of jobs without any limit: 365 days.
+inline constexpr Seconds kYear = 365 * 86'400;
 
 /// What must have happened to another job (--dependency).
 enum class DependencyKind : std::uint8_t {
@@ -46,9 +48,8 @@ struct Submission {
   std::vector<std::string> partitions{};  ///< Empty: the default partition.
   Seconds time_limit = kNoSeconds;
   Seconds time_min = kNoSeconds;
-  Seconds begin_delay = 0;           ///< Of --begin=now+...
-  Seconds begin = kNoSeconds;        ///< Of --begin with a date.
-  Seconds switch_wait = kNoSeconds;  ///< Of --switches=n@t.
+  Seconds begin_delay = 0;     ///< Of --begin=now+...
+  Seconds begin = kNoSeconds;  ///< Of --begin with a date.
   std::int64_t nice = 0;
   std::optional<std::int64_t> priority{};
   bool held = false;
@@ -62,8 +63,8 @@ struct Submission {
 
 /// Parses a command line such as "sbatch -N2 -n8 --gres=gpu:a100:4 job.sh": what the options say,
 /// and what Slurm derives from them. Directives in the script are unknown. Options that do not
-/// matter to the scheduler are ignored. Fails with invalid if a value is malformed or names a node
-/// or feature that `table` lacks.
+/// matter to the scheduler are ignored, as is --switches. Fails with invalid if a value is
+/// malformed or names a node or feature that `table` lacks.
 Result<Submission> parse_command_line(std::string_view line, const NodeTable& table);
 
 /// Fills in what the partition and the cluster say about jobs that do not ask: memory, CPUs per

@@ -100,6 +100,13 @@ void Controller::end(JobNumber number, Seconds now, bool failed) {
   if (job == nullptr || !job->is_running) return;
   ended_[number] = {job->start, now, failed};
   purges_.emplace_back(now, number);
+  if (job->task >= 0) {
+    // An array fails with any of its tasks. The record of its last task has the array's number.
+    bool& any_failed = failed_arrays_[job->array];
+    any_failed = any_failed || failed;
+    ended_[job->array] = {job->start, now, any_failed};
+    if (job->array != number) purges_.emplace_back(now, job->array);
+  }
   state_.finish(*job, now);
   state_.forget(number);
   touch();
@@ -219,7 +226,10 @@ void Controller::build_queue(Seconds now) {
   while (!purges_.empty() && purges_.front().first + age < now) {
     // A requeued job may have ended again since.
     const auto found = ended_.find(purges_.front().second);
-    if (found != ended_.end() && found->second.at == purges_.front().first) ended_.erase(found);
+    if (found != ended_.end() && found->second.at == purges_.front().first) {
+      failed_arrays_.erase(found->first);
+      ended_.erase(found);
+    }
     purges_.pop_front();
   }
 }

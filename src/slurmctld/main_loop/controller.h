@@ -110,6 +110,7 @@ class Controller {
   bool cycle_due_ = false;
   std::set<JobNumber> dormant_;  // pending jobs that are not in the queue
   std::unordered_map<JobNumber, Ended> ended_;
+  std::unordered_map<JobNumber, bool> failed_arrays_;  // whether a task of the array has failed
   std::deque<std::pair<Seconds, JobNumber>> purges_;
 };
 

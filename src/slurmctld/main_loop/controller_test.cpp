@@ -11,8 +11,8 @@ namespace {
 /// A controller and a clock: jobs end when their limits are over.
 class Clock {
  public:
-  explicit Clock(site::Site site = eight_nodes())
-      : site_(std::move(site)), controller_(site_, {0, 0, 0}, true) {}
+  explicit Clock(site::Site site = eight_nodes(), bool plan_all = true)
+      : site_(std::move(site)), controller_(site_, {0, 0, 0}, plan_all) {}
 
   JobNumber submit(const std::string& options, const std::string& user = "ann") {
     auto parsed = parse_command_line("sbatch " + options + " --wrap x", controller_.state().table);
@@ -157,6 +157,45 @@ TEST(Controller, WaitsForDependenciesAndBeginTimes) {
   EXPECT_EQ(clock.controller().reason(failed), "DependencyNeverSatisfied");
 }
 
+TEST(Controller, AnArrayFailsWithAnyOfItsTasks) {
+  Clock clock;
+  const JobNumber array = clock.submit("-a 0-1 -n1 -t 5");
+  const JobNumber after = clock.submit(fmt::format("-n1 -d afterok:{}", array));
+  clock.run_until(5);
+  const JobNumber first = clock.state().running().front().job;
+  clock.controller().end(first, 5, true);
+  clock.run_until(400);
+  EXPECT_EQ(clock.start_of(after), -1);
+  EXPECT_EQ(clock.controller().reason(after), "DependencyNeverSatisfied");
+}
+
+TEST(Controller, TestsJobsBehindThoseThatALimitOnTestsSkips) {
+  site::Site site = eight_nodes();
+  site.config.scheduler.bf_max_job_test = 2;
+  site.config.scheduler.bf_max_job_user = 1;
+  site.config.scheduler.default_queue_depth = 1;
+  Clock clock(std::move(site), false);
+  clock.submit("-N6 -n6 --exclusive -t 10");
+  clock.run_until(1);
+  for (int job = 0; job < 4; ++job) clock.submit("-N8 -n8 -t 10");
+  const JobNumber other = clock.submit("-n1 -t 5", "bob");
+  clock.run_until(120);
+  EXPECT_EQ(clock.start_of(other), 30);
+}
+
+TEST(Controller, AJobTooWideForItsPartitionBlocksNobody) {
+  site::Site site = eight_nodes();
+  site.partitions.push_back({.name = "urgent", .nodes = {0, 1}, .priority_tier = 10});
+  Clock clock(std::move(site));
+  const JobNumber wide = clock.submit("-p urgent -N3 -n3 -t 5");
+  const JobNumber huge = clock.submit("-p urgent -n33 -t 5");
+  const JobNumber other = clock.submit("-p urgent -N2 -n2 -t 5");
+  clock.run_until(20);
+  EXPECT_EQ(clock.controller().reason(wide), "PartitionNodeLimit");
+  EXPECT_EQ(clock.controller().reason(huge), "PartitionConfig");
+  EXPECT_EQ(clock.start_of(other), 0);
+}
+
 TEST(Controller, KeepsReservedNodesFree) {
   Clock clock;
   NodeBits nodes(8);
@@ -209,6 +248,30 @@ TEST(Controller, PreemptsJobsOfALowerQos) {
   const auto victims = clock.controller().take_preemptions();
   ASSERT_FALSE(victims.empty());
   EXPECT_EQ(victims.front().victim, young);
+}
+
+TEST(Controller, SparesAVictimThatIsNotNeeded) {
+  site::Site site = eight_nodes();
+  site.config.preempt.type = site::PreemptType::qos;
+  site.config.preempt.mode = site::PreemptMode::requeue;
+  site.config.preempt.youngest_first = true;
+  site.qos.push_back({.name = "low"});
+  site.qos.push_back({.name = "top", .preempts = {"low"}});
+  Clock clock(std::move(site));
+  // Nodes n05 and n06 are full, and 8 of 32 CPUs of n07 are free.
+  const JobNumber first = clock.submit("--qos=low -N1 -n16 -w n04 -t 60");
+  clock.submit("-N6 -n144 -w n[01-03,05-06,08] -t 60");
+  clock.submit("-N1 -n8 -w n07 -t 60");
+  clock.run_until(5);
+  const JobNumber spared = clock.submit("--qos=low -N1 -n16 -w n07 -t 60");
+  clock.run_until(10);
+  // Without both jobs it fits. The second reordering finds that the older one is enough.
+  clock.submit("--qos=top -N2 -n20 -t 5");
+  clock.run_until(20);
+  const auto victims = clock.controller().take_preemptions();
+  ASSERT_EQ(victims.size(), 1U);
+  EXPECT_EQ(victims.front().victim, first);
+  EXPECT_TRUE(clock.state().find(spared)->is_running);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "slurmctld/main_loop/preempt.h"
 
 #include <algorithm>
+#include <span>
 
 namespace almanac::slurmctld {
 namespace {
@@ -104,19 +105,39 @@ std::optional<std::pair<Allocation, std::size_t>> fit(const State& state, const 
   return std::nullopt;
 }
 
+/// Sorts as glibc's qsort does, which slurmctld uses. The order of preemption is not transitive:
+/// the result depends on the algorithm, and std::stable_sort demands a strict weak order.
+template <typename Before>
+void merge_sort(std::span<Queue::Record> records, const Before& is_before) {
+  if (records.size() < 2) return;
+  const std::size_t half = records.size() / 2;
+  merge_sort(records.first(half), is_before);
+  merge_sort(records.subspan(half), is_before);
+  std::vector<Queue::Record> merged;
+  merged.reserve(records.size());
+  std::size_t one = 0;
+  std::size_t other = half;
+  while (one < half && other < records.size()) {
+    merged.push_back(is_before(records[other], records[one]) ? records[other++] : records[one++]);
+  }
+  while (one < half) merged.push_back(records[one++]);
+  while (other < records.size()) merged.push_back(records[other++]);
+  std::copy(merged.begin(), merged.end(), records.begin());
+}
+
 }  // namespace
 
 std::vector<Queue::Record> preemption_order(const State& state) {
   if (!state.site.config.preempt.is_on()) return {};
   std::vector<Queue::Record> order(state.queue.begin(), state.queue.end());
   const bool by_partition = state.site.config.preempt.type == site::PreemptType::partition_priority;
-  std::stable_sort(order.begin(), order.end(), [&](const auto& one, const auto& other) {
-    if (!by_partition) {
-      if (may_preempt(state, *one.job, one.partition, *other.job, other.partition)) return true;
-      if (may_preempt(state, *other.job, other.partition, *one.job, one.partition)) return false;
-    }
+  if (by_partition) return order;
+  const auto is_before = [&](const Queue::Record& one, const Queue::Record& other) {
+    if (may_preempt(state, *one.job, one.partition, *other.job, other.partition)) return true;
+    if (may_preempt(state, *other.job, other.partition, *one.job, one.partition)) return false;
     return one < other;
-  });
+  };
+  merge_sort(std::span(order), is_before);
   return order;
 }
 

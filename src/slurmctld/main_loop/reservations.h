@@ -24,9 +24,6 @@ struct ReservedNodes {
 class Reservations {
  public:
   void add(ReservedNodes reservation) { all_.push_back(std::move(reservation)); }
-  void remove(const std::string& name) {
-    std::erase_if(all_, [&](const ReservedNodes& each) { return each.name == name; });
-  }
   /// Removes reservations that are over.
   void expire(Seconds now) {
     std::erase_if(all_, [&](const ReservedNodes& each) { return each.end <= now; });
@@ -42,7 +39,6 @@ class Reservations {
   Seconds next_end(const Job& job, Seconds start, Seconds end) const;
   /// Returns the next start or end after `now`; 0 = none.
   Seconds next_change(Seconds now) const;
-  bool empty() const { return all_.empty(); }
 
  private:
   std::vector<ReservedNodes> all_;

@@ -232,7 +232,7 @@ void State::run(Job& job, PartitionAt partition, Allocation allocation, Seconds 
   const site::TresCounts held = tres_of(job.allocation, partition);
   limits.start(job, {held, job.allocation, limit});
   if (priorities) priorities->start(job.number, time_at(now), partition, held);
-  const RunningJob entry{job.number, job.end, &job.allocation};
+  const RunningJob entry{job.number, job.end, &job.allocation, limit};
   const auto is_before = [](const RunningJob& one, const RunningJob& other) {
     return std::pair(one.end, one.job) < std::pair(other.end, other.job);
   };

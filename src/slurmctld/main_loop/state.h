@@ -49,9 +49,6 @@ struct Plan {
   NodeBits nodes{};
 };
 
-/// 365 days: the run time of jobs without any limit.
-inline constexpr Seconds kYear = 365 * 86'400;
-
 /// Returns what a job holds, or asks, of each TRES of the site.
 site::TresCounts held_tres(const site::Site& site, const NodeTable& table,
                            const Allocation& allocation);

@@ -120,6 +120,39 @@ TEST(ChooseNodes, LetsJobsShareCoresWhereAPartitionForcesIt) {
   EXPECT_EQ(machines.start("-n6"), "n01:6");
 }
 
+TEST(ChooseNodes, NeverMixesJobsThatShareCoresWithOthers) {
+  site::Site site = eight_nodes();
+  site.partitions.front().oversubscribe = site::OverSubscribe::force;
+  site.partitions.front().rows = 2;
+  site.partitions.push_back({.name = "plain", .nodes = {0, 1, 2, 3, 4, 5, 6, 7}});
+  Machines machines(std::move(site));
+  machines.room.watch(machines.rules);
+  machines.start("-n1 -w n05");
+  machines.rules = rules_of(machines.site.partitions.back(), 1);
+  EXPECT_EQ(machines.start("-n1"), "n06:1");
+  machines.rules = rules_of(machines.site.partitions.front(), 0);
+  EXPECT_EQ(machines.start("-n1 -w n06"), "");
+  EXPECT_EQ(machines.start("-n31 -w n05"), "n05:31");
+}
+
+TEST(ChooseNodes, KeepsTheCpusOfATaskOnOneSocket) {
+  Machines machines;
+  // A socket of 16 CPUs holds five tasks of three. They are dealt in turn: five and four.
+  const auto found = machines.find("-N1 -n9 -c3 -w n05");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->shares.front().cores[0], 15);
+  EXPECT_EQ(found->shares.front().cores[1], 12);
+  // Tasks stay together where the first socket holds them all.
+  EXPECT_EQ(machines.find("-N1 -n2 -c3 -w n05")->shares.front().cores[0], 6);
+}
+
+TEST(ChooseNodes, TakesNodesWithTheSameOneOfSomeFeatures) {
+  Machines machines;
+  EXPECT_FALSE(machines.find("-N5 -n5 -C [a100|v100]"));
+  EXPECT_EQ(machines.start("-N4 -n4 -C [a100|v100]"), "n01:1 n02:1 n03:1 n04:1");
+  EXPECT_EQ(machines.start("-N5 -n5 -C a100|v100"), "n01:1 n05:1 n06:1 n07:1 n08:1");
+}
+
 TEST(ChooseNodes, StaysBelowFewSwitches) {
   site::Site site = eight_nodes();
   for (site::Node& node : site.nodes) node.weight = 1;

@@ -89,6 +89,7 @@ int cpus_on(const Room& room, const Question& question, NodeAt node) {
   const Node& of = room.table().nodes[node];
   int free = question.row < 0 ? room.free_cpus(node)
                               : room.free_cpus(node, question.partition, question.row);
+  if (!room.suits(node, question.partition)) return 0;
   if (question.is_exclusive() && !room.is_idle(node)) return 0;
   const int memory = room.free_memory_mb(node);
   if (request.whole_memory) {

@@ -50,7 +50,6 @@ struct NodeRequest {
   int cpus_per_gpu = 0;
   bool exclusive = false;
   bool contiguous = false;
-  int most_leaves = 0;  ///< --switches; 0 = any.
   std::vector<NodeAt> required{};
   std::vector<NodeAt> excluded{};
   std::vector<FeatureTerm> features{};

@@ -10,6 +10,7 @@ Room::Room(const NodeTable& table)
       used_cpus_(table.size()),
       used_memory_mb_(table.size()),
       jobs_(table.size()),
+      sharing_jobs_(table.size()),
       used_cores_(table.size()) {
   for (const Node& node : table.nodes) {
     first_gpu_.push_back(static_cast<std::uint32_t>(used_gpus_.size()));
@@ -33,6 +34,7 @@ void Room::change(const Allocation& allocation, int sign) {
     const NodeAt node = share.node;
     if (rows != rows_.end()) {
       rows->used[static_cast<std::size_t>(allocation.row)][node] += sign * share.cpus;
+      sharing_jobs_[node] += sign;
     } else {
       used_cpus_[node] += sign * share.cpus;
     }

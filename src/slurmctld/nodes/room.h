@@ -42,8 +42,12 @@ class Room {
   int free_gpus(NodeAt node, TypeId type) const;
   /// Free cores of each socket.
   std::array<int, kMostSockets> free_cores(NodeAt node) const;
-  int jobs(NodeAt node) const { return jobs_[node]; }
   bool is_idle(NodeAt node) const { return jobs_[node] == 0; }
+  /// Whether the jobs on a node share cores, or share none, as those of the partition do. Both
+  /// kinds never meet on a node.
+  bool suits(NodeAt node, const PartitionRules& partition) const {
+    return partition.rows > 1 ? jobs_[node] == sharing_jobs_[node] : sharing_jobs_[node] == 0;
+  }
   const NodeTable& table() const { return *table_; }
 
   /// Draws GPUs from a node without taking them: of `type`, or of any type in order.
@@ -65,6 +69,7 @@ class Room {
   std::vector<int> used_gpus_;            // by node and position in Node::gpus
   std::vector<std::uint32_t> first_gpu_;  // in used_gpus_
   std::vector<int> jobs_;
+  std::vector<int> sharing_jobs_;  // of partitions with rows
   std::vector<std::array<std::int16_t, kMostSockets>> used_cores_;
   std::vector<Rows> rows_;
   std::map<std::uint32_t, std::vector<int>> counted_;  // CPUs by node of partitions with a limit
