@@ -12,7 +12,7 @@
 
 namespace almanac::advice {
 
-/// Days with submissions, below which nobody can say how much days differ.
+/// Days with submissions below which the variation between days is unknown.
 inline constexpr std::int64_t kFewestDays = 14;
 
 /// NaN if there is nothing to average.
