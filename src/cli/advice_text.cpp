@@ -109,10 +109,11 @@ std::string change_in_words(const Change& change) {
   return made + lines_of(change, "  ");
 }
 
-std::string knobs_in_words(const advice::KnobSearch& search) {
-  if (search.changes.empty()) return "\n" + search_in_words(search) + "\n";
+std::string knobs_in_words(const Advice& advice) {
+  const advice::KnobSearch& search = *advice.knobs;
+  if (search.changes.empty()) return "\n" + search_in_words(advice) + "\n";
   std::string made =
-      fmt::format("\nSettings of your Slurm that matter ({}):\n", search_in_words(search));
+      fmt::format("\nSettings of your Slurm that matter ({}):\n", search_in_words(advice));
   for (std::size_t at = 0; at < search.changes.size(); ++at) {
     const Change& change = search.changes[at];
     made += fmt::format("  {}. {}: {}\n", at + 1, in_words(change), effect_in_words(change));
@@ -203,7 +204,7 @@ std::string advice_introduction(const Advice& advice) {
 std::string advice_explanation(const Advice& advice) {
   std::string made;
   if (advice.what_if) made += change_in_words(*advice.what_if);
-  if (advice.knobs) made += knobs_in_words(*advice.knobs);
+  if (advice.knobs) made += knobs_in_words(advice);
   std::size_t width = 0;
   for (const Outcome& outcome : advice.outcomes) width = std::max(width, outcome.policy.size());
   if (!advice.outcomes.empty()) made += "\nPolicies:\n";
