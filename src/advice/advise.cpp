@@ -116,7 +116,8 @@ Result<Advice> advise(trace::Trace log, const cluster::Cluster& nodes, const Que
     if (!change) return tl::unexpected(change.error());
     advice.what_if = std::move(*change);
   }
-  if (question.search_knobs) {
+  if (question.search_knobs && play.days() >= kFewestDays &&
+      figures_of(*today).avg_wait_s > kNoTrouble_s) {
     auto knobs = search_knobs(play, *today);
     if (!knobs) return tl::unexpected(knobs.error());
     advice.knobs = std::move(*knobs);

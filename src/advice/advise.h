@@ -82,7 +82,8 @@ struct Question {
   std::vector<policy::Composition> policies{};
   /// Settings to change together; empty for none. Requires a site.
   std::vector<Setting> what_if{};
-  bool search_knobs = false;  ///< Requires a site.
+  /// Requires a site. Without effect if there are fewer than kFewestDays, or jobs hardly wait.
+  bool search_knobs = false;
   Conditions conditions{};
 };
 

@@ -120,12 +120,14 @@ void some_with_long_limits(Log& log, int day) {
   }
 }
 
-/// Bursts of one-minute jobs that all fit, next to a long job.
+/// Bursts of one-minute jobs that all fit, next to a long job. Backfill has just had a cycle for a
+/// job before each.
 void short_bursts(Log& log, int day) {
   log.add(day, 0h, "long", 1, 24h, 24h);
   for (int hour = 8; hour < 16; ++hour) {
+    log.add(day, hour * 1h + 7min, "before", 1, 1min, 2min);
     for (int each = 0; each < 30; ++each) {
-      log.add(day, hour * 1h + 7min, "user" + std::to_string(each % 4), 1, 1min, 2min);
+      log.add(day, hour * 1h + 7min + 5s, "user" + std::to_string(each % 4), 1, 1min, 2min);
     }
   }
 }
@@ -157,7 +159,7 @@ const BadlySet kSites[] = {
     {"ShortMaxTime", kAge, "MaxTime=1-0", "", "", some_with_long_limits, "partition.gpu.MaxTime"},
     {"TinyQueueDepth",
      "PriorityWeightAge=1000\n"
-     "SchedulerParameters=default_queue_depth=1,sched_interval=600,bf_interval=600\n",
+     "SchedulerParameters=default_queue_depth=1\n",
      "", "", "", short_bursts, "default_queue_depth"},
     {"NoFairShare", "PriorityWeightAge=1000\nPriorityWeightFairshare=0\n", "", "", "", behind_a_hog,
      "PriorityWeightFairshare"},

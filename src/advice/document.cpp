@@ -240,12 +240,16 @@ void add_tiles(const Advice& advice, figure::Document& made) {
                        : "The simulation does not match the cluster, or cannot be checked."});
   }
   if (advice.knobs) {
-    const bool any = !advice.knobs->changes.empty();
-    made.tiles.push_back(
-        {.label = "Setting that matters most",
-         .value = any ? name_of(advice.knobs->changes.front().settings.front()) : "none",
-         .detail =
-             any ? in_words(advice.knobs->changes.front()) + "." : search_in_words(*advice.knobs)});
+    figure::Tile tile{
+        .label = "Setting that matters most", .value = "none", .detail = search_in_words(advice)};
+    if (!advice.knobs->changes.empty()) {
+      const Change& first = advice.knobs->changes.front();
+      tile.value = fmt::format("{} -> {}", first.today.front(), first.settings.front().value);
+      tile.detail =
+          fmt::format("{}: mean wait {} instead of {}.", name_of(first.settings.front()),
+                      human_time(first.after.avg_wait_s), human_time(first.before.avg_wait_s));
+    }
+    made.tiles.push_back(std::move(tile));
   }
   if (advice.reproduction) {
     made.tiles.push_back({.label = "Waits reproduced within 10 minutes",
@@ -329,8 +333,7 @@ figure::Document document(const Advice& advice, const Origin& origin) {
     made.sections.push_back(std::move(section));
   }
   if (advice.knobs) {
-    figure::Section section{
-        .id = "settings", .title = "Settings", .text = search_in_words(*advice.knobs)};
+    figure::Section section{.id = "settings", .title = "Settings", .text = search_in_words(advice)};
     if (!advice.knobs->changes.empty()) {
       section.text += ".";
       section.figures.push_back(settings(*advice.knobs));

@@ -12,8 +12,11 @@
 
 namespace almanac::advice {
 
-/// Days with submissions, below which nobody can say how much days differ.
+/// Days with submissions below which the variation between days is unknown.
 inline constexpr std::int64_t kFewestDays = 14;
+
+/// Waits shorter than this are no trouble, whatever their ratio.
+inline constexpr double kNoTrouble_s = 60;
 
 /// NaN if there is nothing to average.
 struct Figures {

@@ -22,8 +22,6 @@ constexpr double kWorthIt = 1.1;
 /// The waits simulated for stock Slurm are the real ones within these factors.
 constexpr double kSameMean = 1.1;
 constexpr double kSameP99 = 1.5;
-/// Waits shorter than this are no trouble, whatever their ratio.
-constexpr double kNoTrouble_s = 60;
 
 bool within(double a_s, double b_s, double factor) {
   const double ratio = std::max(a_s, kNoTrouble_s) / std::max(b_s, kNoTrouble_s);
@@ -242,6 +240,13 @@ std::vector<std::string> cautions_of(const Advice& advice) {
   }
   if (!advice.quotas && !advice.knows_site) {
     made.emplace_back("GPU quotas were not simulated (only --slurm gateway can read them)");
+  }
+  if (advice.knows_site && !advice.knobs && !advice.what_if) {
+    made.push_back(fmt::format(
+        "no settings of your Slurm were searched, because {}",
+        advice.days < kFewestDays
+            ? fmt::format("the log covers fewer than {} days with jobs that count", kFewestDays)
+            : "jobs hardly wait"));
   }
   if (advice.knows_site && !advice.outcomes.empty()) {
     made.emplace_back(

@@ -83,15 +83,16 @@ std::vector<std::string> lines_in_words(const Change& change) {
   return made;
 }
 
-std::string search_in_words(const KnobSearch& search) {
-  const std::string tried = fmt::format(
-      "{} of {} tried in {} of {} in all", text::counted(search.candidates, "value"),
-      text::counted(search.knobs, "setting"), text::counted(search.simulations, "simulation"),
-      text::counted(static_cast<std::uint64_t>(search.jobs), "job"));
+std::string search_in_words(const Advice& advice) {
+  const KnobSearch& search = *advice.knobs;
+  std::string tried =
+      fmt::format("{} of {} tried in {} of {} in all", text::counted(search.candidates, "value"),
+                  text::counted(search.knobs, "setting"),
+                  text::counted(search.simulations, "simulation"), counted(search.jobs, "job"));
+  if (!advice.reproduces) tried += "; the simulation does not match the log, so try them with care";
   if (!search.changes.empty()) return tried;
   return fmt::format(
-      "No setting of your Slurm shortens the waits of users by {:.0f} % with 95 % "
-      "confidence ({}).",
+      "No setting of your Slurm shortens the waits of users by {:.0f} % with 95 % confidence ({}).",
       100 * (KnobSearch::kWorth - 1), tried);
 }
 

@@ -27,7 +27,8 @@ std::string causes_in_words(const Reproduction& reproduction);
 std::string effect_in_words(const Change& change);
 /// Returns the lines that make a change: "slurm.conf: PriorityWeightAge=1000".
 std::vector<std::string> lines_in_words(const Change& change);
-/// Returns how many settings were tried, and that none helps if so.
-std::string search_in_words(const KnobSearch& search);
+/// Returns how many settings were tried, and that none helps if so; and that the simulation does
+/// not match the log, if so.
+std::string search_in_words(const Advice& advice);
 
 }  // namespace almanac::advice

@@ -12,7 +12,19 @@ using advice::Advice;
 using advice::Change;
 using Json = nlohmann::ordered_json;
 
-Json json(const advice::Figures& figures) {
+Json as_json(const Change& change);
+Json as_json(const advice::Outcome& outcome);
+Json as_json(const advice::Group& group);
+Json as_json(const advice::Fit& fit);
+
+template <typename Rows>
+Json list_of(const Rows& rows) {
+  Json made = Json::array();
+  for (const auto& row : rows) made.push_back(as_json(row));
+  return made;
+}
+
+Json as_json(const advice::Figures& figures) {
   return {{"avg_wait_s", figures.avg_wait_s},
           {"p90_wait_s", figures.p90_wait_s},
           {"p99_wait_s", figures.p99_wait_s},
@@ -20,20 +32,20 @@ Json json(const advice::Figures& figures) {
           {"p99_jct_s", figures.p99_jct_s}};
 }
 
-Json json(const advice::Gain& gain) {
+Json as_json(const advice::Gain& gain) {
   return {{"times", std::isfinite(gain.times) ? Json(gain.times) : Json()},
           {"from", gain.sure ? Json(gain.sure->from) : Json()},
           {"to", gain.sure ? Json(gain.sure->to) : Json()}};
 }
 
-Json json(const advice::Group& group) {
+Json as_json(const advice::Group& group) {
   return {{"who", group.who},
           {"jobs", group.jobs},
           {"before_s", group.before_s},
           {"after_s", group.after_s}};
 }
 
-Json json(const advice::Fit& fit) {
+Json as_json(const advice::Fit& fit) {
   return {{"who", fit.who},
           {"jobs", fit.jobs},
           {"within_10_min", fit.near},
@@ -42,14 +54,7 @@ Json json(const advice::Fit& fit) {
           {"simulated_wait_s", fit.simulated_s}};
 }
 
-template <typename Rows>
-Json list_of(const Rows& rows) {
-  Json made = Json::array();
-  for (const auto& row : rows) made.push_back(json(row));
-  return made;
-}
-
-Json json(const Change& change) {
+Json as_json(const Change& change) {
   Json made{{"settings", Json::array()}};
   for (std::size_t at = 0; at < change.settings.size(); ++at) {
     made["settings"].push_back({{"name", name_of(change.settings[at])},
@@ -61,17 +66,17 @@ Json json(const Change& change) {
     made["lines"].push_back({{"where", line.where}, {"text", line.text}});
   }
   made["changes_nothing"] = change.is_today;
-  made["before"] = json(change.before);
-  made["after"] = json(change.after);
-  made["wait_shorter"] = json(change.wait);
-  made["jct_shorter"] = json(change.jct);
-  made["users_wait_shorter"] = json(change.users);
+  made["before"] = as_json(change.before);
+  made["after"] = as_json(change.after);
+  made["wait_shorter"] = as_json(change.wait);
+  made["jct_shorter"] = as_json(change.jct);
+  made["users_wait_shorter"] = as_json(change.users);
   made["groups"] = list_of(change.groups);
   made["losers"] = list_of(change.losers);
   return made;
 }
 
-Json json(const advice::KnobSearch& search) {
+Json as_json(const advice::KnobSearch& search) {
   return {{"settings_tried", search.knobs},
           {"values_tried", search.candidates},
           {"simulations", search.simulations},
@@ -79,8 +84,8 @@ Json json(const advice::KnobSearch& search) {
           {"changes", list_of(search.changes)}};
 }
 
-Json json(const advice::Reproduction& reproduction) {
-  Json made = json(reproduction.all);
+Json as_json(const advice::Reproduction& reproduction) {
+  Json made = as_json(reproduction.all);
   made["partitions"] = list_of(reproduction.partitions);
   made["sizes"] = list_of(reproduction.sizes);
   made["causes"] = Json::object();
@@ -97,13 +102,13 @@ Json json(const advice::Reproduction& reproduction) {
   return made;
 }
 
-Json json(const advice::Outcome& outcome) {
-  Json made = json(outcome.figures);
+Json as_json(const advice::Outcome& outcome) {
+  Json made = as_json(outcome.figures);
   made["policy"] = outcome.policy;
-  made["wait_shorter"] = json(outcome.wait);
-  made["jct_shorter"] = json(outcome.jct);
+  made["wait_shorter"] = as_json(outcome.wait);
+  made["jct_shorter"] = as_json(outcome.jct);
   made["summary"] = outcome.summary;
-  made["hardest_hit"] = outcome.hardest_hit ? json(*outcome.hardest_hit) : Json();
+  made["hardest_hit"] = outcome.hardest_hit ? as_json(*outcome.hardest_hit) : Json();
   made["sizes"] = list_of(outcome.sizes);
   made["losers"] = list_of(outcome.losers);
   return made;
@@ -111,7 +116,7 @@ Json json(const advice::Outcome& outcome) {
 
 template <typename Value>
 Json if_any(const std::optional<Value>& value) {
-  return value ? json(*value) : Json();
+  return value ? as_json(*value) : Json();
 }
 
 }  // namespace
@@ -129,7 +134,7 @@ std::string advice_json(const Advice& advice) {
                 {"reproduces", advice.reproduces},
                 {"quotas_played", advice.quotas ? Json(*advice.quotas) : Json()}};
   document["real"] = if_any(advice.real);
-  document["stock"] = json(advice.stock);
+  document["stock"] = as_json(advice.stock);
   document["reproduction"] = if_any(advice.reproduction);
   document["policies"] = list_of(advice.outcomes);
   document["best"] = advice.best ? Json(advice.outcomes[*advice.best].policy) : Json();

@@ -20,8 +20,6 @@ using advice::Change;
 using advice::Figures;
 using advice::Fit;
 using advice::Gain;
-using advice::Group;
-using advice::GroupKind;
 using advice::Outcome;
 using figure::Cell;
 using text::human_share;
@@ -49,9 +47,9 @@ struct Compared {
   std::int64_t users_losing = 0;
 };
 
-std::int64_t users_in(const std::vector<Group>& losers) {
+std::int64_t users_in(const std::vector<advice::Group>& losers) {
   return std::count_if(losers.begin(), losers.end(),
-                       [](const Group& each) { return each.is_user(); });
+                       [](const advice::Group& each) { return each.is_user(); });
 }
 
 std::vector<Compared> compared(const Advice& advice) {
@@ -70,23 +68,23 @@ std::vector<Compared> compared(const Advice& advice) {
 }
 
 /// A table of waits by groups of jobs.
-std::string table_of_groups(const std::vector<Group>& groups) {
-  std::vector<Group> shown;
+std::string table_of_groups(const std::vector<advice::Group>& groups) {
+  std::vector<advice::Group> shown;
   std::copy_if(groups.begin(), groups.end(), std::back_inserter(shown),
-               [](const Group& each) { return !each.is_user(); });
+               [](const advice::Group& each) { return !each.is_user(); });
   figure::Rows rows(shown);
-  rows.add("jobs_of", "JOBS", &Group::who).left();
-  rows.add("jobs", "NUMBER", &Group::jobs);
-  rows.add("today_s", "WAIT TODAY", &Group::before_s, human_time);
-  rows.add("after_s", "AFTER", &Group::after_s, human_time);
+  rows.add("jobs_of", "JOBS", &advice::Group::who).left();
+  rows.add("jobs", "NUMBER", &advice::Group::jobs);
+  rows.add("today_s", "WAIT TODAY", &advice::Group::before_s, human_time);
+  rows.add("after_s", "AFTER", &advice::Group::after_s, human_time);
   return rows.table();
 }
 
-std::string losers_in_words(const std::string& under, const std::vector<Group>& losers) {
+std::string losers_in_words(const std::string& under, const std::vector<advice::Group>& losers) {
   if (losers.empty()) return "";
   std::string made = fmt::format("\nUsers and classes of jobs that would wait longer {}:\n", under);
   for (std::size_t at = 0; at < std::min(kLosersShown, losers.size()); ++at) {
-    const Group& loser = losers[at];
+    const advice::Group& loser = losers[at];
     made += fmt::format("  {} ({}): {} instead of {}\n", loser.who, counted(loser.jobs, "job"),
                         human_time(loser.after_s), human_time(loser.before_s));
   }
@@ -111,10 +109,11 @@ std::string change_in_words(const Change& change) {
   return made + lines_of(change, "  ");
 }
 
-std::string knobs_in_words(const advice::KnobSearch& search) {
-  if (search.changes.empty()) return "\n" + search_in_words(search) + "\n";
+std::string knobs_in_words(const Advice& advice) {
+  const advice::KnobSearch& search = *advice.knobs;
+  if (search.changes.empty()) return "\n" + search_in_words(advice) + "\n";
   std::string made =
-      fmt::format("\nSettings of your Slurm that matter ({}):\n", search_in_words(search));
+      fmt::format("\nSettings of your Slurm that matter ({}):\n", search_in_words(advice));
   for (std::size_t at = 0; at < search.changes.size(); ++at) {
     const Change& change = search.changes[at];
     made += fmt::format("  {}. {}: {}\n", at + 1, in_words(change), effect_in_words(change));
@@ -205,7 +204,7 @@ std::string advice_introduction(const Advice& advice) {
 std::string advice_explanation(const Advice& advice) {
   std::string made;
   if (advice.what_if) made += change_in_words(*advice.what_if);
-  if (advice.knobs) made += knobs_in_words(*advice.knobs);
+  if (advice.knobs) made += knobs_in_words(advice);
   std::size_t width = 0;
   for (const Outcome& outcome : advice.outcomes) width = std::max(width, outcome.policy.size());
   if (!advice.outcomes.empty()) made += "\nPolicies:\n";
