@@ -22,14 +22,14 @@ struct LoadPoint {
 
 /// Returns a point for each of `replicas`: requests keep their lengths and order, and come
 /// proportionally faster or slower. A log of more than 20,000 requests is represented by its
-/// busiest 20,000 in a row. Rates are exact to 3 %. Fails like play(). Cost: a dozen runs per
+/// busiest 20,000 in a row. Rates are exact to 3 %. Fails like `play()`. Cost: a dozen runs per
 /// point, on all cores.
 Result<std::vector<LoadPoint>> load_curve(const Service& service, const Requests& requests,
                                           const Objective& objective, double share,
                                           std::span<const int> replicas);
 
 /// Returns what up to 100 of the requests see on an idle replica, ten minutes apart: no fleet is
-/// faster. Fails like play().
+/// faster. Fails like `play()`.
 Result<Seen> play_idle(const Service& service, const Requests& requests,
                        const Objective& objective);
 

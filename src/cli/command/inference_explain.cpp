@@ -54,7 +54,8 @@ Result<int> explain_request(const InferenceOptions& options, const RequestExplai
   const inference::Outcome& outcome = fleet->played.outcomes[id];
   const inference::Loss loss = inference::loss_of(request, outcome, told->objective);
   const bool has_objective =
-      told->objective.first_token != kNever || told->objective.per_token != kNever;
+      told->objective.first_token != kNever || told->objective.per_token != kNever ||
+      told->objective.end_to_end != kNever;
   const std::string slo = loss != inference::Loss::none
                               ? fmt::format("missed: {}", inference::to_string(loss))
                               : std::string(has_objective ? "met" : "none given");

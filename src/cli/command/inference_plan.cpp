@@ -49,8 +49,8 @@ Result<inference::GpuPool> pool_of(const std::string& told) {
 }
 
 Result<int> plan_models(const InferenceOptions& options, const PlanningOptions& asked) {
-  if (options.first_token.empty() && options.per_token.empty()) {
-    return fail(Code::usage, "a plan needs an objective", {}, "add --ttft, --tpot or both");
+  if (options.first_token.empty() && options.per_token.empty() && options.end_to_end.empty()) {
+    return fail(Code::usage, "a plan needs an objective", {}, "add --ttft, --tpot or --e2e");
   }
   auto told = inference_case(options);
   if (!told) return tl::unexpected(told.error());
