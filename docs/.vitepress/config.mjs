@@ -64,14 +64,14 @@ export default defineConfig({
       {text: 'Changes', link: '/CHANGELOG'},
     ],
     sidebar: [
-      {text: 'Start', items: [item('docs/index.md', 'Overview'), item('docs/policy.md', 'The policy almanac'), item('examples/README.md'), item('docs/faq.md', 'FAQ'), item('docs/trouble.md')]},
+      {text: 'Start', items: [item('docs/index.md', 'Overview'), item('docs/install.md'), item('docs/policy.md', 'The policy almanac'), item('examples/README.md'), item('docs/faq.md', 'FAQ'), item('docs/trouble.md')]},
       {
         text: 'Operator', items: [
           item('docs/tour/operator.md', 'Tour'), guide('slurm'), guide('kueue'), guide('efficiency'), guide('energy'), guide('failures'), guide('fairness'),
           guide('fragmentation'), guide('capacity'),
         ],
       },
-      {text: 'Lab', items: [item('docs/tour/lab.md', 'Tour'), guide('live'), guide('dashboard'), guide('packaging'), guide('security')]},
+      {text: 'Lab', items: [item('docs/tour/lab.md', 'Tour'), guide('live'), guide('dashboard'), guide('packaging'), guide('security'), guide('agents')]},
       {
         text: 'Researcher', items: [
           item('docs/tour/researcher.md', 'Tour'), guide('research'), guide('schedulers'), guide('python'), guide('script_policies'), guide('generator'),

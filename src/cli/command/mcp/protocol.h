@@ -47,7 +47,7 @@ struct Tool {
   Json arguments = Json::object();
   std::vector<std::string> required{};
   bool changes = false;  ///< Whether it changes jobs.
-  /// Called from any thread, with arguments that fit the schema. `stop` rings when nobody waits for
+  /// Called from any thread, with arguments that fit the schema. `stop` rings when no one waits for
   /// the answer any more.
   std::function<Result<Answer>(const Arguments& arguments, const process::Bell& stop)> call{};
 };
