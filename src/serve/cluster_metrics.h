@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Metrics that users and operators of a cluster ask for: waits, and what the GPUs do.
+/// Metrics for the users and operators of a cluster: waits, and what the GPUs do.
 #pragma once
 
 #include <vector>

@@ -47,21 +47,12 @@ std::string norms_in_words(const std::vector<Alert>& alerts, const Norms& norms)
                                       [&](const Alert& alert) { return alert.kind == kind; });
     if (is_there) made += fmt::format("{}: {}.\n", to_string(kind), norm_in_words(kind, norms));
   }
-  return made + fmt::format(
-                    "Jobs of {:g} minutes or longer, users with {:g} GPU-hours or more per "
-                    "alert. long-time-limit: GPU-hours reserved and not used.\n",
-                    norms.shortest_min, norms.gpu_hours);
-}
-
-figure::Listing norm_rows(const Norms& norms) {
-  figure::Rows rows(known_norms());
-  rows.add("norm", [](const Norm& norm) { return norm.key; });
-  rows.add("value", [&](const Norm& norm) {
-    return figure::Cell(norms.*norm.value, fmt::format("{:g}", norms.*norm.value));
-  });
-  rows.add("source", [](const Norm& norm) { return norm.source; });
-  rows.add("meaning", [](const Norm& norm) { return norm.about; });
-  return rows;
+  return made +
+         fmt::format(
+             "Jobs of {:g} minutes or longer, users with {:g} GPU-hours or more per alert; for "
+             "time limits, those\nreserved and not used. Sources and settings: almanac help "
+             "norms.\n",
+             norms.shortest_min, norms.gpu_hours);
 }
 
 }  // namespace almanac::study

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Alerts as rows, with the norms that they go by.
+/// Alerts as rows, with the norms that they use.
 #pragma once
 
 #include <string>
@@ -16,8 +16,5 @@ figure::Listing alert_rows(const std::vector<Alert>& alerts, const Norms& norms)
 
 /// A line for each kind of alert among `alerts`: its norm.
 std::string norms_in_words(const std::vector<Alert>& alerts, const Norms& norms);
-
-/// The norms, their values and sources.
-figure::Listing norm_rows(const Norms& norms);
 
 }  // namespace almanac::study

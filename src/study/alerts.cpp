@@ -46,11 +46,6 @@ bool breaks(AlertKind kind, const JobUse& job, const Norms& norms) {
   return false;
 }
 
-double gpu_hours_of(AlertKind kind, const JobUse& job) {
-  if (kind != AlertKind::long_time_limit) return job.gpu_hours();
-  return job.gpus * seconds(job.limit - job.longest_run()) / 3600;
-}
-
 }  // namespace
 
 std::string_view to_string(AlertKind kind) {
@@ -85,8 +80,7 @@ std::string norm_in_words(AlertKind kind, const Norms& norms) {
                          text::human_share(norms.memory_used));
     case AlertKind::strong_gpu:
       return fmt::format(
-          "one of the strong GPUs, use up to {}, less than {:g} GB of GPU memory and {:g} GB of "
-          "memory used",
+          "a strong GPU, use up to {}, less than {:g} GB of its memory and {:g} GB of memory used",
           text::human_share(norms.small_gpu_use), norms.small_gpu_memory_gb, norms.small_memory_gb);
     case AlertKind::long_time_limit:
       return fmt::format("up to {} of the time limit used by a job that completed",
@@ -138,6 +132,11 @@ std::string breach_in_words(AlertKind kind, const JobUse& job) {
                          text::format_duration(job.limit));
   }
   return "";
+}
+
+double gpu_hours_of(AlertKind kind, const JobUse& job) {
+  if (kind != AlertKind::long_time_limit) return job.gpu_hours();
+  return job.gpus * seconds(job.limit - job.longest_run()) / 3600;
 }
 
 std::vector<Alert> find_alerts(const std::vector<JobUse>& jobs, const Norms& norms) {

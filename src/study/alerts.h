@@ -40,6 +40,10 @@ std::string_view remedy(AlertKind kind);
 /// Returns what of a job breaks the norm: "48 cores/GPU, 5.0 % used".
 std::string breach_in_words(AlertKind kind, const JobUse& job);
 
+/// Returns the GPU-hours of a job that count for an alert: those held, or for long_time_limit those
+/// reserved and not used.
+double gpu_hours_of(AlertKind kind, const JobUse& job);
+
 /// The jobs of a user that break a norm.
 struct Alert {
   AlertKind kind{};

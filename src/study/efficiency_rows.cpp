@@ -56,9 +56,6 @@ std::string gpus_in_words(const JobUse& job) {
   } else {
     made += fmt::format(", computing {} of the time", percent_of(job.gpu_use));
   }
-  if (!std::isnan(job.gpu_memory_gb)) {
-    made += fmt::format(", {:.1f} GB of GPU memory", job.gpu_memory_gb);
-  }
   return made;
 }
 
@@ -105,6 +102,10 @@ std::string use_in_words(const JobUse& job, const std::vector<RightSize>& sizes,
   const auto add = [&](const char* what, const std::string& text) {
     made += fmt::format("  {:8} {}\n", what, text);
   };
+  if (job.gpus > 0 && !std::isnan(job.gpu_memory_gb)) {
+    add("GPU mem.", fmt::format("{:.1f} GB used at most, {:.1f} GB per GPU", job.gpu_memory_gb,
+                                job.gpu_memory_gb / job.gpus));
+  }
   if (job.left_gpus_unused()) {
     add("note", fmt::format("the GPUs never computed: {:.1f} GPU-hours", job.gpu_hours()));
   }

@@ -80,8 +80,8 @@ std::string alerts(const UserUse& user, const Correspondence& about) {
                     is_limit ? " reserved and not used" : ""));
     for (std::size_t at = 0; at < std::min(kMostJobs, alert.jobs.size()); ++at) {
       const JobUse& job = *alert.jobs[at];
-      part += fmt::format("\n  {:>10}  {:>6.1f} GPU-hours  {}", job.id, job.gpu_hours(),
-                          breach_in_words(alert.kind, job));
+      part += fmt::format("\n  {:>10}  {:>6.1f} GPU-hours  {}", job.id,
+                          gpu_hours_of(alert.kind, job), breach_in_words(alert.kind, job));
     }
     if (alert.jobs.size() > kMostJobs) {
       part += fmt::format("\n  and {} more", alert.jobs.size() - kMostJobs);

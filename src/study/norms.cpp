@@ -53,7 +53,7 @@ class NormsReader final : text::TomlReader {
 
 const std::vector<Norm>& known_norms() {
   static const std::vector<Norm> all{
-      {"shortest_min", &Norms::shortest_min, "minutes; shorter runs are ignored", kShield},
+      {"shortest_min", &Norms::shortest_min, "minutes; shorter runs are ignored", kOurs},
       {"gpu_hours", &Norms::gpu_hours, "least GPU-hours of a user's jobs for an alert", kShield},
       {"low_gpu_use", &Norms::low_gpu_use, "share of the time; GPU use up to this is low", kShield},
       {"cores_per_gpu", &Norms::cores_per_gpu, "cores; more per GPU are too many", kOurs},
