@@ -16,6 +16,7 @@
 #include "machine/limits.h"
 #include "service/idle.h"
 #include "steer/settings.h"
+#include "study/norms.h"
 #include "text/toml_file.h"
 
 namespace almanac::cli {
@@ -177,8 +178,8 @@ Result<void> check_by(const std::string& place) {
 }
 
 Setting table(const char* section, const char* key, const char* about, const char* option,
-              Result<void> (*check)(const std::string&)) {
-  return {section, key, about, option, {"serve"}, "", ValueKind::table_or_path, false, check};
+              Result<void> (*check)(const std::string&), const char* command = "serve") {
+  return {section, key, about, option, {command}, "", ValueKind::table_or_path, false, check};
 }
 
 }  // namespace
@@ -293,6 +294,8 @@ const std::vector<Setting>& all_settings() {
        {"serve"},
        "",
        ValueKind::path},
+      table("efficiency", "norms", "Norms for the use of GPUs (almanac help norms)", "--norms",
+            check_by<study::read_norms>, "efficiency"),
       {"agent", "daemon", "Address of the service", "--daemon", {"agent"}},
       {"agent", "secret", "Secret shared with it", "--secret", {"agent"}, "", ValueKind::path},
       {"agent", "node", "Name of this node in Slurm", "--node", {"agent"}},

@@ -22,6 +22,7 @@ study::JobUse use_of(const serve::ListedJob& listed, Time now) {
   study::JobUse made{.id = listed.id,
                      .name = job.asked->name,
                      .user = job.asked->user,
+                     .partition = job.asked->vc,
                      .state = std::string(trace::to_string(job.state)),
                      .submit = job.submit,
                      .elapsed = job.attained + (runs ? now - job.since : Duration{0}),
@@ -31,7 +32,7 @@ study::JobUse use_of(const serve::ListedJob& listed, Time now) {
                      .memory_gb = job.asked->memory_gb.value_or(kNotTold),
                      .cores_used = kNotTold,
                      .memory_used_gb = kNotTold,
-                     .gpu_use = kNotTold};
+                     .gpu_type = job.asked->gpu_type};
   const auto is_known = [&](double seen_s) {
     return seen_s > 0 && 2 * seen_s >= seconds(made.elapsed);
   };
@@ -39,6 +40,8 @@ study::JobUse use_of(const serve::ListedJob& listed, Time now) {
   if (is_known(used.core_seen_s)) made.cores_used = used.core_s / used.core_seen_s;
   if (is_known(used.gpu_seen_s) && made.gpus > 0) made.gpu_use = used.gpu_s / used.gpu_seen_s;
   if (used.most_memory_gb > 0) made.memory_used_gb = used.most_memory_gb;
+  if (listed.view.gpu_memory_gb >= 0) made.gpu_memory_gb = listed.view.gpu_memory_gb;
+  if (job.energy.total_j() > 0) made.energy_j = job.energy.total_j();
   return made;
 }
 

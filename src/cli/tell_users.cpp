@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include "cli/program.h"
+#include "table/output_file.h"
 #include "text/human.h"
 
 namespace almanac::cli {
@@ -31,6 +32,23 @@ Result<int> tell_users(const std::string& command, const std::vector<UserLetter>
   }
   fmt::print("informed {}\n", text::counted(letters.size() - failed, "user"));
   return failed == 0 ? kDone : 1;
+}
+
+Result<int> write_letters(const std::string& folder, const std::vector<UserLetter>& letters) {
+  for (const UserLetter& letter : letters) {
+    const std::string& user = letter.user;
+    if (user.empty() || user == "." || user == ".." || user.find('/') != std::string::npos) {
+      return fail(Code::usage, fmt::format("the user \"{}\" has no name for a file", user), {},
+                  "pass --user NAME for one user");
+    }
+  }
+  for (const UserLetter& letter : letters) {
+    const auto written =
+        table::write_file(fmt::format("{}/{}.txt", folder, letter.user), letter.text);
+    if (!written) return tl::unexpected(written.error());
+  }
+  fmt::print("wrote {} to {}\n", text::counted(letters.size(), "letter"), folder);
+  return kDone;
 }
 
 }  // namespace almanac::cli

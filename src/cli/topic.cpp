@@ -13,6 +13,7 @@
 #include "inference/profile/model.h"
 #include "inference/registry.h"
 #include "policy/registry.h"
+#include "study/norms.h"
 #include "text/wrap.h"
 #include "trace/format.h"
 
@@ -161,6 +162,31 @@ std::string config_page(std::size_t width) {
          "  format = \"wide\"\n";
 }
 
+std::string norms_page(std::size_t width) {
+  Entries entries;
+  const study::Norms usual;
+  for (const study::Norm& each : study::known_norms()) {
+    entries.emplace_back(fmt::format("{} = {:g}", each.key, usual.*each.value),
+                         fmt::format("{} ({})", each.about, each.source));
+  }
+  std::vector<std::string> strong;
+  for (const std::string& each : usual.strong_gpus) strong.push_back(fmt::format("\"{}\"", each));
+  return paragraph(
+             "almanac efficiency --alerts and its letters report jobs that break these norms. A "
+             "norm with the source Job Defense Shield has the value of the examples in the "
+             "documentation of that program, of Princeton University. Set what differs at your "
+             "site in the table [efficiency.norms] of almanac.toml, or in a file (--norms FILE):",
+             width) +
+         "\n" + name_list(entries, width) +
+         fmt::format("  strong_gpus = [{}]\n", fmt::join(strong, ", ")) +
+         help_entry("", "GPU types for which there is a smaller one: parts of Slurm's names (ours)",
+                    4, width) +
+         "\nExample:\n"
+         "  [efficiency.norms]\n"
+         "  cores_per_gpu = 12\n"
+         "  memory_gb_per_gpu = 115\n";
+}
+
 }  // namespace
 
 const std::vector<Topic>& topics() {
@@ -169,6 +195,7 @@ const std::vector<Topic>& topics() {
       {"policies", "Scheduling policies and how to combine their parts", policies_page},
       {"serving", "Batching, routing and scaling rules and GPU types of almanac inference",
        serving_page},
+      {"norms", "Norms for the use of GPUs, and how to set them", norms_page},
       {"config", "Keys of almanac.toml, and where it is read from", config_page},
       {"environment", "Environment variables", environment_page},
       {"exit-status", "Exit statuses", exit_status_page},

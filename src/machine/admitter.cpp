@@ -22,6 +22,7 @@ void Admitter::admit_jobs() {
     Entry& entry = *state_.book.find(number);
     if (entry.waits.what != WaitsFor::What::a_look) continue;
     const WaitsFor obstacle = obstacle_of(entry);
+    note_eligibility(entry, obstacle.what);
     state_.book.wait(entry, obstacle);
     if (obstacle.what == WaitsFor::What::nothing) {
       if (const auto never = queue_.join(entry)) {
@@ -40,7 +41,9 @@ void Admitter::admit_to_next_policy() {
   const std::set<JobNumber> all = state_.book.anteroom().in({WaitsFor::What::a_look});
   for (const JobNumber number : all) {
     Entry& entry = *state_.book.find(number);
-    if (obstacle_of(entry).what != WaitsFor::What::nothing) continue;
+    const WaitsFor obstacle = obstacle_of(entry);
+    note_eligibility(entry, obstacle.what);
+    if (obstacle.what != WaitsFor::What::nothing) continue;
     entry.id = JobId{0};
     state_.book.count_task(entry.job, +1);
     state_.book.wait(entry, {});
@@ -57,6 +60,20 @@ WaitsFor Admitter::obstacle_of(const Entry& entry) const {
     return {WaitsFor::What::maintenance};
   }
   return {};
+}
+
+void Admitter::note_eligibility(Entry& entry, WaitsFor::What obstacle) const {
+  const bool is_its_users = obstacle != WaitsFor::What::nothing &&
+                            obstacle != WaitsFor::What::maintenance &&
+                            obstacle != WaitsFor::What::account;
+  if (is_its_users) {
+    entry.eligible = kNever;
+  } else if (entry.eligible == kNever) {
+    entry.eligible = state_.now;
+  } else if (entry.eligible == kNoTime) {
+    // It may have waited already when the service started.
+    entry.eligible = std::max(entry.job.submit, may_begin(entry.job));
+  }
 }
 
 Time Admitter::next_admission() const {

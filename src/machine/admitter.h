@@ -34,6 +34,9 @@ class Admitter {
   Time next_admission() const;
 
  private:
+  /// Notes since when only the cluster keeps the job waiting.
+  void note_eligibility(Entry& entry, WaitsFor::What obstacle) const;
+
   State& state_;
   Queue& queue_;
   Lifecycle& lifecycle_;

@@ -96,6 +96,9 @@ struct Entry {
   std::int64_t Counts::*counted_as = nullptr;  ///< Null if it has ended.
   bool counted_unbegun = false;  ///< Whether it is counted as neither started nor ended.
   WaitsFor waits{};              ///< What keeps it out of the queue.
+  /// When nothing that its user decides kept it from starting any more; kNever if something does,
+  /// kNoTime if this is not known yet.
+  Time eligible = kNoTime;
   Prerequisites::List list = 0;  ///< Its prerequisites; 0 for none, or if it has ended.
 
   Process process() const {

@@ -103,6 +103,8 @@ void Launcher::start(Lock& lock, Entry& entry, const store::Job& whole) {
   job.energy.counted_to = state_.now;
   state_.mark(entry);
   ++state_.counters.started;
+  // Waits after a preemption are not those of the queue.
+  if (job.attempts - job.annulled == 1) state_.add_wait(state_.counters.waits, entry, job.start);
   state_.note(job, "started", where_text(job, state_.config.machine));
 }
 

@@ -72,6 +72,7 @@ void Lifecycle::finish_job(Entry& entry) {
 void Lifecycle::restart_job(Entry& entry) {
   if (entry.id != kNoJob) queue_.record_of(entry).outcome.state = JobState::node_fail;
   queue_.forget(entry);
+  entry.eligible = kNever;
   entry.of_runs = {};
   state_.book.look_again(entry);
   state_.has_changed = true;

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <future>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
@@ -88,6 +89,31 @@ TEST_F(MachineClusterTest, StartsAJobNotBeforeItsTime) {
   clock_.advance(1min);
   step();
   EXPECT_TRUE(has_gpus(job));
+}
+
+TEST_F(MachineClusterTest, CountsAWaitFromWhenAJobIsEligible) {
+  const auto wait_s = [&](store::JobNumber job) {
+    service::Waits waits;
+    parts_->state.add_wait(waits, *parts_->state.book.find(job), clock_.wall());
+    return waits.by_user().empty() ? -1 : waits.by_user().at("me").sum_s;
+  };
+  submit({});
+  submit({});
+  const store::JobNumber waits = submit({});
+  const store::JobNumber later = submit({.not_before = clock_.wall() + 2h});
+  const store::JobNumber held = submit({.hold = true});
+  clock_.advance(3h);
+  step();
+  EXPECT_EQ(wait_s(waits), 3 * 3600) << "both GPUs are taken";
+  EXPECT_EQ(wait_s(later), 0) << "it may begin since this step";
+  EXPECT_EQ(wait_s(held), -1) << "it is not eligible";
+  {
+    const std::lock_guard lock(parts_->state.mutex);
+    parts_->lifecycle.apply(*parts_->state.book.find(held), life::Released{});
+  }
+  step();
+  clock_.advance(10min);
+  EXPECT_EQ(wait_s(held), 600) << "since it was released";
 }
 
 TEST_F(MachineClusterTest, SleepsUntilTheNextJobMayBegin) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/state.h"
 
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "machine/life.h"
+#include "store/asked_gpus.h"
 
 namespace almanac::machine {
 
@@ -31,6 +33,17 @@ void State::keep_reports(store::JobNumber job,
   for (const perf::OwnProgress::Metric& each : reported) {
     outbox.report({.job = job, .step = each.step, .metric = each.value, .at = time.now()});
   }
+}
+
+void State::add_wait(service::Waits& to, const Entry& entry, Time start) const {
+  const bool is_known =
+      entry.eligible != kNoTime && entry.eligible != kNever && start != kNoTime && start != kNever;
+  if (!is_known) return;
+  const store::Submission& asked = entry.job.asked;
+  const auto& vcs = config.machine.cluster.vcs;
+  const std::string& partition = vcs.size() == 1 ? vcs.front().name : asked.vc;
+  to.add(partition, asked.user, static_cast<int>(std::ceil(store::gpus_of(asked))),
+         start - entry.eligible);
 }
 
 std::string State::folder_of(const store::Job& job) const {

@@ -65,6 +65,8 @@ struct State {
   void note(const store::Job& job, std::string what, std::string detail = {});
   /// Counts and writes a record that has changed.
   void mark(Entry& entry);
+  /// Adds the wait of a job until `start`; nothing if that, or when it was eligible, is unknown.
+  void add_wait(service::Waits& to, const Entry& entry, Time start) const;
   /// Writes the metrics that a job has reported.
   void keep_reports(store::JobNumber job, const std::vector<perf::OwnProgress::Metric>& reported);
   /// Returns the folder of the current run of a job.

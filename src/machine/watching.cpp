@@ -111,7 +111,10 @@ void Watching::keep(const std::vector<store::Told>& told) {
     const std::lock_guard lock(state_.mutex);
     // The store may know nothing of a job that is gone.
     for (const store::Told& each : told) {
-      if (state_.book.find(each.job) != nullptr) state_.outbox.told(each);
+      const Entry* const entry = state_.book.find(each.job);
+      if (entry == nullptr) continue;
+      state_.outbox.told(each);
+      state_.add_wait(state_.counters.expected_waits, *entry, each.start_to);
     }
   }
   state_.bell.ring();

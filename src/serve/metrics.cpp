@@ -10,40 +10,15 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
+#include "serve/cluster_metrics.h"
+#include "serve/metric_families.h"
+
 namespace almanac::serve {
 namespace {
 
 using prometheus::ClientMetric;
 using prometheus::MetricFamily;
 using prometheus::MetricType;
-
-ClientMetric gauge(double value, std::vector<ClientMetric::Label> labels = {}) {
-  ClientMetric metric;
-  metric.label = std::move(labels);
-  metric.gauge.value = value;
-  return metric;
-}
-
-/// Of a service: each scrape asks it once.
-class Families {
- public:
-  void add_gauge(const char* name, const char* help, std::vector<ClientMetric> metrics) {
-    all_.push_back({name, help, MetricType::Gauge, std::move(metrics)});
-  }
-  void add_gauge(const char* name, const char* help, double value) {
-    add_gauge(name, help, {gauge(value)});
-  }
-  void add_counter(const char* name, const char* help, double value) {
-    ClientMetric metric;
-    metric.counter.value = value;
-    all_.push_back({name, help, MetricType::Counter, {metric}});
-  }
-  void add(MetricFamily family) { all_.push_back(std::move(family)); }
-  const std::vector<MetricFamily>& all() const { return all_; }
-
- private:
-  std::vector<MetricFamily> all_;
-};
 
 MetricFamily round_histogram(const service::Counters& counters) {
   ClientMetric metric;
@@ -176,7 +151,10 @@ void Metrics::count(const std::string& method, const std::string& route, int sta
 std::string Metrics::text(const service::Service& service) const {
   Families families;
   add_jobs(families, service.overview());
-  add_counters(families, service.counters());
+  const service::Counters counters = service.counters();
+  add_counters(families, counters);
+  add_waits(families, counters);
+  add_gpus(families, service.nodes(), counters.waits);
   if (const auto manager = service.manager()) add_manager(families, *manager);
   std::ostringstream out;
   const prometheus::TextSerializer serializer;

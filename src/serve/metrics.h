@@ -3,8 +3,8 @@
 /// \file
 /// The numbers that Prometheus collects, in its text format.
 ///
-/// Base units, `_total` of what only grows; no user's and no job's name is a label, so that their
-/// number does not grow with use.
+/// Base units, `_total` of what only grows. The number of series does not grow with use: no job is
+/// a label, and the numbers of partitions and users that are labels are bounded (service/waits.h).
 #pragma once
 
 #include <memory>

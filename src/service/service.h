@@ -28,6 +28,7 @@
 #include "service/pace.h"
 #include "service/shadow.h"
 #include "service/tenancy.h"
+#include "service/waits.h"
 #include "service/window.h"
 #include "sim/compactions.h"
 #include "store/job.h"
@@ -123,6 +124,8 @@ struct Counters {
                               ///< started.
   /// Histogram of round durations: bucket n is up to 2^n us, the last one is 4 s and more.
   std::array<std::uint64_t, 24> round_us{};
+  Waits waits{};           ///< Of jobs that started.
+  Waits expected_waits{};  ///< Ends of the 90 % intervals of first forecasts.
 
   void count_round(double length_s);
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steer/intake.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "slurm/quotas.h"
@@ -16,10 +17,16 @@ Intake::Intake(Known& known, Saving& saving)
 bool Intake::take(slurm::News news) {
   const std::lock_guard lock(known_.mutex);
   if (news.limits && !slurm::enforces_limits(known_.site)) news.limits->quotas.clear();
+  // The first look finds jobs that started before the service did.
+  const bool is_first_look = known_.mirror.at() == kNoTime;
   const Difference made = known_.mirror.take(std::move(news));
   known_.look_again = known_.look_again || made.anything;
   known_.counters.submitted += made.came;
-  known_.counters.started += made.started;
+  known_.counters.started += made.started.size();
+  for (const slurm::JobNumber each : made.started) {
+    const slurm::Job* const job = known_.mirror.find(each);
+    if (job != nullptr && !is_first_look) note_wait(*job);
+  }
   known_.counters.preempted += made.requeued;
   known_.counters.ended += made.ended.size();
   const bool is_other = known_.hardware != known_.mirror.hardware();
@@ -37,6 +44,12 @@ bool Intake::take(slurm::News news) {
   known_.canary.note_ended(made.ended, *known_.world);
   for (const slurm::Job& job : made.ended) note_ended(job);
   return is_other;
+}
+
+void Intake::note_wait(const slurm::Job& job) {
+  if (job.start == kNoTime) return;
+  known_.counters.waits.add(job.partition, job.user, job.gpus,
+                            job.start - std::max(job.submit, job.eligible));
 }
 
 void Intake::note_ended(const slurm::Job& job) {

@@ -22,6 +22,8 @@ class Intake {
   bool take(slurm::News news);
 
  private:
+  /// Counts the wait of a job that has started, for the metrics.
+  void note_wait(const slurm::Job& job);
   void note_ended(const slurm::Job& job);
   /// Notes why a job failed, from its log. Any thread.
   void hear_why(store::JobNumber job, const std::string& why);

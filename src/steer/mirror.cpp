@@ -73,7 +73,7 @@ void Mirror::take_job(slurm::Job&& job, Difference& made) {
     if (!is_new && at->second == job) return;
     made.anything = true;
     made.came += is_new ? 1 : 0;
-    made.started += holds_nodes(job) && (is_new || waits(at->second)) ? 1 : 0;
+    if (holds_nodes(job) && (is_new || waits(at->second))) made.started.push_back(number);
     made.requeued += !is_new && job.restarts > at->second.restarts ? 1 : 0;
     at->second = std::move(job);
     return;

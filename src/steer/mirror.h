@@ -17,7 +17,8 @@ namespace almanac::steer {
 /// What one answer of the controller changed.
 struct Difference {
   bool anything = false;
-  std::uint64_t came = 0, started = 0, requeued = 0;
+  std::uint64_t came = 0, requeued = 0;
+  std::vector<slurm::JobNumber> started{};
   std::vector<slurm::Job> ended{};  ///< Each once. A vanished job has its last known state.
 };
 

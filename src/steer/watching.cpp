@@ -28,6 +28,16 @@ void put_by_priority(std::vector<slurm::JobNumber>& queue, const Mirror& mirror)
   });
 }
 
+void note_expected_waits(Known& known, const std::vector<store::Told>& told) {
+  const std::lock_guard lock(known.mutex);
+  for (const store::Told& each : told) {
+    const slurm::Job* const job = known.mirror.find(to_slurm(each.job));
+    if (job == nullptr || each.start_to == kNoTime || each.start_to == kNever) continue;
+    known.counters.expected_waits.add(job->partition, job->user, job->gpus,
+                                      each.start_to - std::max(job->submit, job->eligible));
+  }
+}
+
 }  // namespace
 
 struct Watching::Watchers {
@@ -47,7 +57,8 @@ struct Watching::Watchers {
             },
             kFutures, known.config.seed,
             [&of, world = known.world.get()] { return of.outlook(*world); },
-            [&known] { return known.revision.load(); }, [](const auto&) {}, known.clock) {}
+            [&known] { return known.revision.load(); },
+            [&known](const auto& told) { note_expected_waits(known, told); }, known.clock) {}
 
  private:
   static constexpr int kFutures = 32;

@@ -29,6 +29,7 @@ Figure users_figure(const std::vector<UserUse>& users, const Prices& prices) {
   auto& gpu = made.number("gpu_s", "Allocated GPU time", Unit::gpu_seconds);
   auto& gpu_idle = made.number("idle_gpu_s", "Idle GPU time", Unit::gpu_seconds);
   auto& gpu_share = made.number("gpu_idle_fraction", "Idle share of GPUs", Unit::fraction);
+  auto& gpu_zero = made.number("unused_gpu_s", "GPU time of jobs at 0 % use", Unit::gpu_seconds);
   auto& core = made.number("core_s", "Allocated core time", Unit::cpu_seconds);
   auto& core_idle = made.number("idle_core_s", "Idle core time", Unit::cpu_seconds);
   auto& core_share = made.number("core_idle_fraction", "Idle share of cores", Unit::fraction);
@@ -44,6 +45,7 @@ Figure users_figure(const std::vector<UserUse>& users, const Prices& prices) {
     gpu_idle.add(each.gpu_hours_known > 0 ? each.gpu_hours_unused * kHour_s : std::nan(""));
     gpu_share.add(each.gpu_hours_known > 0 ? each.gpu_hours_unused / each.gpu_hours_known
                                            : std::nan(""));
+    gpu_zero.add(each.gpu_hours_judged > 0 ? each.gpu_hours_at_zero * kHour_s : std::nan(""));
     core.add(each.core_hours * kHour_s);
     core_idle.add(each.core_hours_unused * kHour_s);
     core_share.add(each.core_hours > 0 ? each.core_hours_unused / each.core_hours : std::nan(""));
@@ -117,6 +119,9 @@ figure::Document efficiency_document(const std::vector<JobUse>& jobs, const Pric
     all.gpu_hours += each.gpu_hours;
     all.gpu_hours_known += each.gpu_hours_known;
     all.gpu_hours_unused += each.gpu_hours_unused;
+    all.jobs_at_zero += each.jobs_at_zero;
+    all.gpu_hours_at_zero += each.gpu_hours_at_zero;
+    all.gpu_hours_judged += each.gpu_hours_judged;
     all.core_hours += each.core_hours;
     all.core_hours_unused += each.core_hours_unused;
     cost += cost_of_unused(each, prices);
@@ -154,6 +159,16 @@ figure::Document efficiency_document(const std::vector<JobUse>& jobs, const Pric
       wasted("core", all.core_hours_unused, all.core_hours, all.core_hours,
              users.front().core_hours_unused);
     }
+  }
+  if (all.gpu_hours_at_zero > 0) {
+    made.findings.push_back(
+        {.headline = fmt::format("{} GPU-hours went to jobs whose GPUs never computed.",
+                                 text::grouped(std::llround(all.gpu_hours_at_zero))),
+         .detail = fmt::format("{}, {} of the measured GPU-hours.",
+                               text::counted(static_cast<std::size_t>(all.jobs_at_zero), "job"),
+                               text::human_share(all.gpu_hours_at_zero / all.gpu_hours_judged)),
+         .figure = "use_by_user",
+         .advice = "almanac efficiency --alerts lists the users and their jobs."});
   }
   figure::Section section{.id = "use", .title = "Usage", .text = {}, .figures = {}};
   section.figures.push_back(users_figure(users, prices));

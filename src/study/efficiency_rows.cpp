@@ -8,17 +8,72 @@
 #include <fmt/ranges.h>
 
 #include "text/duration.h"
+#include "text/gauge.h"
 #include "text/human.h"
 
 namespace almanac::study {
 namespace {
 
+constexpr double kJoulesOfAKwh = 3.6e6;
+
 std::string percent_of(double value) { return text::human_share(value); }
 
-std::string tenths(double value) { return std::isnan(value) ? "-" : fmt::format("{:.1f}", value); }
+constexpr const char* kMoreThanHeld =
+    ": more than the job held, so it was not confined to that, or the accounting is wrong";
 
-/// "4 cores, 12 GB, 03:45:00".
-std::string enough_words(const RightSize& size) {
+std::string cores_in_words(const JobUse& job) {
+  const std::string cores = std::isnan(job.cores) ? "" : fmt::format("{:g}", job.cores);
+  if (std::isnan(job.cores_used)) {
+    return (cores.empty() ? "none asked" : cores + " held") + ", use not recorded";
+  }
+  if (cores.empty()) return fmt::format("{:.1f} used on average, none asked", job.cores_used);
+  return fmt::format("{:.1f} used of {} on average ({}{})", job.cores_used, cores,
+                     percent_of(job.core_share()), job.used_more_cores() ? kMoreThanHeld : "");
+}
+
+std::string memory_in_words(const JobUse& job) {
+  if (!std::isnan(job.memory_share())) {
+    return fmt::format("{:.1f} GB used at most of {:.1f} GB ({}{})", job.memory_used_gb,
+                       job.memory_gb, percent_of(job.memory_share()),
+                       job.used_more_memory() ? kMoreThanHeld : "");
+  }
+  if (!std::isnan(job.memory_used_gb)) {
+    return fmt::format("{:.1f} GB used at most, none asked", job.memory_used_gb);
+  }
+  return "use not recorded (on Slurm: MaxRSS of the job's steps)";
+}
+
+std::string gpus_in_words(const JobUse& job) {
+  std::string made =
+      fmt::format("{:g}{} held", job.gpus, job.gpu_type.empty() ? "" : " " + job.gpu_type);
+  if (std::isnan(job.gpu_use)) {
+    made += ", use not recorded (on Slurm: gres/gpuutil in AccountingStorageTRES)";
+  } else if (job.gpu_use_is_sample) {
+    made += fmt::format(", {} busy at the last sample", percent_of(job.gpu_use));
+    if (!std::isnan(job.gpu_use_at_most)) {
+      made += fmt::format(", {} at most", percent_of(job.gpu_use_at_most));
+    }
+  } else {
+    made += fmt::format(", computing {} of the time", percent_of(job.gpu_use));
+  }
+  return made;
+}
+
+std::string time_in_words(const JobUse& job) {
+  const std::string longest =
+      job.longest == Duration{0}
+          ? ""
+          : fmt::format(" in several runs, the longest {}", text::format_duration(job.longest));
+  return fmt::format("ran {}{}{}", text::format_duration(job.elapsed), longest,
+                     job.limit == kNoDuration
+                         ? ", no limit"
+                         : fmt::format(" of {} ({})", text::format_duration(job.limit),
+                                       percent_of(job.time_share())));
+}
+
+}  // namespace
+
+std::string enough_in_words(const RightSize& size) {
   std::vector<std::string> words;
   if (!std::isnan(size.enough_cores)) {
     words.push_back(fmt::format("{:g} of {:g} cores", size.enough_cores, size.cores));
@@ -33,58 +88,34 @@ std::string enough_words(const RightSize& size) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-constexpr const char* kMoreThanHeld =
-    ": more than the job held, so it was not confined to that, or the accounting is wrong";
-
-}  // namespace
-
-std::string use_in_words(const JobUse& job, const std::vector<RightSize>& sizes) {
+std::string use_in_words(const JobUse& job, const std::vector<RightSize>& sizes, bool colour) {
   std::string made = fmt::format("job {} of {}{}, {}\n", job.id, job.user,
                                  job.name.empty() ? "" : fmt::format(" ({})", job.name),
-                                 job.state.empty() ? "state not told" : job.state);
-  const auto line = [&](const char* what, const std::string& text) {
+                                 job.state.empty() ? "state not recorded" : job.state);
+  const auto line = [&](const char* what, double share, const std::string& text) {
+    made += fmt::format("  {:8} {} {}\n", what, text::gauge(share, colour), text);
+  };
+  line("cores", job.core_share(), cores_in_words(job));
+  line("memory", job.memory_share(), memory_in_words(job));
+  if (job.gpus > 0) line("GPUs", job.gpu_use, gpus_in_words(job));
+  line("time", job.time_share(), time_in_words(job));
+  const auto add = [&](const char* what, const std::string& text) {
     made += fmt::format("  {:8} {}\n", what, text);
   };
-  const std::string cores = std::isnan(job.cores) ? "" : fmt::format("{:g}", job.cores);
-  if (std::isnan(job.cores_used)) {
-    line("cores", (cores.empty() ? "none asked" : cores + " held") + ", use not recorded");
-  } else if (cores.empty()) {
-    line("cores", fmt::format("{:.1f} used on average, none asked", job.cores_used));
-  } else {
-    line("cores",
-         fmt::format("{:.1f} used of {} on average ({}{})", job.cores_used, cores,
-                     percent_of(job.core_share()), job.used_more_cores() ? kMoreThanHeld : ""));
+  if (job.gpus > 0 && !std::isnan(job.gpu_memory_gb)) {
+    add("GPU mem.", fmt::format("{:.1f} GB used at most, {:.1f} GB per GPU", job.gpu_memory_gb,
+                                job.gpu_memory_gb / job.gpus));
   }
-  if (!std::isnan(job.memory_share())) {
-    line("memory", fmt::format("{:.1f} GB used at most of {:.1f} GB ({}{})", job.memory_used_gb,
-                               job.memory_gb, percent_of(job.memory_share()),
-                               job.used_more_memory() ? kMoreThanHeld : ""));
-  } else if (!std::isnan(job.memory_used_gb)) {
-    line("memory", fmt::format("{:.1f} GB used at most, none asked", job.memory_used_gb));
-  } else {
-    line("memory", "use not recorded (of a Slurm: MaxRSS of the job's steps)");
+  if (job.left_gpus_unused()) {
+    add("note", fmt::format("the GPUs never computed: {:.1f} GPU-hours", job.gpu_hours()));
   }
-  if (job.gpus > 0) {
-    line("GPUs", std::isnan(job.gpu_use)
-                     ? fmt::format("{:g} held, use not recorded (of a Slurm: gres/gpuutil in "
-                                   "AccountingStorageTRES)",
-                                   job.gpus)
-                     : fmt::format("{:g} held, computing {} of the time", job.gpus,
-                                   percent_of(job.gpu_use)));
+  if (!std::isnan(job.energy_j)) {
+    add("energy", fmt::format("{:.2f} kWh", job.energy_j / kJoulesOfAKwh));
   }
-  const std::string longest =
-      job.longest == Duration{0}
-          ? ""
-          : fmt::format(" in several runs, the longest {}", text::format_duration(job.longest));
-  line("time", fmt::format("ran {}{}{}", text::format_duration(job.elapsed), longest,
-                           job.limit == kNoDuration
-                               ? ", no limit"
-                               : fmt::format(" of {} ({})", text::format_duration(job.limit),
-                                             percent_of(job.time_share()))));
   for (const RightSize& size : sizes) {
     if (size.user != job.user || size.name != job.name) continue;
-    line("enough", fmt::format("{}, by {} of that name", enough_words(size),
-                               text::counted(static_cast<std::uint64_t>(size.jobs), "job")));
+    add("enough", fmt::format("{}, by {} of that name", enough_in_words(size),
+                              text::counted(static_cast<std::uint64_t>(size.jobs), "job")));
   }
   return made;
 }
@@ -109,6 +140,12 @@ figure::Listing user_use_rows(const std::vector<UserUse>& users, const Prices& p
   add_hours("gpu_hours_known", "GPU-hours known", &UserUse::gpu_hours_known).data();
   add_unused("gpu_hours_unused", "GPUs idle", &UserUse::gpu_hours_unused,
              &UserUse::gpu_hours_known);
+  rows.add("gpu_hours_at_zero", "at 0 %", [](const UserUse& user) {
+    return user.gpu_hours_judged > 0
+               ? figure::Cell(user.gpu_hours_at_zero, fmt::format("{:.1f}", user.gpu_hours_at_zero))
+               : figure::Cell();
+  });
+  rows.add("jobs_at_zero", "jobs at 0 %", &UserUse::jobs_at_zero).data();
   add_hours("core_hours", "core-hours", &UserUse::core_hours);
   add_unused("core_hours_unused", "cores idle", &UserUse::core_hours_unused, &UserUse::core_hours);
   add_hours("gb_hours", "GB-hours", &UserUse::gb_hours).data();
@@ -116,10 +153,43 @@ figure::Listing user_use_rows(const std::vector<UserUse>& users, const Prices& p
   add_share("memory_share_p50", "memory used", &UserUse::memory_share);
   add_share("time_share_p50", "limit used", &UserUse::time_share);
   rows.add(
+      figure::Tier::wide, "energy_kwh", "kWh",
+      [](const UserUse& user) { return user.energy_j / kJoulesOfAKwh; }, figure::Decimals{1});
+  rows.add(
           prices.any() ? figure::Tier::usual : figure::Tier::data, "cost_unused", "cost of idle",
           [&](const UserUse& user) { return cost_of_unused(user, prices); }, figure::Decimals{2})
       .table_only();
   return rows;
+}
+
+std::string unused_gpus_in_words(const std::vector<UserUse>& users) {
+  double held = 0;
+  double judged = 0;
+  double at_zero = 0;
+  int jobs = 0;
+  for (const UserUse& user : users) {
+    held += user.gpu_hours;
+    judged += user.gpu_hours_judged;
+    at_zero += user.gpu_hours_at_zero;
+    jobs += user.jobs_at_zero;
+  }
+  if (held == 0) return "";
+  if (judged == 0) {
+    return fmt::format("GPU-hours at 0 % use: unknown, none of {:.1f} measured.\n", held);
+  }
+  const double rest = held - judged;
+  return fmt::format(
+      "GPU-hours at 0 % use: {:.1f} of {:.1f} measured ({}), in {}{}.\n", at_zero, judged,
+      percent_of(at_zero / judged), text::counted(static_cast<std::uint64_t>(jobs), "job"),
+      rest > 0.05 ? fmt::format("; {:.1f} more GPU-hours were not measured", rest) : "");
+}
+
+std::string samples_in_words(const std::vector<JobUse>& jobs) {
+  const bool any = std::any_of(jobs.begin(), jobs.end(),
+                               [](const JobUse& job) { return job.gpu_use_is_sample; });
+  return any ? "Slurm keeps the last sample of GPU use and the highest, not the mean: idle shares "
+               "are estimates.\n"
+             : "";
 }
 
 std::string doubts_in_words(const std::vector<JobUse>& jobs) {
@@ -175,56 +245,37 @@ figure::Listing right_size_rows(const std::vector<RightSize>& sizes, const Price
 
 figure::Listing job_use_rows(const std::vector<JobUse>& jobs) {
   figure::Rows rows(jobs);
-  rows.add("job_id", &JobUse::id);
-  rows.add("name", &JobUse::name);
+  const auto add_share = [&](figure::Tier tier, const char* name, const char* label,
+                             const auto& share) { rows.add(tier, name, label, share, percent_of); };
+  rows.add("job_id", "job", &JobUse::id);
+  rows.add(figure::Tier::detail, "name", "name", &JobUse::name);
   rows.add("user", &JobUse::user);
-  rows.add("state", &JobUse::state);
+  rows.add(figure::Tier::wide, "partition", "partition", &JobUse::partition);
+  rows.add(figure::Tier::detail, "state", "state", &JobUse::state);
   rows.add("run_s", "run", &JobUse::elapsed);
-  rows.add("time_limit_s", "limit", &JobUse::limit);
-  rows.add("cpus", &JobUse::cores);
-  rows.add("cpus_used", &JobUse::cores_used);
-  rows.add("memory_gb", &JobUse::memory_gb);
-  rows.add("memory_used_gb", &JobUse::memory_used_gb);
-  rows.add("gpus", &JobUse::gpus);
-  rows.add("gpu_use", &JobUse::gpu_use);
+  rows.add(figure::Tier::wide, "time_limit_s", "limit", &JobUse::limit);
+  rows.add("gpus", "GPUs", &JobUse::gpus);
+  rows.add(figure::Tier::wide, "gpu_type", "GPU type", &JobUse::gpu_type);
+  add_share(figure::Tier::usual, "gpu_use", "GPU use",
+            [](const JobUse& job) { return job.gpu_use; });
+  add_share(figure::Tier::wide, "gpu_use_max", "at most",
+            [](const JobUse& job) { return job.gpu_use_at_most; });
+  rows.add("gpu_memory_gb", "GPU GB", &JobUse::gpu_memory_gb, figure::Decimals{1});
+  rows.add("gpu_hours_unused", "GPU-h idle", &JobUse::idle_gpu_hours, figure::Decimals{1});
+  rows.add(figure::Tier::wide, "cpus", "cores", &JobUse::cores);
+  rows.add(figure::Tier::data, "cpus_used", "cores used", &JobUse::cores_used);
+  add_share(figure::Tier::usual, "cpu_use", "cores used",
+            [](const JobUse& job) { return job.core_share(); });
+  rows.add(figure::Tier::wide, "memory_gb", "GB", &JobUse::memory_gb);
+  rows.add(figure::Tier::data, "memory_used_gb", "GB used", &JobUse::memory_used_gb);
+  add_share(figure::Tier::usual, "memory_use", "memory used",
+            [](const JobUse& job) { return job.memory_share(); });
+  add_share(figure::Tier::detail, "time_use", "limit used",
+            [](const JobUse& job) { return job.time_share(); });
+  rows.add(
+      figure::Tier::wide, "energy_kwh", "kWh",
+      [](const JobUse& job) { return job.energy_j / kJoulesOfAKwh; }, figure::Decimals{2});
   return rows;
-}
-
-std::string user_use_in_words(const UserUse& user, const std::vector<JobUse>& jobs,
-                              const std::vector<RightSize>& sizes, const Prices& prices) {
-  std::string made = fmt::format("{}: {}, {} GPU-hours, {} core-hours\n", user.user,
-                                 text::counted(static_cast<std::uint64_t>(user.jobs), "job"),
-                                 tenths(user.gpu_hours), tenths(user.core_hours));
-  if (user.gpu_hours_known > 0) {
-    made += fmt::format("The GPUs were idle {} of that time.\n",
-                        percent_of(user.gpu_hours_unused / user.gpu_hours_known));
-  }
-  if (user.core_hours > 0) {
-    made += fmt::format("The cores were idle {} of that time.\n",
-                        percent_of(user.core_hours_unused / user.core_hours));
-  }
-  if (prices.any()) {
-    made += fmt::format("Cost of idle time: {:.2f}.\n", cost_of_unused(user, prices));
-  }
-  for (const RightSize& size : sizes) {
-    if (size.user != user.user) continue;
-    made += fmt::format("Jobs called {} could request less: {}.\n", size.name, enough_words(size));
-  }
-  std::vector<const JobUse*> worst;
-  const auto idle_s = [](const JobUse* job) {
-    return std::isnan(job->gpu_use) ? 0 : (1 - job->gpu_use) * job->gpus * seconds(job->elapsed);
-  };
-  for (const JobUse& job : jobs) {
-    if (job.user == user.user && idle_s(&job) > 0) worst.push_back(&job);
-  }
-  std::stable_sort(worst.begin(), worst.end(),
-                   [&](const JobUse* a, const JobUse* b) { return idle_s(a) > idle_s(b); });
-  constexpr std::size_t kMost = 5;
-  if (!worst.empty()) made += "\nThe jobs that left most GPU time idle:\n";
-  for (std::size_t at = 0; at < std::min(kMost, worst.size()); ++at) {
-    made += use_in_words(*worst[at], {});
-  }
-  return made;
 }
 
 }  // namespace almanac::study

@@ -17,7 +17,15 @@ namespace almanac::study {
 figure::Listing user_use_rows(const std::vector<UserUse>& users, const Prices& prices);
 inline constexpr const char* kUsersExplained =
     "Jobs of a minute or longer. Idle: share of the allocated time not used; \"-\" if not "
-    "measured.\nMemory used, limit used: medians over the jobs.\n";
+    "measured.\nAt 0 %: GPU-hours of jobs whose GPUs never computed. "
+    "Memory used, limit used: medians over the jobs.\n";
+
+/// Returns the GPU-hours whose GPUs never computed, of those measured and of all: a line; "" if no
+/// job has GPUs.
+std::string unused_gpus_in_words(const std::vector<UserUse>& users);
+
+/// Returns where the GPU use comes from: a line if it is Slurm's last sample, "" otherwise.
+std::string samples_in_words(const std::vector<JobUse>& jobs);
 
 /// Returns the number of jobs with more processor time in accounting than their cores allow; "" for
 /// none.
@@ -32,12 +40,10 @@ inline constexpr const char* kSizesExplained =
 
 /// A row for each job.
 figure::Listing job_use_rows(const std::vector<JobUse>& jobs);
-/// A job in lines, with what jobs of its name could request.
-std::string use_in_words(const JobUse& job, const std::vector<RightSize>& sizes);
+/// A job in lines with bars, and what jobs of its name could request. `colour`: for a terminal.
+std::string use_in_words(const JobUse& job, const std::vector<RightSize>& sizes, bool colour);
 
-/// The jobs of a user in lines: the sum, what they could request, and the jobs that left most GPU
-/// time idle.
-std::string user_use_in_words(const UserUse& user, const std::vector<JobUse>& jobs,
-                              const std::vector<RightSize>& sizes, const Prices& prices);
+/// Returns the smaller requests that would have been enough: "3 of 16 cores, 5 of 64 GB".
+std::string enough_in_words(const RightSize& size);
 
 }  // namespace almanac::study

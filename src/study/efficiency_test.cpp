@@ -149,6 +149,104 @@ TEST(Efficiency, AddsUpTheRunsOfAJob) {
   EXPECT_EQ(log.jobs[1].id, "5#2");
 }
 
+constexpr const char* kGpuHeader =
+    "JobID|JobName|User|Partition|State|Submit|ElapsedRaw|TimelimitRaw|AllocCPUS|AllocTRES|"
+    "TotalCPU|"
+    "MaxRSS|NTasks|TRESUsageInAve|TRESUsageInMax|ConsumedEnergyRaw\n";
+
+/// A job of an hour on `tres`, and its step with `usage`: three cells.
+std::string hour(const std::string& id, const std::string& tres, const std::string& tasks,
+                 const std::string& usage, const std::string& user = "ann") {
+  return id + "|train|" + user + "|gpu|COMPLETED|2026-01-05T08:00:00|3600|120|8|" + tres +
+         "|04:00:00|||||" + "\n" + id + ".0|train||||2026-01-05T08:00:00|3600||8|" + tres +
+         "|04:00:00|4G|" + tasks + "|" + usage + "\n";
+}
+
+JobUseLog gpu_use_of(const std::string& rows, const std::string& header = kGpuHeader) {
+  const TemporaryFolder folder;
+  auto log = read_job_use(folder.write("week", header + rows));
+  if (!log) {
+    ADD_FAILURE() << to_string(log.error());
+    return {};
+  }
+  return std::move(*log);
+}
+
+TEST(Efficiency, ReadsGpuMemoryTypeAndPartition) {
+  const auto log =
+      gpu_use_of(hour("1", "cpu=8,gres/gpu:a100=2,gres/gpu=2", "2",
+                      "gres/gpumem=9G,gres/gpuutil=30|gres/gpumem=10G,gres/gpuutil=95|"));
+  const JobUse& job = log.jobs.at(0);
+  EXPECT_EQ(job.partition, "gpu");
+  EXPECT_EQ(job.gpu_type, "a100");
+  EXPECT_DOUBLE_EQ(job.gpu_use, 0.3) << "two tasks, each with a GPU, at the last sample";
+  EXPECT_TRUE(job.gpu_use_is_sample);
+  EXPECT_DOUBLE_EQ(job.gpu_use_at_most, 0.95);
+  EXPECT_DOUBLE_EQ(job.gpu_memory_gb, 20) << "10 GB of each of two tasks";
+  EXPECT_TRUE(log.notes.empty());
+}
+
+TEST(Efficiency, CountsGpuHoursAtZeroWhereNoSampleSawThemCompute) {
+  const std::string two = "cpu=8,gres/gpu=2";
+  const auto log = gpu_use_of(hour("1", two, "1", "gres/gpuutil=0|gres/gpuutil=0|") +
+                              hour("2", two, "1", "gres/gpuutil=0|gres/gpuutil=100|") +
+                              hour("3", two, "1", "cpu=1|cpu=1|"));
+  EXPECT_TRUE(log.jobs.at(0).left_gpus_unused());
+  EXPECT_FALSE(log.jobs.at(1).left_gpus_unused()) << "idle at the last sample only";
+  EXPECT_FALSE(log.jobs.at(2).left_gpus_unused()) << "not measured";
+  const UserUse user = by_user(log.jobs).at(0);
+  EXPECT_DOUBLE_EQ(user.gpu_hours, 6);
+  EXPECT_DOUBLE_EQ(user.gpu_hours_known, 4);
+  EXPECT_DOUBLE_EQ(user.gpu_hours_judged, 4);
+  EXPECT_DOUBLE_EQ(user.gpu_hours_at_zero, 2);
+  EXPECT_EQ(user.jobs_at_zero, 1);
+}
+
+TEST(Efficiency, TellsAMeanFromASample) {
+  JobUse job{.gpus = 1, .gpu_use = 0};
+  EXPECT_TRUE(job.left_gpus_unused()) << "a mean of 0";
+  job.gpu_use_is_sample = true;
+  EXPECT_FALSE(job.left_gpus_unused()) << "the last sample alone";
+}
+
+TEST(Efficiency, ReadsEnergyAndTakesZeroAsNotMeasured) {
+  const auto energy = [](const std::string& joules) {
+    std::string rows = hour("1", "cpu=8", "1", "||");
+    rows.insert(rows.find('\n'), joules);
+    return gpu_use_of(rows).jobs.at(0).energy_j;
+  };
+  EXPECT_DOUBLE_EQ(energy("7200000"), 7.2e6);
+  EXPECT_TRUE(std::isnan(energy("0")));
+  EXPECT_TRUE(std::isnan(energy("18446744073709551614")));
+}
+
+TEST(Efficiency, SaysWhatRecordsTheUseOfGpus) {
+  const std::string gpu = "cpu=8,gres/gpu=1";
+  EXPECT_THAT(gpu_use_of(hour("1", gpu, "1", "cpu=1|cpu=1|")).notes,
+              testing::ElementsAre(testing::AllOf(HasSubstr("AccountingStorageTRES=gres/gpu"),
+                                                  HasSubstr("JobAcctGatherType"),
+                                                  HasSubstr("AutoDetect=nvml"))));
+  const std::string without =
+      "JobID|JobName|User|Partition|State|Submit|ElapsedRaw|TimelimitRaw|AllocCPUS|AllocTRES|"
+      "TotalCPU|MaxRSS|NTasks|Account|WCKey|Layout\n";
+  EXPECT_THAT(gpu_use_of(hour("1", gpu, "1", "||"), without).notes,
+              testing::ElementsAre(HasSubstr("needs the columns TRESUsageInAve and "
+                                             "TRESUsageInMax: sacct -aP")));
+  EXPECT_TRUE(gpu_use_of(hour("1", "cpu=8", "1", "cpu=1|cpu=1|")).notes.empty()) << "no GPUs";
+}
+
+TEST(Efficiency, SortsJobsByWhatTheyLeftIdle) {
+  std::vector<JobUse> jobs{{.id = "half", .elapsed = 1h, .cores = 4, .gpus = 8, .cores_used = 4},
+                           {.id = "cpu", .elapsed = 9h, .cores = 4, .cores_used = 0},
+                           {.id = "idle", .elapsed = 1h, .cores = 4, .gpus = 8, .cores_used = 4}};
+  jobs[0].gpu_use = 0.5;
+  jobs[2].gpu_use = 0;
+  sort_by_waste(jobs);
+  EXPECT_EQ(jobs[0].id, "idle");
+  EXPECT_EQ(jobs[1].id, "half");
+  EXPECT_EQ(jobs[2].id, "cpu");
+}
+
 TEST(Efficiency, DoubtsWhatIsMoreThanWasHeld) {
   JobUse job{.cores = 2, .memory_gb = 16, .cores_used = 92.6, .memory_used_gb = 9};
   EXPECT_TRUE(job.used_more_cores());

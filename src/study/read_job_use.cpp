@@ -28,6 +28,12 @@ namespace {
 
 constexpr double kNotTold = std::numeric_limits<double>::quiet_NaN();
 
+constexpr const char* kHowToRecordGpuUse =
+    "no step has gres/gpuutil, so Slurm does not record the use of GPUs. It does from 23.02 on, "
+    "with AccountingStorageTRES=gres/gpu, JobAcctGatherType=jobacct_gather/cgroup (or linux) and "
+    "JobAcctGatherFrequency=30 in slurm.conf, without JobAcctGatherParams=DisableGPUAcct, and "
+    "AutoDetect=nvml (or rsmi) in gres.conf";
+
 /// "[D-][HH:]MM:SS[.mmm]" in seconds; nothing for what is none.
 std::optional<double> cpu_seconds(std::string_view text) {
   if (text.empty()) return std::nullopt;
@@ -81,6 +87,13 @@ struct Run {
   Time end = kNoTime;  // at the earliest, where the log does not tell
 };
 
+/// The amount of `key`, NaN if there is none or Slurm has no value.
+double tres_amount(std::string_view list, std::string_view key, int bits,
+                   std::optional<double> (*parse)(std::string_view)) {
+  const auto value = parse(tres_value(list, key));
+  return value && !trace::is_no_value(*value, bits) ? *value : kNotTold;
+}
+
 /// The mean of two runs by the time that each took; of what one of them does not tell, the other.
 double mean_over(const JobUse& a, const JobUse& b, double JobUse::*what) {
   if (std::isnan(a.*what) || a.*what == b.*what) return b.*what;
@@ -88,6 +101,14 @@ double mean_over(const JobUse& a, const JobUse& b, double JobUse::*what) {
   const double first = seconds(a.elapsed);
   const double second = seconds(b.elapsed);
   return (first * a.*what + second * b.*what) / (first + second);
+}
+
+/// Raises the highest measurements of `job` to those of `other`.
+void take_most(JobUse& job, const JobUse& other) {
+  for (const auto what :
+       {&JobUse::memory_used_gb, &JobUse::gpu_use_at_most, &JobUse::gpu_memory_gb}) {
+    job.*what = std::fmax(job.*what, other.*what);
+  }
 }
 
 /// A job that ran as `a`, and again as `b`.
@@ -104,7 +125,10 @@ JobUse both(const JobUse& a, const JobUse& b) {
     made = a;
     made.state = b.state;
   }
-  made.memory_used_gb = std::fmax(a.memory_used_gb, b.memory_used_gb);
+  take_most(made, a);
+  made.energy_j = std::isnan(a.energy_j)   ? b.energy_j
+                  : std::isnan(b.energy_j) ? a.energy_j
+                                           : a.energy_j + b.energy_j;
   made.elapsed = a.elapsed + b.elapsed;
   made.submit = a.submit;
   return made;
@@ -167,13 +191,14 @@ class UseReader {
     Run run{.use = {.id = std::string(id),
                     .name = std::string(field("JobName")),
                     .user = std::string(field("User")),
+                    .partition = std::string(field("Partition")),
                     .state = std::string(field("State")),
                     .elapsed = Duration{std::llround(*elapsed * 1e3)},
                     .cores = text::parse_decimal(field("AllocCPUS")).value_or(kNotTold),
                     .gpus = static_cast<double>(tres->gpus),
                     .memory_gb = static_cast<double>(tres->memory_gb),
                     .memory_used_gb = kNotTold,
-                    .gpu_use = kNotTold}};
+                    .gpu_type = tres->gpu_type}};
     JobUse& job = run.use;
     if (std::isnan(job.cores)) job.cores = static_cast<double>(tres->cpus);
     if (const auto submit = text::parse_datetime(field("Submit"))) {
@@ -188,6 +213,11 @@ class UseReader {
     // Slurm counts processor time when a step ends.
     if (used && *used == 0 && job.state == "RUNNING") used = std::nullopt;
     job.cores_used = used && *elapsed > 0 ? *used / *elapsed : kNotTold;
+    if (const auto joules = text::parse_decimal(field("ConsumedEnergyRaw"));
+        joules && *joules > 0) {
+      job.energy_j = *joules;
+    }
+    if (job.gpus > 0 && *elapsed > 0) ++with_gpus_;
     auto& runs = runs_[job.id];
     if (runs.empty()) order_.push_back(job.id);
     runs.push_back(std::move(run));
@@ -204,13 +234,49 @@ class UseReader {
     if (const auto most = gigabytes(field("MaxRSS"))) {
       job.memory_used_gb = std::fmax(job.memory_used_gb, *most * std::max(1.0, tasks));
     }
-    const auto use = text::parse_decimal(tres_value(field("TRESUsageInAve"), "gres/gpuutil"));
-    if (use && !trace::is_no_value(*use, 32) && job.gpus > 0) {
-      // Counted is the sum over a task's GPUs, in percent.
-      const double share = std::min(1.0, *use * std::max(1.0, tasks) / (100 * job.gpus));
-      job.gpu_use = std::fmax(job.gpu_use, share);
-    }
+    add_gpu_use(job, std::max(1.0, tasks));
     return {};
+  }
+
+  void add_gpu_use(JobUse& job, double tasks) {
+    if (job.gpus <= 0) return;
+    const auto share = [&](std::string_view column) {
+      // Counted is the sum over a task's GPUs, in percent.
+      const double percent =
+          tres_amount(field(column), "gres/gpuutil", 32,
+                      [](std::string_view text) { return text::parse_decimal(text); });
+      return std::isnan(percent) ? percent : std::min(1.0, percent * tasks / (100 * job.gpus));
+    };
+    const auto add = [](double& to, double value) { to = std::fmax(to, value); };
+    if (const double use = share("TRESUsageInAve"); !std::isnan(use)) {
+      add(job.gpu_use, use);
+      job.gpu_use_is_sample = true;
+    }
+    add(job.gpu_use_at_most, share("TRESUsageInMax"));
+    for (const char* const column : {"TRESUsageInMax", "TRESUsageInAve"}) {
+      const double most = tres_amount(field(column), "gres/gpumem", 64, gigabytes);
+      if (std::isnan(most)) continue;
+      add(job.gpu_memory_gb, most * tasks);
+      break;
+    }
+    has_gpu_use_ = has_gpu_use_ || !std::isnan(job.gpu_use) || !std::isnan(job.gpu_use_at_most);
+  }
+
+  /// What would make the use of GPUs known, in a sentence; "" if it is known or there are none.
+  std::string lacks_gpu_use() const {
+    if (with_gpus_ == 0 || steps_ == 0) return "";
+    if (!has_gpu_use_) {
+      return rows_.find("TRESUsageInAve") || rows_.find("TRESUsageInMax")
+                 ? kHowToRecordGpuUse
+                 : fmt::format(
+                       "the use of GPUs needs the columns TRESUsageInAve and "
+                       "TRESUsageInMax: {}",
+                       kUseCommand);
+    }
+    return rows_.find("TRESUsageInMax")
+               ? ""
+               : fmt::format("which GPUs were never used needs the column TRESUsageInMax: {}",
+                             kUseCommand);
   }
 
   Result<JobUseLog> conclude() {
@@ -245,6 +311,7 @@ class UseReader {
       log.notes.emplace_back(
           "the log has no job steps, which hold the used resources: run sacct without -X");
     }
+    if (std::string lacks = lacks_gpu_use(); !lacks.empty()) log.notes.push_back(std::move(lacks));
     return log;
   }
 
@@ -260,7 +327,7 @@ class UseReader {
         ++i;
         continue;
       }
-      job.memory_used_gb = std::fmax(job.memory_used_gb, was.memory_used_gb);
+      take_most(job, was);
       job.gpu_use = std::fmax(job.gpu_use, was.gpu_use);
       runs.erase(runs.begin() + static_cast<std::ptrdiff_t>(i - 1));
     }
@@ -283,6 +350,8 @@ class UseReader {
   std::vector<std::string> order_;
   std::int64_t count_ = 0;
   std::int64_t steps_ = 0;
+  std::int64_t with_gpus_ = 0;  // runs
+  bool has_gpu_use_ = false;
   std::int64_t dropped_ = 0;
   std::string first_dropped_;
 };
@@ -292,10 +361,23 @@ class UseReader {
 Result<JobUseLog> read_job_use(const std::string& path, bool lenient) {
   const auto place = path == "-" ? table::spool_standard_input() : Result<std::string>(path);
   if (!place) return tl::unexpected(place.error());
-  static const std::vector<std::string> kUsed{
-      "JobID",  "JobName",    "User",           "State",       "Submit",
-      "End",    "ElapsedRaw", "AllocCPUS",      "AllocTRES",   "TotalCPU",
-      "MaxRSS", "NTasks",     "TRESUsageInAve", "TimelimitRaw"};
+  static const std::vector<std::string> kUsed{"JobID",
+                                              "JobName",
+                                              "User",
+                                              "Partition",
+                                              "State",
+                                              "Submit",
+                                              "End",
+                                              "ElapsedRaw",
+                                              "AllocCPUS",
+                                              "AllocTRES",
+                                              "TotalCPU",
+                                              "MaxRSS",
+                                              "NTasks",
+                                              "TimelimitRaw",
+                                              "TRESUsageInAve",
+                                              "TRESUsageInMax",
+                                              "ConsumedEnergyRaw"};
   const auto read = [&]() -> Result<JobUseLog> {
     const auto rows = trace::SacctRows::open(*place, kUsed, true, kUseCommand);
     if (!rows) return tl::unexpected(rows.error());

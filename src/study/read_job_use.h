@@ -5,10 +5,14 @@
 /// Slurm stores MaxRSS and GPU use per step.
 ///
 /// Cores: TotalCPU over AllocCPUS times Elapsed. Memory: the maximum over steps of MaxRSS times
-/// NTasks, as far as Slurm sampled it, over AllocTRES. GPUs: gres/gpuutil of TRESUsageInAve,
-/// available from Slurm 23.02 if AccountingStorageTRES and the NVML plugin are set up.
+/// NTasks, as far as Slurm sampled it, over AllocTRES. GPUs: gres/gpuutil, available from Slurm
+/// 23.02 if AccountingStorageTRES and the NVML plugin are set up. Slurm overwrites the use of a
+/// task at each sample, so TRESUsageInAve is the last sample, averaged over tasks; TRESUsageInMax
+/// is the highest sample of any task. GPU memory: gres/gpumem, likewise; a task's highest times
+/// NTasks. Energy: ConsumedEnergyRaw; 0 is unknown, as without an energy plugin.
 ///
-/// Source   seff of Slurm's contribs, for cores and memory.
+/// Source   seff of Slurm's contribs, for cores and memory; jag_common_poll_data of Slurm's
+///          common_jag.c for what the averages are.
 #pragma once
 
 #include <string>
@@ -21,8 +25,8 @@ namespace almanac::study {
 
 /// The exact command that prints everything needed.
 inline constexpr const char* kUseCommand =
-    "sacct -aP -S now-7days -o JobID,JobName,User,State,Submit,ElapsedRaw,TimelimitRaw,AllocCPUS,"
-    "AllocTRES,TotalCPU,MaxRSS,NTasks,TRESUsageInAve";
+    "sacct -aP -S now-7days -o JobID,JobName,User,Partition,State,Submit,ElapsedRaw,TimelimitRaw,"
+    "AllocCPUS,AllocTRES,TotalCPU,MaxRSS,NTasks,TRESUsageInAve,TRESUsageInMax,ConsumedEnergyRaw";
 
 struct JobUseLog {
   std::vector<JobUse> jobs{};            ///< Jobs that ran; a job with several runs appears once.

@@ -248,12 +248,79 @@ TEST_F(EfficiencyCommand, TellsEachUserByACommand) {
                                       "(echo to $ALMANAC_USER; cat) >> '" + told + "'"});
   EXPECT_EQ(run.status, 0) << run.err;
   EXPECT_EQ(run.out, "informed 1 user\n");
-  EXPECT_THAT(content(told), HasSubstr("to ann\nann: 6 jobs, 12.0 GPU-hours, 192.0 core-hours\n"));
+  EXPECT_THAT(content(told), HasSubstr("to ann\nHello ann,\n"));
+  EXPECT_THAT(content(told), HasSubstr("\nann: 6 jobs, 12.0 GPU-hours, 192.0 core-hours\n"));
   EXPECT_THAT(content(told), HasSubstr("The GPUs were idle 90 % of that time."));
   EXPECT_THAT(content(told), HasSubstr("Jobs called train could request less: 3 of 16 cores"));
   const ProgramRun fails = run_program({"efficiency", trace(week_of_sacct()), "--tell", "exit 3"});
   EXPECT_EQ(fails.status, 1);
   EXPECT_THAT(fails.err, HasSubstr("user ann: the command ended with status 3"));
+}
+
+/// Three jobs of bob's, each of ten hours with four GPUs that never computed, and 96 cores.
+std::string idle_week() {
+  std::string text =
+      "JobID|JobName|User|State|Submit|ElapsedRaw|TimelimitRaw|AllocCPUS|AllocTRES|TotalCPU|"
+      "MaxRSS|NTasks|TRESUsageInAve|TRESUsageInMax\n";
+  for (int job = 11; job <= 13; ++job) {
+    const std::string id = std::to_string(job);
+    text += id +
+            "|note|bob|COMPLETED|2024-05-01T10:00:00|36000|1440|96|cpu=96,gres/gpu=4,mem=64G|" +
+            "04:00:00||||\n" + id +
+            ".0|note||COMPLETED|2024-05-01T10:00:00|36000||96|cpu=96|04:00:00|60G|1|" +
+            "gres/gpuutil=0|gres/gpuutil=0\n";
+  }
+  return text;
+}
+
+TEST_F(EfficiencyCommand, AddsUpGpuHoursAtZeroFromSacct) {
+  const ProgramRun users = run_program({"efficiency", trace(idle_week())});
+  EXPECT_EQ(users.status, 0) << users.err;
+  EXPECT_THAT(users.out,
+              HasSubstr("GPU-hours at 0 % use: 120.0 of 120.0 measured (100 %), in 3 jobs.\n"));
+  const ProgramRun rows = run_program(
+      {"efficiency", trace(idle_week()), "--fields", "user,gpu_hours_at_zero", "-o", "csv"});
+  EXPECT_EQ(rows.out, "user,gpu_hours_at_zero\nbob,120\n");
+}
+
+TEST_F(EfficiencyCommand, ListsAlertsByNormsOfTheSite) {
+  const std::string week = trace(idle_week());
+  const ProgramRun run = run_program({"efficiency", week, "--alerts"});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("unused-gpus  bob"));
+  EXPECT_THAT(run.out, HasSubstr("many-cores   bob"));
+  const std::string norms = folder_.write("norms.toml", "cores_per_gpu = 24\n");
+  const ProgramRun other = run_program({"efficiency", week, "--alerts", "--norms", norms});
+  EXPECT_THAT(other.out, Not(HasSubstr("many-cores"))) << "24 cores per GPU are fine there";
+  const ProgramRun none = run_program({"efficiency", trace(week_of_sacct()), "--alerts"});
+  EXPECT_THAT(none.out, HasSubstr("No user's jobs break a norm for 24 GPU-hours or more"));
+}
+
+TEST_F(EfficiencyCommand, ListsJobsByWhatTheyWasted) {
+  const ProgramRun run =
+      run_program({"efficiency",
+                   trace(idle_week() + "9|good|ann|COMPLETED|2024-05-01T10:00:00|3600|1440|1|"
+                                       "cpu=1|01:00:00||||\n"),
+                   "--jobs", "--fields", "job_id,gpu_hours_unused", "-o", "csv"});
+  EXPECT_EQ(run.out, "job_id,gpu_hours_unused\n11,40\n12,40\n13,40\n9,0\n");
+}
+
+TEST_F(EfficiencyCommand, WritesALetterToEachUser) {
+  const std::string week = trace(idle_week());
+  const ProgramRun run = run_program({"efficiency", week, "--mail", out()});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(run.out, "wrote 1 letter to " + out() + "\n");
+  EXPECT_THAT(content(out() + "/bob.txt"),
+              HasSubstr("3 jobs with GPUs at 0 % use (120.0 GPU-hours):\n"));
+  const std::string own = folder_.write("letter.txt", "Dear {user}: {idle_gpu_hours}\n");
+  run_program({"efficiency", week, "--mail", out(), "--letter", own});
+  EXPECT_EQ(content(out() + "/bob.txt"), "Dear bob: 120.0\n");
+}
+
+TEST_F(EfficiencyCommand, ColoursNothingOutsideATerminal) {
+  EXPECT_THAT(
+      run_program({"efficiency", trace(idle_week()), "11"}).out,
+      testing::AllOf(HasSubstr("GPUs     [                    ] 4 held"), Not(HasSubstr("\x1b"))));
 }
 
 TEST_F(EfficiencyCommand, SaysWhichJobTheLogDoesNotHave) {

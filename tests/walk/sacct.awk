@@ -4,7 +4,7 @@ function clock(s) { return sprintf("%d-%02d:%02d:%02d", s / 86400, s % 86400 / 3
 BEGIN {
   FS = ","
   print "JobID|JobName|User|Partition|QOS|Submit|Eligible|Start|End|ElapsedRaw|TimelimitRaw|State|AllocTRES|ReqTRES|NodeList|" \
-    "AllocCPUS|TotalCPU|MaxRSS|NTasks|TRESUsageInAve"
+    "AllocCPUS|TotalCPU|MaxRSS|NTasks|TRESUsageInAve|TRESUsageInMax"
 }
 NR == 1 { for (at = 1; at <= NF; ++at) column[$at] = at; next }
 $column["end_s"] != "" && $column["gpus"] > 0 {
@@ -20,8 +20,10 @@ $column["end_s"] != "" && $column["gpus"] > 0 {
   if (NR % 40 == 0) limit = "UNLIMITED"
   # Users differ in how well they use what they hold: between a fifth and nine tenths of it.
   use = 0.2 + substr($column["user"], 2) % 8 / 10
+  # One job in thirty holds GPUs and never uses them.
+  percent = NR % 30 == 0 ? 0 : int(100 * use * gpus)
   print NR "|" (NR % 50 == 0 ? "sweep|lr=0.1" : "train-" NR % 7) "|" $column["user"] "|gpu|normal|" when "|" limit "|" \
-    $column["state"] "|" tres "|" tres "|n" nodes "|" 6 * gpus "|" clock(run * 6 * gpus * use) "|||"
+    $column["state"] "|" tres "|" tres "|n" nodes "|" 6 * gpus "|" clock(run * 6 * gpus * use) "||||"
   print NR ".batch|batch||||" when "||" $column["state"] "|" tres "||n" nodes "|" 6 * gpus "|" clock(run * 6 * gpus * use) "|" \
-    int(40 * gpus * use * 1024) "M|1|gres/gpuutil=" int(100 * use * gpus)
+    int(40 * gpus * use * 1024) "M|1|gres/gpuutil=" percent "|gres/gpuutil=" (percent == 0 ? 0 : 100 * gpus)
 }

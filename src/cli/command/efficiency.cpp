@@ -2,7 +2,8 @@
 
 /// \file
 /// almanac efficiency: what jobs used of their allocations, by job or by user, from Slurm's
-/// accounting or the service's measurements; and which requests would have sufficed.
+/// accounting or the service's measurements; which requests would have sufficed, and which jobs
+/// break a norm.
 #include "study/efficiency.h"
 
 #include <algorithm>
@@ -17,6 +18,7 @@
 #include "cli/list_options.h"
 #include "cli/option_group.h"
 #include "cli/program.h"
+#include "cli/progress.h"
 #include "cli/service_use.h"
 #include "cli/show_document.h"
 #include "cli/tell_users.h"
@@ -24,10 +26,15 @@
 #include "cli/value_check.h"
 #include "cli/wall_clock.h"
 #include "report/document_directory.h"
+#include "study/alert_rows.h"
+#include "study/alerts.h"
 #include "study/efficiency_document.h"
 #include "study/efficiency_rows.h"
+#include "study/letter.h"
+#include "study/norms.h"
 #include "study/read_job_use.h"
 #include "study/right_size.h"
+#include "table/stream.h"
 #include "text/duration.h"
 #include "text/human.h"
 
@@ -43,10 +50,15 @@ struct EfficiencyOptions {
   ServiceOptions service;
   std::string user;
   std::string since;
+  bool jobs = false;
   bool sizes = false;
+  bool alerts = false;
+  std::string norms;
   study::Prices prices;
   std::string out;
   std::string tell;
+  std::string mail;
+  std::string letter;
   bool lenient = false;
   ListOptions list;
   // Of `what`.
@@ -136,8 +148,61 @@ Result<std::vector<JobUse>> load(const EfficiencyOptions& options) {
   return std::move(jobs);
 }
 
+Result<study::Norms> norms_of(const EfficiencyOptions& options) {
+  return options.norms.empty() ? Result<study::Norms>(study::Norms{})
+                               : study::read_norms(options.norms);
+}
+
+/// Returns the template of the letters. Fails if it cannot be read or has unknown placeholders.
+Result<std::string> letter_of(const EfficiencyOptions& options) {
+  if (options.letter.empty()) return std::string(study::default_letter());
+  auto text = table::read_file(options.letter);
+  if (!text) return text;
+  if (auto known = study::check_letter(*text, options.letter); !known) {
+    return tl::unexpected(known.error());
+  }
+  return text;
+}
+
+/// Writes or passes on each user's text.
+Result<int> send_letters(const EfficiencyOptions& options, const std::vector<JobUse>& jobs,
+                         const std::vector<UserUse>& users, const std::vector<RightSize>& sizes) {
+  const auto text = letter_of(options);
+  if (!text) return tl::unexpected(text.error());
+  const auto norms = norms_of(options);
+  if (!norms) return tl::unexpected(norms.error());
+  const std::vector<study::Alert> alerts = study::find_alerts(jobs, *norms);
+  std::vector<UserLetter> letters;
+  for (const UserUse& user : users) {
+    letters.push_back({user.user, study::write_letter(*text, user,
+                                                      {.jobs = jobs,
+                                                       .sizes = sizes,
+                                                       .alerts = alerts,
+                                                       .norms = *norms,
+                                                       .prices = options.prices})});
+  }
+  if (!options.tell.empty()) return tell_users(options.tell, letters);
+  return write_letters(options.mail, letters);
+}
+
+Result<int> print_alerts(const EfficiencyOptions& options, const std::vector<JobUse>& jobs) {
+  const auto norms = norms_of(options);
+  if (!norms) return tl::unexpected(norms.error());
+  const std::vector<study::Alert> alerts = study::find_alerts(jobs, *norms);
+  if (alerts.empty() && options.list.explains()) {
+    fmt::print("No user's jobs break a norm for {:g} GPU-hours or more (almanac help norms).\n",
+               norms->gpu_hours);
+    return kDone;
+  }
+  return options.list.print(study::alert_rows(alerts, *norms),
+                            study::norms_in_words(alerts, *norms));
+}
+
 Result<int> efficiency(EfficiencyOptions options, const std::vector<std::string>& command) {
   if (const auto sorted = sort_words(options); !sorted) return tl::unexpected(sorted.error());
+  if (!options.letter.empty() && options.tell.empty() && options.mail.empty()) {
+    return fail(Code::usage, "--letter requires --mail or --tell");
+  }
   if (!options.out.empty()) {
     const auto opened = report::open_document_directory(options.out, "study");
     if (!opened) return tl::unexpected(opened.error());
@@ -163,13 +228,10 @@ Result<int> efficiency(EfficiencyOptions options, const std::vector<std::string>
     if (!written) return tl::unexpected(written.error());
     note_report(options.out);
   }
-  if (!options.tell.empty()) {
-    std::vector<UserLetter> letters;
-    for (const UserUse& user : users) {
-      letters.push_back({user.user, study::user_use_in_words(user, *jobs, sizes, options.prices)});
-    }
-    return tell_users(options.tell, letters);
+  if (!options.tell.empty() || !options.mail.empty()) {
+    return send_letters(options, *jobs, users, sizes);
   }
+  if (options.alerts) return print_alerts(options, *jobs);
   const ListOptions& list = options.list;
   if (options.sizes) {
     if (sizes.empty() && list.explains()) {
@@ -178,17 +240,23 @@ Result<int> efficiency(EfficiencyOptions options, const std::vector<std::string>
     }
     return list.print(study::right_size_rows(sizes, options.prices), study::kSizesExplained);
   }
-  if (options.job.empty() && options.user.empty()) {
+  if (options.job.empty() && options.user.empty() && !options.jobs) {
     if (!users.empty()) {
       return list.print(study::user_use_rows(users, options.prices),
-                        std::string(study::kUsersExplained) + study::doubts_in_words(*jobs));
+                        std::string(study::kUsersExplained) + study::unused_gpus_in_words(users) +
+                            study::samples_in_words(*jobs) + study::doubts_in_words(*jobs));
     }
     if (!list.explains()) return list.print(study::user_use_rows(users, options.prices));
     fmt::print("No job ran for a minute or longer.\n{}", study::doubts_in_words(*jobs));
     return kDone;
   }
-  if (list.output != "table" || !list.explains()) return list.print(study::job_use_rows(*jobs));
-  for (const JobUse& job : *jobs) fmt::print("{}", study::use_in_words(job, sizes));
+  study::sort_by_waste(*jobs);
+  if (options.jobs || list.output != "table" || !list.explains()) {
+    return list.print(study::job_use_rows(*jobs), study::samples_in_words(*jobs));
+  }
+  for (const JobUse& job : *jobs) {
+    fmt::print("{}", study::use_in_words(job, sizes, colour_on_stdout()));
+  }
   return kDone;
 }
 
@@ -217,7 +285,22 @@ void register_efficiency(Program& program) {
       ->group(heading(Group::input));
   command.add_flag("--lenient", options->lenient, "Skip invalid rows of the log and report them")
       ->group(heading(Group::input));
-  command.add_flag("--sizes", options->sizes, "Recommend requests: cores, memory and time limit");
+  CLI::Option* const jobs = command.add_flag(
+      "--jobs", options->jobs, "One row for each job, those with most idle GPU-hours first");
+  CLI::Option* const sizes = command.add_flag("--sizes", options->sizes,
+                                              "Recommend requests: cores, memory and time limit");
+  command
+      .add_flag("--alerts", options->alerts,
+                "Users whose jobs break a norm: unused GPUs, too many cores or too much memory per "
+                "GPU, a GPU too strong, a time limit too long (almanac help norms)")
+      ->excludes(jobs)
+      ->excludes(sizes);
+  jobs->excludes(sizes);
+  command
+      .add_option("--norms", options->norms,
+                  "TOML file with norms for --alerts and letters (default: almanac help norms)")
+      ->type_name("FILE")
+      ->group(heading(Group::input));
   command.add_option("--gpu-hour", options->prices.gpu_hour, "Price of a GPU-hour")
       ->type_name("PRICE")
       ->check(number(0));
@@ -230,16 +313,32 @@ void register_efficiency(Program& program) {
   command.add_option("--out", options->out, "Directory for report.html and its tables")
       ->type_name("DIR")
       ->group(heading(Group::output));
+  CLI::Option* const tell =
+      command
+          .add_option("--tell", options->tell,
+                      "Shell command to run for each user, with the user's letter on standard "
+                      "input and the name in ALMANAC_USER")
+          ->type_name("COMMAND")
+          ->group(heading(Group::output));
   command
-      .add_option("--tell", options->tell,
-                  "Shell command to run for each user, with the user's summary on standard input "
-                  "and the name in ALMANAC_USER")
-      ->type_name("COMMAND")
+      .add_option("--mail", options->mail,
+                  "Directory for a letter to each user, NAME.txt: their jobs, GPU-hours and what "
+                  "to change")
+      ->type_name("DIR")
+      ->group(heading(Group::output))
+      ->excludes(tell);
+  command
+      .add_option("--letter", options->letter,
+                  "Template of the letters, with {user}, {jobs}, {gpu_hours}, {idle_gpu_hours}, "
+                  "{summary}, {alerts}, {requests} and {table}")
+      ->type_name("FILE")
       ->group(heading(Group::output));
   options->service.add_to(command);
   options->list.add_to(command);
   add_example(command, "almanac efficiency 17");
   add_example(command, "almanac efficiency week.txt --user ann");
+  add_example(command, "almanac efficiency week.txt --jobs --sort -energy_kwh -o wide");
+  add_example(command, "almanac efficiency week.txt --alerts");
   add_example(command, "almanac efficiency --sizes --core-hour 0.05");
   add_example(command,
               "almanac efficiency --since 7d --tell 'mail -s \"Your week\" \"$ALMANAC_USER\"'");
