@@ -127,8 +127,7 @@ class PreemptPass final : public Pass {
       const Book& book = book_of(vc);
       const bool is_due =
           !book.calendar.empty() && book.calendar.at(book.calendar.first()).start <= desk_.now();
-      const Time next =
-          std::min({book.stoppable.next_review(), book.patient_from, next_lease(vc)});
+      const Time next = std::min({book.stoppable.next_review(), book.patient_from, next_lease(vc)});
       if (is_due || next <= desk_.now()) need.push_back(vc.vc);
     }
   }
@@ -151,7 +150,7 @@ class PreemptPass final : public Pass {
         : calendar(desk, vc), stoppable(desk, id, margin) {}
     Calendar calendar;
     Stoppable stoppable;
-    Time patient_from = kNever;    // when the next waiting job may stop others
+    Time patient_from = kNever;  // when the next waiting job may stop others
     std::vector<JobId> started;  // by the last plan: they could not be stopped then
   };
 

@@ -61,10 +61,11 @@ std::vector<std::string> preempt_sentences(const Composition& composition) {
   made.push_back(
       longest_wait(told.number("bound"), told.number("grace_s"), told.number("user_grace_s")));
   made.push_back(what_deadlines_do(told.word("deadlines")));
-  made.push_back(fmt::format("Other stops: {0}+preempt:none, {0}+preempt:all. No bound: "
-                      "{0}+bound:0. Deadlines: {0}+deadlines:met. Time limits "
-                      "instead of predictions: {0}+limit.",
-                      base));
+  made.push_back(
+      fmt::format("Other stops: {0}+preempt:none, {0}+preempt:all. No bound: "
+                  "{0}+bound:0. Deadlines: {0}+deadlines:met. Time limits "
+                  "instead of predictions: {0}+limit.",
+                  base));
   return made;
 }
 
