@@ -81,7 +81,7 @@ class Writer {
 }  // namespace
 
 Trace generate(const Workload& workload, std::uint64_t seed,
-               const std::function<void(double)>& progress) {
+               const std::function<void(double)>& progress, PossibleRuns* possible) {
   if (!workload.task.empty()) return generate_tasks(workload, seed);
   Trace trace;
   trace.format = "generated";
@@ -89,7 +89,7 @@ Trace generate(const Workload& workload, std::uint64_t seed,
   const Users users = make_users(workload, seed, trace.names);
   const Calendar calendar(workload);
   const AsksLottery asks(workload);
-  const Setting setting{workload, plan, users, calendar, asks, seed};
+  const Setting setting{workload, plan, users, calendar, asks, seed, possible != nullptr};
   MadeJobs made;
   made.jobs.reserve(static_cast<std::size_t>(workload.span.jobs + cpu_jobs(workload)));
   const auto drawn = static_cast<double>(made.jobs.capacity());
@@ -104,8 +104,10 @@ Trace generate(const Workload& workload, std::uint64_t seed,
 
   const Writer writer(workload, plan, users, trace.names);
   trace.jobs.reserve(made.jobs.size());
+  if (possible != nullptr) possible->clear();
   for (const MadeJob& plain : made.jobs) {
     trace.jobs.push_back(writer.job(plain, made.recipes[plain.recipe], trace.jobs.size() + 1));
+    if (possible != nullptr) possible->push_back(std::move(made.possible[plain.sequence]));
   }
   trace.rows = static_cast<std::int64_t>(trace.jobs.size());
   return trace;

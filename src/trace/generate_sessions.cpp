@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <variant>
 
 #include "base/rng.h"
@@ -128,15 +129,52 @@ class Filler {
   void set_runs(const Curve& runs) {
     const auto count = static_cast<double>(cell_.jobs);
     const stats::EvenRanks rank(scores_);
+    const auto run_s = [&](float score) {
+      const double below = std::floor(rank(score));
+      return static_cast<std::uint32_t>(runs.mean_between(below / count, (below + 1) / count));
+    };
     for (std::size_t i = 0; i < scores_.size(); ++i) {
-      const double below = std::floor(rank(scores_[i]));
-      out_.jobs[first_job_ + i].run_s =
-          static_cast<std::uint32_t>(runs.mean_between(below / count, (below + 1) / count));
+      out_.jobs[first_job_ + i].run_s = run_s(scores_[i]);
     }
     for (std::size_t i = 0; i < centres_.size(); ++i) {
       const std::int64_t typical = runs.quantile(rank(centres_[i]) / count);
       out_.recipes[first_recipe_ + i].limit_s = ask_limit(in_.workload.limit, typical, rng_);
     }
+    if (!in_.with_possible_runs) return;
+    for (std::size_t i = 0; i < bases_.size(); ++i) {
+      out_.possible.push_back(possible_runs(out_.jobs[first_job_ + i], bases_[i], run_s));
+    }
+  }
+
+  /// Returns the run times that agree with the time limit of a job of this `base`.
+  template <typename RunOfScore>
+  std::vector<std::uint32_t> possible_runs(const MadeJob& job, double base,
+                                           const RunOfScore& run_s) const {
+    constexpr int kDraws = 2000;
+    constexpr std::size_t kMost = 200;
+    const std::uint32_t usual = out_.recipes[job.recipe].limit_s;
+    const std::uint32_t limit = usual == 0 ? 0 : std::max(usual, round_limit(job.run_s));
+    const std::array<std::pair<double, double>, 3> endings = {
+        {{size_.completed, 0},
+         {size_.cancelled, in_.workload.ending.cancelled},
+         {1 - size_.completed - size_.cancelled, in_.workload.ending.failed}}};
+    std::vector<std::uint32_t> all;
+    for (const auto& [share, earlier] : endings) {
+      const auto draws = static_cast<int>(std::lround(share * kDraws));
+      for (int i = 0; i < draws; ++i) {
+        const double draw = parts_.run * stats::normal_quantile((i + 0.5) / draws);
+        const std::uint32_t run = run_s(static_cast<float>(base + draw - earlier));
+        if (usual == 0 || std::max(usual, round_limit(run)) == limit) all.push_back(run);
+      }
+    }
+    // The run is less likely than all draws, and the limit is what is known of it.
+    if (all.empty()) return {limit};
+    std::sort(all.begin(), all.end());
+    const std::size_t kept = std::min(all.size(), kMost);
+    std::vector<std::uint32_t> made;
+    for (std::size_t i = 0; i < kept; ++i)
+      made.push_back(all[(2 * i + 1) * all.size() / (2 * kept)]);
+    return made;
   }
 
   /// Submits the jobs of each session one after the other.
@@ -223,6 +261,7 @@ class Filler {
     }
     out_.jobs.push_back(job);
     scores_.push_back(static_cast<float>(score));
+    if (in_.with_possible_runs) bases_.push_back(base);
   }
 
   const Setting& in_;
@@ -239,6 +278,7 @@ class Filler {
   std::size_t first_recipe_;
   std::vector<Session> sessions_;
   std::vector<float> scores_;   // of the jobs
+  std::vector<double> bases_;   // of the jobs: their scores but for what is new in each run
   std::vector<float> centres_;  // of the recipes
   double span_s_;
 };

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "trace/generate.h"
 #include "trace/generate_asks.h"
 #include "trace/generate_plan.h"
 #include "trace/generate_rhythm.h"
@@ -38,6 +39,7 @@ struct MadeJob {
 struct MadeJobs {
   std::vector<MadeJob> jobs;
   std::vector<MadeRecipe> recipes;
+  PossibleRuns possible;  ///< By MadeJob::sequence; empty unless Setting::with_possible_runs.
 };
 
 /// Settings shared by all cells.
@@ -48,6 +50,7 @@ struct Setting {
   const Calendar& calendar;
   const AsksLottery& asks;
   std::uint64_t seed;
+  bool with_possible_runs = false;
 };
 
 /// Appends the jobs of `cell`. Depends on nothing but its arguments, not on what `made` holds.

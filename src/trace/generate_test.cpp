@@ -155,6 +155,27 @@ TEST(VenusMonth, HistoryPredictsAsItDoesInRealLogs) {
   EXPECT_NEAR(stats::spearman(predicted, truth), 0.68, 0.07);
 }
 
+/// Over a month, as many jobs run longer than half of their possible runs as run shorter, and one
+/// in ten longer than 90 %: what is said to be possible is neither too wide nor too narrow.
+TEST(PossibleRuns, AgreeWithTheRunsOfAMonth) {
+  PossibleRuns possible;
+  const Trace log = generate(venus(), 1, {}, &possible);
+  ASSERT_EQ(possible.size(), log.jobs.size());
+  EXPECT_EQ(spelled(log), spelled(venus_month())) << "asking for them changes no job";
+  double above_half = 0;
+  double above_most = 0;
+  for (std::size_t i = 0; i < possible.size(); ++i) {
+    const std::vector<std::uint32_t>& runs = possible[i];
+    ASSERT_FALSE(runs.empty());
+    ASSERT_LE(runs.back(), seconds(log.jobs[i].request.time_limit));
+    const double run = run_of(log.jobs[i]);
+    above_half += run > runs[runs.size() / 2] ? 1 : 0;
+    above_most += run > runs[runs.size() * 9 / 10] ? 1 : 0;
+  }
+  EXPECT_NEAR(above_half / 24000, 0.5, 0.03);
+  EXPECT_NEAR(above_most / 24000, 0.1, 0.02);
+}
+
 TEST(Generate, SameSeedSameLog) {
   const Workload workload = stretched(venus(), 3000);
   EXPECT_EQ(spelled(generate(workload, 5)), spelled(generate(workload, 5)));

@@ -5,14 +5,14 @@
 /// much longer than EASY would.
 ///
 ///   1 jobs start in order of rank. The first that does not fit takes the GPUs of running jobs that
-///     give way to it (preempt/stoppable.h); if those do not suffice it holds a reservation, which
-///     counts jobs that give way to it as gone
+///     give way to it (preempt/stoppable.h), at once or after it has waited for a while
+///     (preempt/stop_budget.h); if those do not suffice it holds a reservation, which counts jobs
+///     that give way to it as gone
 ///   2 later jobs start in GPUs that are free if they end before the reservation begins, take GPUs
 ///     that it does not need, or would give way to it themselves
 ///   3 later jobs take the GPUs of running jobs that give way to them, under the same conditions
 ///   4 a job that must run now to meet its deadline goes before all others, if the deadline can be
-///     met. A job that cannot be stopped starts only if its GPUs are not set aside for such a job
-///     before it ends (preempt/deadlines.h)
+///     met (preempt/deadlines.h)
 ///   5 a job that has waited for `bound` times its wait under EASY, plus `grace`, or whose user's
 ///     jobs have waited longer than under EASY, goes before all others, and every job that may be
 ///     stopped gives way to it (preempt/wait_bound.h)
@@ -33,6 +33,7 @@
 #include "policy/kit/desk.h"
 #include "policy/kit/unmet.h"
 #include "policy/pass/preempt/deadlines.h"
+#include "policy/pass/preempt/stop_budget.h"
 #include "policy/pass/preempt/stoppable.h"
 #include "policy/pass/preempt/wait_bound.h"
 #include "policy/registry.h"
@@ -47,11 +48,14 @@ struct PreemptRules {
   Duration grace{};
   Duration user_grace{};
   bool meets_deadlines = false;
+  Duration patience{};
+  double stops_per_job = 0;
 };
 
 class PreemptPass final : public Pass {
  public:
-  PreemptPass(Desk& desk, const PreemptRules& rules) : desk_(desk), rules_(rules) {
+  PreemptPass(Desk& desk, const PreemptRules& rules)
+      : desk_(desk), rules_(rules), budget_(rules.patience, rules.stops_per_job) {
     desk_.let_stop(rules.stops);
     if (rules.meets_deadlines) {
       deadlines_.emplace(desk, rules.stops);
@@ -84,6 +88,8 @@ class PreemptPass final : public Pass {
 
   void file(Desk& desk, VcState& vc, JobId job) override {
     desk.enqueue(vc, job);
+    const bool is_new = desk.view().progress(job).start == kNoTime;
+    if (is_new) budget_.submitted(desk.view().request(job).user);
     if (bound_) bound_->arrived(desk, job);
   }
   void arrived(VcState& vc, JobId job) override {
@@ -121,15 +127,12 @@ class PreemptPass final : public Pass {
       const Book& book = book_of(vc);
       const bool is_due =
           !book.calendar.empty() && book.calendar.at(book.calendar.first()).start <= desk_.now();
-      const Time next = std::min(book.stoppable.next_review(), next_lease(vc));
+      const Time next = std::min({book.stoppable.next_review(), book.patient_from, next_lease(vc)});
       if (is_due || next <= desk_.now()) need.push_back(vc.vc);
     }
   }
 
   Reason blocker(const VcState& vc, JobId job) const override {
-    if (desk_.now() + desk_.remaining(job) > free_until(vc, job)) {
-      return {.kind = ReasonKind::passed_over};
-    }
     const Reason behind{.kind = ReasonKind::behind, .other = vc.waiting.first().jobs.front().job};
     if (index(vc.vc) >= books_.size()) return behind;
     const Calendar& calendar = books_[index(vc.vc)]->calendar;
@@ -147,6 +150,7 @@ class PreemptPass final : public Pass {
         : calendar(desk, vc), stoppable(desk, id, margin) {}
     Calendar calendar;
     Stoppable stoppable;
+    Time patient_from = kNever;  // when the next waiting job may stop others
     std::vector<JobId> started;  // by the last plan: they could not be stopped then
   };
 
@@ -165,6 +169,7 @@ class PreemptPass final : public Pass {
 
   void look_at_what_changed(VcState& vc, Book& book) {
     unmet_.clear();
+    book.patient_from = kNever;
     if (bound_) {
       bound_->advance(desk_, [&](JobId job, Time at) { desk_.ask_again(job, at); });
     }
@@ -195,17 +200,6 @@ class PreemptPass final : public Pass {
     return deadlines_ ? deadlines_->next_look(vc.vc) : kNever;
   }
 
-  /// Returns until when a job may hold GPUs from now on because others have them later. Jobs that
-  /// go before these, and jobs that may be stopped, need not ask.
-  Time free_until(const VcState& vc, JobId job) const {
-    const bool goes_first = desk_.key(job).rank < 0;  // due or overdue
-    if (!deadlines_ || goes_first || may_stop(job)) return kNever;
-    return deadlines_->free_until(vc.vc, job);
-  }
-  bool keeps_deadlines(const VcState& vc, const QueueEntry& entry) const {
-    return desk_.now() + length_of(entry) <= free_until(vc, entry.job);
-  }
-
   void extend_overruns(VcState& vc, Book& book) {
     while (!vc.running.empty()) {
       const JobId job = vc.running.front().job;
@@ -223,9 +217,9 @@ class PreemptPass final : public Pass {
     while (!vc.waiting.empty()) {
       const WaitingQueue::Class& first = vc.waiting.first();
       const QueueEntry entry = first.jobs.front();
-      if (!keeps_deadlines(vc, entry)) break;
       auto grants = desk_.place(vc.vc, first.demand);
       if (grants.empty()) {
+        if (!may_stop_others(book, entry)) break;
         grants = book.stoppable.make_room(vc, first, entry);
         if (grants.empty()) break;
         stop_victims(vc, book, entry.job);
@@ -241,8 +235,7 @@ class PreemptPass final : public Pass {
   /// Reserves a start for the first job, unless it holds one or never fits.
   void promise_first(VcState& vc, Book& book) {
     const QueueEntry& first = vc.waiting.first().jobs.front();
-    // A reservation would keep others from the GPUs that the first may not take.
-    if (book.calendar.holds(first.job) || !keeps_deadlines(vc, first)) return;
+    if (book.calendar.holds(first.job)) return;
     book.calendar.promise(
         vc, first.job, [&](JobId running) { return book.stoppable.gives_way(running, first.key); });
   }
@@ -285,15 +278,8 @@ class PreemptPass final : public Pass {
     }
     promise_first(vc, book);
     const QueueEntry* const front = &from.jobs.front();
-    const Time until = free_until(vc, front->job);
-    const bool keeps = desk_.now() + length_of(*front) <= until;
-    if (keeps && (book.calendar.empty() || is_harmless(vc, book, *front, from.demand))) {
-      return front;
-    }
-    const Time gap_end = book.calendar.empty()
-                             ? until
-                             : std::min(until, book.calendar.at(book.calendar.first()).start);
-    // The first may be kept from starting now although it fits, for the sake of deadlines.
+    if (book.calendar.empty() || is_harmless(vc, book, *front, from.demand)) return front;
+    const Time gap_end = book.calendar.at(book.calendar.first()).start;
     const QueueEntry* const brief =
         gap_end <= desk_.now() ? nullptr : from.jobs.first_within(gap_end - desk_.now());
     const QueueEntry* const yielding = first_to_yield(vc, book, from);
@@ -322,8 +308,7 @@ class PreemptPass final : public Pass {
     if (rules_.stops == Stops::none) return nullptr;
     for (const QueueEntry* entry = &from.jobs.front(); entry != nullptr;
          entry = from.jobs.next(entry->key)) {
-      const bool delays_none = book.calendar.empty() && may_stop(entry->job);
-      if (delays_none || would_yield(vc, book, *entry)) return entry;
+      if (would_yield(vc, book, *entry)) return entry;
     }
     return nullptr;
   }
@@ -363,9 +348,32 @@ class PreemptPass final : public Pass {
       // What fits is kept out by the reservation alone.
       exhausted_[at] = desk_.fits(vc.vc, next->demand);
       if (exhausted_[at]) continue;
-      const QueueEntry entry = next->jobs.front();
+      const QueueEntry* const first_to_stop = first_that_may_stop_others(book, *next);
+      exhausted_[at] = first_to_stop == nullptr;
+      if (first_to_stop == nullptr) continue;
+      const QueueEntry entry = *first_to_stop;
       if (!start_by_stops(vc, book, *next, entry)) unmet_.add(next->demand);
     }
+  }
+
+  const QueueEntry* first_that_may_stop_others(Book& book, const WaitingQueue::Class& from) {
+    const QueueEntry* entry = &from.jobs.front();
+    while (entry != nullptr && book.stoppable.any_gives_way(entry->key)) {
+      if (may_stop_others(book, *entry)) return entry;
+      entry = from.jobs.next(entry->key);
+    }
+    return nullptr;
+  }
+
+  /// Whether a waiting job may stop running jobs now. Patience would make a job with a deadline
+  /// late; overdue jobs and those of higher tiers stop others whatever the gain.
+  bool may_stop_others(Book& book, const QueueEntry& entry) {
+    if (entry.key.rank < 0 || book.stoppable.has_below(entry.key.tier)) return true;
+    if (deadlines_ && desk_.view().request(entry.job).deadline != kNoTime) return true;
+    const NameId user = desk_.view().request(entry.job).user;
+    const Time from = budget_.may_stop_from(user, desk_.view().progress(entry.job).since);
+    if (from > desk_.now()) book.patient_from = std::min(book.patient_from, from);
+    return from <= desk_.now();
   }
 
   static std::size_t position(const VcState& vc, const WaitingQueue::Class& each) {
@@ -374,7 +382,6 @@ class PreemptPass final : public Pass {
 
   bool start_by_stops(VcState& vc, Book& book, const WaitingQueue::Class& from,
                       const QueueEntry& entry) {
-    if (!keeps_deadlines(vc, entry)) return false;
     const auto grants = book.stoppable.make_room(vc, from, entry);
     if (grants.empty()) return false;
     const std::vector<cluster::Grant> taken(grants.begin(), grants.end());
@@ -394,6 +401,7 @@ class PreemptPass final : public Pass {
   void stop_victims(VcState& vc, Book& book, JobId first) {
     for (const JobId job : book.stoppable.victims()) {
       book.stoppable.leave(job, desk_.grants(job));
+      budget_.stopped_for(desk_.view().request(first).user);
       desk_.stop_for(vc, job, first);
     }
   }
@@ -408,7 +416,8 @@ class PreemptPass final : public Pass {
 
   /// Wakes for the next job that becomes overdue or gives way to others, while jobs wait.
   void ask_wake(const Book& book) {
-    const Time next = std::min(desk_.next_refile(), book.stoppable.next_review());
+    const Time next =
+        std::min({desk_.next_refile(), book.stoppable.next_review(), book.patient_from});
     if (next <= desk_.now()) return desk_.plan().wake(desk_.now());
     if (next == kNever || (asked_ > desk_.now() && asked_ <= next)) return;
     asked_ = next;
@@ -421,6 +430,7 @@ class PreemptPass final : public Pass {
 
   Desk& desk_;
   PreemptRules rules_;
+  StopBudget budget_;
   std::optional<WaitBound> bound_;
   std::optional<Deadlines> deadlines_;
   std::vector<std::unique_ptr<Book>> books_;
@@ -450,7 +460,7 @@ void register_preempt(Registry& registry) {
             number("margin",
                    "a job is stopped only if its rank, less the cost of the stop, is more than "
                    "this many times that of the job that needs its GPUs",
-                   2, 1, 1e6),
+                   1.25, 1, 1e6),
             number("bound",
                    "a job that has waited for this many times its wait under EASY, plus grace_s, "
                    "goes first; 0 = no bound",
@@ -469,7 +479,15 @@ void register_preempt(Registry& registry) {
             word("deadlines",
                  "whether deadlines are ignored, or jobs that must run now to meet theirs go "
                  "first",
-                 {"ignored", "met"})}},
+                 {"ignored", "met"}),
+            number("patience_s",
+                   "a job stops others only after it has waited for this long, unless its user has "
+                   "stops left",
+                   600, 0, 1e9),
+            number("stops_per_job",
+                   "the part of a stop that each job adds to the budget of its user, which holds "
+                   "up to 5 stops",
+                   0.15, 0, 1e6)}},
       [](const Parameters& told, Desk& desk) {
         const std::string& word = told.word("stops");
         return std::make_unique<PreemptPass>(
@@ -480,7 +498,9 @@ void register_preempt(Registry& registry) {
                                .bound = told.number("bound"),
                                .grace = told.duration("grace_s"),
                                .user_grace = told.duration("user_grace_s"),
-                               .meets_deadlines = told.word("deadlines") == "met"});
+                               .meets_deadlines = told.word("deadlines") == "met",
+                               .patience = told.duration("patience_s"),
+                               .stops_per_job = told.number("stops_per_job")});
       });
 }
 

@@ -113,11 +113,6 @@ class PledgeBook {
   /// Removes all pledges.
   void clear();
   int free(std::uint64_t gpu_type, std::int64_t lease) const;
-  /// Returns how many leases there are from the current one to the last with a pledge.
-  std::int64_t known_leases(std::uint64_t gpu_type) const {
-    const Row& row = rows_.at(gpu_type);
-    return static_cast<std::int64_t>(row.taken.size() - row.present);
-  }
 
  private:
   struct Row {

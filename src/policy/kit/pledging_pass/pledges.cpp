@@ -225,28 +225,6 @@ cluster::Demand Pledges::demand(VcId vc, JobId job) const {
   return made;
 }
 
-Time Pledges::in_the_way_at(VcId vc, const cluster::Demand& demand, JobId own) const {
-  const Vc& here = of(vc);
-  const auto found = here.promises.find(own);
-  const std::int64_t present = here.book.lease_at(desk_.now());
-  Time latest = Time::min();
-  std::uint64_t tried = 0;
-  for (const cluster::Pool& pool : desk_.ledger().pools(vc)) {
-    if (!pool.suits(demand) || (tried & pool.gpu_type) != 0) continue;
-    tried |= pool.gpu_type;
-    const std::int64_t end = present + here.book.known_leases(pool.gpu_type);
-    std::int64_t lease = present + 1;
-    for (; lease < end; ++lease) {
-      const bool is_own =
-          found != here.promises.end() && found->second.pledge.gpu_type == pool.gpu_type;
-      const int own_gpus = is_own ? found->second.pledge.in(lease) : 0;
-      if (here.book.free(pool.gpu_type, lease) + own_gpus < demand.gpus) break;
-    }
-    latest = std::max(latest, lease < end ? here.book.begin(lease) : kNever);
-  }
-  return latest;
-}
-
 double Pledges::gpus_per_rate(VcId vc, JobId job) const {
   const std::span<const Level> levels = levels_of_(job);
   const Level* later = &levels.front();

@@ -70,9 +70,6 @@ class Pledges {
   int now(VcId vc, JobId job) const;
   /// Returns what a job needs to start, on the GPU type that was pledged to it.
   cluster::Demand demand(VcId vc, JobId job) const;
-  /// Returns when a job of `demand` that starts now, and cannot be stopped, would take GPUs that
-  /// are pledged to others than `own`; kNever = never.
-  Time in_the_way_at(VcId vc, const cluster::Demand& demand, JobId own) const;
   /// Whether a running job could continue with only what is pledged to it from now on, which may be
   /// nothing for a while.
   bool can_give_way(VcId vc, JobId job) const;

@@ -133,10 +133,6 @@ Time Deadlines::next_look(VcId vc) const {
   return waits ? vcs_[index(vc)].lease + kDeadlineLease : kNever;
 }
 
-Time Deadlines::free_until(VcId vc, JobId job) const {
-  return watches(vc) ? pledges_.in_the_way_at(vc, desk_.demand(job), job) : kNever;
-}
-
 std::unique_ptr<Order> due_first(std::unique_ptr<Order> order, const Deadlines& deadlines) {
   return std::make_unique<DueFirst>(std::move(order), deadlines);
 }

@@ -4,13 +4,15 @@
 /// Selects the deadlines that are met, and says which jobs must run now for that.
 ///
 /// When a lease begins, the deadlines that can be met together are chosen again, those that need
-/// the least GPU time first (kit/pledging_pass/pledges.h). GPUs are set aside for each chosen job
+/// the least GPU time first (kit/pledging_pass/pledges.h). GPUs are planned for each chosen job
 /// in the latest leases that suffice. The job is *due* in these leases, and then goes before all
 /// others except overdue ones. A job that is not due has its ordinary rank, and may run earlier.
-/// So has a job whose deadline cannot be met.
+/// So has a job whose deadline cannot be met. The plan keeps no other job from starting: a job that
+/// runs to its end mostly ends long before its limit, and GPUs that wait for a deadline in a few
+/// hours are lost to all.
 ///
 /// Run times are uncertain. A deadline can be met if the median of what the job still has to run
-/// fits. GPUs are set aside for the 80 % quantile, or for all the time until the deadline if that
+/// fits. GPUs are planned for the 80 % quantile, or for all the time until the deadline if that
 /// is shorter.
 ///
 /// Source   ours, after Moore, Management Science 1968 (which deadlines to give up) and Gao et al.,
@@ -47,9 +49,6 @@ class Deadlines {
   Time next_look(VcId vc) const;
 
   bool is_due(JobId job) const { return index(job) < due_.size() && due_[index(job)]; }
-  /// Returns until when a job that cannot be stopped may run if it starts now, because later its
-  /// GPUs are set aside for others; kNever if none are.
-  Time free_until(VcId vc, JobId job) const;
 
  private:
   struct Watched {
@@ -58,7 +57,7 @@ class Deadlines {
     bool is_new = false;     // a job has come since
     bool is_stuck = false;   // nothing runs, and no deadline can be met
   };
-  /// Returns the work for which GPUs are set aside, as time at the reference speed.
+  /// Returns the work for which GPUs are planned, as time at the reference speed.
   Duration reserved_work(JobId job) const;
   bool watches(VcId vc) const { return index(vc) < vcs_.size() && !vcs_[index(vc)].jobs.empty(); }
 

@@ -8,7 +8,8 @@
 namespace almanac::policy {
 namespace {
 
-std::string which_are_stopped(const std::string& stops, double margin) {
+std::string which_are_stopped(const Parameters& told) {
+  const std::string& stops = told.word("stops");
   if (stops == "none") return "Preempts no job.";
   const std::string which =
       stops == "all" ? "Preempts every job except those submitted with --no-requeue"
@@ -17,7 +18,14 @@ std::string which_are_stopped(const std::string& stops, double margin) {
   return fmt::format(
       "{}, and only if the GPU time that such a job still needs, less the cost of "
       "the stop, is more than {:g} times that of the job that gets its GPUs.",
-      which, margin);
+      which, told.number("margin"));
+}
+
+std::string when_jobs_stop_others(const Parameters& told) {
+  return fmt::format(
+      "A job stops others only after it has waited {:g} min. Its user has a budget of stops "
+      "without that wait: one at first, and {:g} more for each submitted job.",
+      told.number("patience_s") / 60, told.number("stops_per_job"));
 }
 
 std::string hours_or_days(double time_s) {
@@ -46,13 +54,19 @@ std::vector<std::string> preempt_sentences(const Composition& composition) {
   if (!composition.whole.name.empty() || composition.pass != "preempt") return {};
   const Parameters told(registry().passes.at(composition.pass).parameters, composition.pass);
   const std::string base = composition.name.substr(0, composition.name.find('+'));
-  return {which_are_stopped(told.word("stops"), told.number("margin")),
-          longest_wait(told.number("bound"), told.number("grace_s"), told.number("user_grace_s")),
-          what_deadlines_do(told.word("deadlines")),
-          fmt::format("Other stops: {0}+preempt:none, {0}+preempt:all. No bound: "
-                      "{0}+preempt:marked:2:0. Deadlines: {0}+deadlines:met. Time limits "
-                      "instead of predictions: {0}+limit.",
-                      base)};
+  std::vector<std::string> made{which_are_stopped(told)};
+  if (told.word("stops") != "none" && told.number("patience_s") > 0) {
+    made.push_back(when_jobs_stop_others(told));
+  }
+  made.push_back(
+      longest_wait(told.number("bound"), told.number("grace_s"), told.number("user_grace_s")));
+  made.push_back(what_deadlines_do(told.word("deadlines")));
+  made.push_back(
+      fmt::format("Other stops: {0}+preempt:none, {0}+preempt:all. No bound: "
+                  "{0}+bound:0. Deadlines: {0}+deadlines:met. Time limits "
+                  "instead of predictions: {0}+limit.",
+                  base));
+  return made;
 }
 
 }  // namespace almanac::policy

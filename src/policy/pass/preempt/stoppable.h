@@ -48,6 +48,14 @@ class Stoppable {
   bool gives_way(JobId job, const QueueKey& key) const {
     return holds(job) && bar(key) < keys_[index(job)];
   }
+  /// Returns whether any job here would give way to the waiting job of `key`.
+  bool any_gives_way(const QueueKey& key) const {
+    return !by_worth_.empty() && bar(key) < by_worth_.back().key;
+  }
+  /// Returns whether any job here has a lower tier.
+  bool has_below(std::int32_t tier) const {
+    return !by_worth_.empty() && by_worth_.back().key.tier < tier;
+  }
   /// Returns whether a job that would start now with `own` would give way to that of `key`.
   bool would_give_way(JobId job, const QueueKey& own, const QueueKey& key) const {
     return bar(key) < QueueKey{.rank = worth(job, own.rank), .tier = own.tier};
