@@ -66,7 +66,7 @@ Result<int> create(const TokenOptions& options) {
     return fail(Code::usage,
                 fmt::format("--expires must be a time such as 90d, found {}", options.expires));
   }
-  json asked{{"scope", options.scope}, {"name", options.name}, {"lasts_s", seconds(*lasts)}};
+  json asked{{"scope", options.scope}, {"name", options.name}, {"lifetime_s", seconds(*lasts)}};
   if (!options.user.empty()) {
     const auto uid = user_called(options.user);
     if (!uid) return tl::unexpected(uid.error());
