@@ -33,7 +33,7 @@ DeploymentRun play_deployment(const PlanningCase& asked, const Deployment& deplo
 
 /// A plan, and what requests see of it when it is played.
 struct Replayed {
-  double rates = 1;  ///< The plan is made for so many times the rates of the services.
+  double rates = 1;  ///< Factor on the rates of the services for which the plan is made.
   Deployment plan{};
   DeploymentRun run{};
 };

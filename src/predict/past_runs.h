@@ -6,7 +6,7 @@
 ///
 /// A time limit is evidence. Users choose limits with care, from habit or not at all (the default
 /// of a queue); the ratio of run time to limit of their earlier jobs shows which. And a user who
-/// asks for more time than for earlier jobs with this name mostly knows why.
+/// requests more time than for earlier jobs with this name mostly knows why.
 ///
 /// Source   Hu et al., SC'21, section 4.2: the user's jobs of this name, else of this many GPUs;
 ///          Tsafrir, Etsion & Feitelson, TPDS 2007: limits are a few round numbers, and a user

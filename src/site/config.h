@@ -150,7 +150,7 @@ enum class TopologyType : std::uint8_t { flat, tree, block, torus3d, other };
 
 struct TopologySettings {
   TopologyType type = TopologyType::flat;
-  bool optional = false;  ///< TopoOptional: only jobs that ask for --switches are placed by it.
+  bool optional = false;  ///< TopoOptional: only jobs with --switches are placed by it.
   bool switch_as_node_rank = false;
   bool dragonfly = false;
   int max_size_unroll = -1;  ///< TopoMaxSizeUnroll.

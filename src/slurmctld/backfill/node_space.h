@@ -28,7 +28,7 @@ class NodeSpace {
     records_.push_back({begin, end, std::move(nodes)});
   }
 
-  /// Narrows `nodes` to those that nobody else has from `start` to `end`. Returns when more of them
+  /// Narrows `nodes` to those without another job from `start` to `end`. Returns when more of them
   /// become free, or 0.
   Seconds narrow(NodeBits& nodes, Seconds start, Seconds end) const;
   /// Whether a part of `nodes` is promised for a part of the time.

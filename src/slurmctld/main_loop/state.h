@@ -96,7 +96,7 @@ class State {
   ReasonName check_limits(const Job& job, PartitionAt partition, Seconds limit,
                           const Allocation& allocation) const;
   bool has_licenses(const Job& job) const;
-  /// A question that leaves no traces, and one as slurmctld asks it.
+  /// A question without side effects, and one with those of slurmctld.
   Question question(const Job& job, PartitionAt partition, const NodeBits& candidates) const;
   Question real_question(const Job& job, PartitionAt partition, const NodeBits& candidates);
   const std::vector<RunningJob>& running() const { return running_; }

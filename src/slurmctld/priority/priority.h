@@ -112,7 +112,7 @@ class Priorities {
   const UsageLedger& usage() const { return usage_; }
   /// Of each association, from the last pass. With the classic formula, of users only if asked for.
   const std::vector<Standing>& standings() const { return standings_; }
-  /// Classic: evaluates a user that nobody asked for since the last pass, as sshare makes Slurm do.
+  /// Classic: evaluates a user without a job since the last pass, as sshare makes Slurm do.
   void judge_user(AssociationAt at);
   /// The walk of fair tree in the last pass; empty with the classic formula.
   const std::vector<FairTreeStep>& walk() const { return walk_; }

@@ -41,7 +41,7 @@ class Stoppable {
   bool review();
   /// Brings the rank of a job up to date.
   void rank_again(JobId job);
-  /// Returns when review() is to be called next; kNever = not without another event.
+  /// Returns when review() must be called next; kNever = not without another event.
   Time next_review() const { return jumps_.empty() ? kNever : jumps_.top().at; }
 
   /// Returns whether a job that holds GPUs here would give way to the waiting job of `key`.

@@ -2,7 +2,7 @@
 
 /// \file
 /// A bound on the wait of each job: `factor` times its wait under EASY, plus `grace`. A job that
-/// has waited for so long is overdue and goes before all others, the one that became overdue first
+/// has waited longer is overdue and goes before all others, the one that became overdue first
 /// at the head. So is a job whose user's jobs have waited for too long in all (user_waits.h); that
 /// is looked at when the wait of the job under EASY becomes known, and when the job was to be
 /// overdue as things were then.
@@ -29,7 +29,7 @@ class WaitBound {
       : factor_(factor), grace_(grace), users_(user_grace) {}
 
   void arrived(Desk& desk, JobId job);
-  /// Tells of a job that runs already: it does so under EASY, too.
+  /// Adds a job that runs already: it does so under EASY, too.
   void adopted(Desk& desk, JobId job);
   /// A job starts now; it may have run before.
   void started(Desk& desk, JobId job);
