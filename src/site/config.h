@@ -160,7 +160,7 @@ struct TopologySettings {
 
 enum class PreemptType : std::uint8_t { none, qos, partition_priority };
 
-/// What becomes of a preempted job. `cluster`: what the cluster's PreemptMode says.
+/// What happens to a preempted job. `cluster`: as the cluster's PreemptMode says.
 enum class PreemptMode : std::uint8_t { cluster, off, cancel, requeue, suspend };
 
 struct PreemptSettings {
@@ -197,7 +197,7 @@ struct Enforced {
 
 enum class EnforcePartLimits : std::uint8_t { no, any, all };
 
-/// Memory and CPUs of jobs that do not ask. Memory is in MiB; 0 for "not set": all memory of a
+/// Default memory and CPUs of jobs. Memory is in MiB; 0 for "not set": all memory of a
 /// node for a default, no limit for a maximum.
 struct JobDefaults {
   std::int64_t memory_per_cpu_mb = 0;

@@ -12,7 +12,7 @@
 
 namespace almanac::slurmctld {
 
-/// Whole nodes are promised, whatever a job needs of them. Running jobs are not in it.
+/// Whole nodes are promised, even to jobs that need only a part. Excludes running jobs.
 ///
 /// Source   Slurm 22.05, plugins/sched/backfill/backfill.c (node_space_map_t, _add_reservation,
 ///          _test_resv_overlap).

@@ -52,7 +52,7 @@ struct Plan {
 /// 365 days: the run time of jobs without any limit.
 inline constexpr Seconds kYear = 365 * 86'400;
 
-/// Returns what a job holds, or asks, of each TRES of the site.
+/// Returns the amount of each TRES of the site that a job holds or requests.
 site::TresCounts held_tres(const site::Site& site, const NodeTable& table,
                            const Allocation& allocation);
 site::TresCounts requested_tres(const site::Site& site, const NodeTable& table,
@@ -122,7 +122,7 @@ class State {
   std::vector<Start> starts;            // since they were last taken
   std::vector<Preemption> preemptions;  // likewise
   std::map<std::string, int> free_licenses;
-  /// What the host has a say in: whether a job may start at all, and on these nodes. The second
+  /// Decisions of the host: whether a job may start at all, and on these nodes. The second
   /// call takes the nodes if it returns true. Empty = always.
   std::function<bool(const Job&)> admits;
   std::function<bool(const Job&, const Allocation&)> takes;

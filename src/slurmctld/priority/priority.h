@@ -57,9 +57,9 @@ class Priorities {
   /// set_eligible().
   std::uint32_t submit(PriorityJob job, Time now);
   /// The job may start from `since` on: it was submitted, its begin time came, or what it depends
-  /// on ended. It begins to age when the queue is built after that.
+  /// on ended. It starts to age when the queue is built after that.
   void set_eligible(std::uint32_t number, Time since);
-  /// The job depends on others again or its begin time was put off: it loses its age.
+  /// The job depends on others again or its begin time was postponed: it loses its age.
   void set_ineligible(std::uint32_t number);
   /// Sets the priority to 0. The job loses its age.
   void hold(std::uint32_t number);

@@ -34,7 +34,7 @@ class ShadowEasy {
   };
   struct Length {
     Duration expected{};
-    Duration most{};  ///< That `easy` reserves for, at least `expected`.
+    Duration most{};  ///< Reserved by `easy`, at least `expected`.
   };
 
   explicit ShadowEasy(const View& view);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Running jobs of one virtual cluster that may be stopped, by the worth of what they do.
+/// Running jobs of one virtual cluster that may be stopped, by the value of their work.
 ///
 /// A stop costs a restart and, on average, half of the work between two checkpoints. So a job
 /// counts here with its rank less that GPU time, in GPU-seconds, the unit of order `index`. It

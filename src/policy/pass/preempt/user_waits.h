@@ -30,7 +30,7 @@ class UserWaits {
   }
   void waited(NameId user, Duration wait) { of(user).real += wait; }
 
-  /// Returns for how much longer the jobs of a user of would_have_waited() may wait, all together.
+  /// Returns how much longer the jobs of a user may wait in total; after would_have_waited() only.
   /// Negative if they have waited for too long.
   Duration left(NameId user) const {
     const Waits& waits = users_[index(user)];
