@@ -19,7 +19,7 @@ export function ManagerView({overview}: ViewProps) {
         <div><dt>Last decision time</dt><dd>{duration(manager.decision_s)}</dd></div>
         <div><dt>Rate limit</dt><dd>{plain(Math.round(manager.changes_per_s))} <small>changes/s</small></dd></div>
         <div><dt>Cluster</dt><dd>{manager.cluster} <small>{manager.version}, via {manager.connection}</small></dd></div>
-        <div><dt>Pending, not for the policy</dt><dd>{plain(manager.jobs_excluded)}</dd></div>
+        <div><dt>Pending jobs outside the policy</dt><dd>{plain(manager.jobs_excluded)}</dd></div>
       </dl>
       {manager.error && <p class="alarm">All levers are paused: {manager.error}</p>}
       <Levers levers={manager.levers} policy={overview.policy} />
