@@ -30,7 +30,7 @@ namespace almanac::predict {
 /// How the jobs of one kind are counted.
 struct Counting {
   bool by_ratio = false;  ///< Counts run time / time limit; needs jobs with limits.
-  double fade = 1;        ///< Weight of a job, as a fraction of the next one's.
+  double fade = 1;        ///< Weight of a job, as a fraction of the next job's.
 };
 
 class NestedCounts {

@@ -126,9 +126,10 @@ void register_token(Program& program) {
   const auto options = std::make_shared<TokenOptions>();
   CLI::App& creates = *noun.add_subcommand("create", "Create a token and print it");
   creates
-      .add_option("--scope", options->scope,
-                  "Permission, where own may change its user's jobs, and operate (root only) all "
-                  "jobs, nodes and policies")
+      .add_option(
+          "--scope", options->scope,
+          "Permission: read only; own also submits jobs and changes the user's own; operate "
+          "(root only) changes all jobs, nodes and policies")
       ->check(one_of({"read", "own", "operate"}))
       ->capture_default_str();
   creates.add_option("--name", options->name, "Name, to recognize it in the list")
