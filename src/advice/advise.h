@@ -56,7 +56,7 @@ struct Gain {
   std::optional<Interval> sure{};
 };
 
-/// Days with submissions, below which the variation between days is unknown.
+/// Days with submissions, below which nobody can say how much days differ.
 inline constexpr std::int64_t kFewestDays = 14;
 
 /// Jobs that would wait longer on average, by kRatio and kMore at least.

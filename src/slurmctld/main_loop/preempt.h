@@ -15,12 +15,12 @@ namespace almanac::slurmctld {
 std::vector<Queue::Record> preemption_order(const State& state);
 
 /// Returns where the job could start now if all jobs that it may preempt on `candidates` were gone;
-/// nothing if it may preempt none, fits without preemption, or does not fit even then.
+/// nothing if it may preempt none, or fits without, or not even so.
 std::optional<Allocation> fit_by_preemption(const State& state, const Job& job,
                                             PartitionAt partition, const NodeBits& candidates,
                                             Seconds now);
 
-/// Stops running jobs to make room for `job`, if it may preempt enough of them to start on
+/// Asks running jobs to make room for `job`, if it may preempt enough of them to start on
 /// `candidates`. The victims are in State::preemptions; the job starts when they are gone.
 ///
 /// Source   Slurm 22.05, slurmctld/preempt.c, plugins/preempt/qos, preempt/partition_prio;
