@@ -52,7 +52,7 @@ struct Plan {
 /// 365 days: the run time of jobs without any limit.
 inline constexpr Seconds kYear = 365 * 86'400;
 
-/// Returns the amount of each TRES of the site that a job holds or requests.
+/// Returns what a job holds, or asks, of each TRES of the site.
 site::TresCounts held_tres(const site::Site& site, const NodeTable& table,
                            const Allocation& allocation);
 site::TresCounts requested_tres(const site::Site& site, const NodeTable& table,

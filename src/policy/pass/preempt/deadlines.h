@@ -7,7 +7,7 @@
 /// the least GPU time first (kit/pledging_pass/pledges.h). GPUs are set aside for each chosen job
 /// in the latest leases that suffice. The job is *due* in these leases, and then goes before all
 /// others except overdue ones. A job that is not due has its ordinary rank, and may run earlier.
-/// A job whose deadline cannot be met has its ordinary rank too.
+/// So has a job whose deadline cannot be met.
 ///
 /// Run times are uncertain. A deadline can be met if the median of what the job still has to run
 /// fits. GPUs are set aside for the 80 % quantile, or for all the time until the deadline if that
