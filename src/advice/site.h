@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A Slurm site as something to be played: its nodes as a cluster, its accounting as a job log.
+/// A Slurm site as something to simulate: its nodes as a cluster, its accounting as a job log.
 #pragma once
 
 #include "accounting/past_job.h"

@@ -41,10 +41,10 @@ class Agent {
   /// Logs one line.
   using Say = std::function<void(const std::string&)>;
 
-  /// Lets go what an earlier agent held. Fails as Limits::open().
+  /// Undoes the changes of an earlier agent. Fails as Limits::open().
   static Result<std::unique_ptr<Agent>> open(Config config, Say say);
 
-  /// Runs until `stop` is set and wake() called; then all is let go. `alive` is called at each
+  /// Runs until `stop` is set and wake() called, and then undoes everything. Calls `alive` at each
   /// step.
   void run(const std::atomic<bool>& stop, const std::function<void()>& alive);
   /// Safe in a signal handler.

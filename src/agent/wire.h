@@ -68,7 +68,7 @@ struct Limit {
 };
 
 struct Orders {
-  Duration patience{0};  ///< After so long without new ones all limits are lifted.
+  Duration patience{0};  ///< Without new orders for this time, all limits are lifted.
   std::vector<Limit> limits{};
 
   bool operator==(const Orders&) const = default;

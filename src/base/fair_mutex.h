@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A mutex that threads get in the order in which they ask for it. A thread that takes it again and
+/// A mutex that threads get in the order in which they request it. A thread that takes it again and
 /// again delays the others by no more than one such turn.
 ///
 /// Source   Mellor-Crummey and Scott, TOCS 1991, section 2.2 (ticket lock); here waiting threads

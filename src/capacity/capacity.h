@@ -67,7 +67,7 @@ struct Answer {
 
 /// How the simulation with today's nodes under the first policy compares with the log.
 struct Match {
-  double share = 0;  ///< Of the jobs that start within 10 minutes of their recorded start.
+  double share = 0;  ///< Fraction of jobs that start within 10 min of their recorded start.
   double recorded_wait_s = 0;
   double simulated_wait_s = 0;
 
@@ -77,7 +77,7 @@ struct Match {
 
 struct Plan {
   Goal goal{};
-  std::int64_t jobs = 0;  ///< That count.
+  std::int64_t jobs = 0;  ///< Jobs counted.
   double days = 0;        ///< Length of the log.
   Duration warm_up{0};
   bool is_inferred = false;

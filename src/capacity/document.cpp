@@ -140,7 +140,7 @@ figure::Document document(const Subject& subject, const Plan& plan,
     made.tiles.push_back(
         {.label = "Nodes under " + total.policy,
          .value = is_reached ? text::grouped(total.nodes) : "out of reach",
-         .detail = is_reached ? fmt::format("Today {}.", text::grouped(total.nodes_today))
+         .detail = is_reached ? fmt::format("{} today.", text::grouped(total.nodes_today))
                    : total.partitions == 1
                        ? std::string("Not reached.")
                        : fmt::format("Not reached in {} of {}.", total.out_of_reach,

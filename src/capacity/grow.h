@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The same log with more users.
+/// A log with additional users.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The same cluster with other numbers of nodes.
+/// A cluster with a different number of nodes.
 #pragma once
 
 #include <cstdint>

@@ -39,10 +39,10 @@ std::string need(const Plan& plan, const Total& total) {
   const std::string change = change_in_words(total.nodes - total.nodes_today);
   const auto reached = static_cast<std::uint64_t>(total.partitions - total.out_of_reach);
   std::string made =
-      is_one ? fmt::format("Under {}, {} takes {}, {} (today: {}).", total.policy, goal,
-                           nodes_counted(total.nodes), change,
+      is_one ? fmt::format("Under {}, {} requires {}, {} ({} today: {}).", total.policy, goal,
+                           nodes_counted(total.nodes), change, plan.goal.name(),
                            plan.goal.shown(total.most->value_today))
-             : fmt::format("Under {}, {} takes {} in {}, {}.", total.policy, goal,
+             : fmt::format("Under {}, {} requires {} in {}, {}.", total.policy, goal,
                            nodes_counted(total.nodes), text::counted(reached, "partition"), change);
   if (!is_one && lacking(*total.most) > 0) {
     made += fmt::format(" {} lacks most: {}.", total.most->partition,
@@ -118,7 +118,8 @@ void say_what_follows(Plan& plan, const Subject& subject) {
   }
   if (!plan.match) {
     plan.cautions.emplace_back(
-        "the log does not say when jobs started, so nothing shows that the simulation matches the "
+        "the log does not say when jobs started, so it is unknown whether the simulation matches "
+        "the "
         "cluster");
   }
   if (plan.is_inferred) {

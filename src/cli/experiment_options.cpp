@@ -87,8 +87,8 @@ void ExperimentOptions::add_to(CLI::App& command) {
       ->option_text("NAME|FILE");
   command
       .add_option("--believed-speed", experiment.believed_speed,
-                  "Speed models that policies believe, if they differ from --speed; learned starts "
-                  "without any and learns")
+                  "Speed models that policies use, if not those of --speed; with learned, policies "
+                  "start without any and learn")
       ->option_text("NAME|FILE");
   command
       .add_option("--elastic", experiment.elastic,

@@ -22,8 +22,8 @@ struct InferenceOptions {
   std::string requests;
   std::string model;
   std::string plan;
-  std::vector<std::string> not_of_plans;  ///< Options that were told and do not go with a plan.
-  bool by_model = false;  ///< No one model answers all: requests name what they ask for.
+  std::vector<std::string> not_of_plans;  ///< Given options that exclude --plan.
+  bool by_model = false;                  ///< Each request names the model that it needs.
   std::string board = "h100";
   std::string times = "measured";
   std::string profile;

@@ -59,13 +59,17 @@ void ListOptions::add_to(CLI::App& command, std::vector<std::string> forms) {
   command.add_flag("--no-header", no_header, "Print rows only");
 }
 
-Result<int> ListOptions::print(figure::Listing rows, std::string_view explanation) const {
+Result<void> ListOptions::arrange(figure::Listing& rows) const {
   if (!sort.empty()) {
-    if (const auto sorted = rows.sort(sort); !sorted) return tl::unexpected(sorted.error());
+    if (auto sorted = rows.sort(sort); !sorted) return sorted;
   }
-  if (!fields.empty()) {
-    if (const auto chosen = rows.choose(fields); !chosen) return tl::unexpected(chosen.error());
-  }
+  return fields.empty() ? Result<void>() : rows.choose(fields);
+}
+
+Result<void> ListOptions::check(figure::Listing columns) const { return arrange(columns); }
+
+Result<int> ListOptions::print(figure::Listing rows, std::string_view explanation) const {
+  if (const auto arranged = arrange(rows); !arranged) return tl::unexpected(arranged.error());
   if (output == "json") {
     fmt::print("{}", rows.json());
   } else if (output == "csv") {

@@ -34,12 +34,19 @@ struct ListOptions {
   bool explains() const {
     return (output == "table" || output == "wide") && fields.empty() && !no_header;
   }
+  /// Fails with usage for an unknown field in --fields or --sort. Call it with the columns of the
+  /// list before work that takes long.
+  Result<void> check(figure::Listing columns) const;
   /// Prints the rows, and below a table `explanation`. Fails with usage for an unknown field.
   Result<int> print(figure::Listing rows, std::string_view explanation = "") const;
 
   /// Makes `list` the action of `command`, with --watch every two seconds on a cleared terminal.
   /// These options must outlive the program.
   void on(Program& program, CLI::App& command, std::function<Result<int>()> list);
+
+ private:
+  /// Sorts the rows and leaves the chosen columns.
+  Result<void> arrange(figure::Listing& rows) const;
 };
 
 /// How tables are printed on standard output: as wide as the terminal (or $COLUMNS), in bold where

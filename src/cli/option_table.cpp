@@ -66,7 +66,7 @@ Argument argument_of(const CLI::Option& option) {
     argument.rules.push_back(fmt::format("only with {}", fmt::join(others, " and ")));
   }
   if (const auto others = names_of(option.get_excludes()); !others.empty()) {
-    argument.rules.push_back(fmt::format("not with {}", fmt::join(others, " or ")));
+    argument.rules.push_back("not with " + either(others));
   }
   return argument;
 }

@@ -43,7 +43,7 @@ std::string short_name(const std::string& path);
 void describe(figure::Document& document, const StudiedTrace& studied, const study::Study& study,
               const std::vector<std::string>& command);
 
-/// Adds to a report that describe() introduced what is to be said of the log that it compares with.
+/// Adds the second log of a comparison to a report that describe() introduced.
 void add_second(figure::Document& document, const StudiedTrace& second);
 
 }  // namespace almanac::cli

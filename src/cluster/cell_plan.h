@@ -8,7 +8,7 @@
 /// another chain.
 ///
 /// Source   Zhao et al., OSDI'20 (HiveD), section 3: chains, cells, pinned cells.
-/// Differs  Chains are derived from the nodes; nobody writes them down.
+/// Differs  Chains are derived from the nodes, not configured.
 #pragma once
 
 #include <cstdint>

@@ -128,8 +128,8 @@ struct Tenant {
   double guarantee = 0;             ///< GPUs that the tenant gets back whenever it needs them.
   double limit = kNoLimit;          ///< The most GPUs that the tenant may hold.
   bool may_borrow = true;           ///< Whether the tenant may use idle GPUs beyond its guarantee.
-  std::vector<OwnedCells> cells{};  ///< Cells that make up the guarantee; empty if any GPUs will
-                                    ///< do.
+  std::vector<OwnedCells> cells{};  ///< Cells of which the guarantee consists; empty for
+                                    ///< any GPUs.
   int priority = 0;                 ///< Of its jobs, among all jobs in the cells of one tenant.
   int priority_tier = 0;            ///< Of its jobs, among all jobs; 0 = that of its parent.
 

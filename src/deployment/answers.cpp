@@ -24,7 +24,7 @@ class AnswerTable {
         std::find_if(services_.begin(), services_.end(),
                      [&](const TaskService& each) { return each.task == row.text("task"); });
     if (service == services_.end()) {
-      return row.wrong(fmt::format("no service is of the task \"{}\"", row.text("task")));
+      return row.wrong(fmt::format("no service has the task \"{}\"", row.text("task")));
     }
     const auto variant = std::find_if(variants_.begin(), variants_.end(), [&](const Variant& each) {
       return each.task == row.text("task") && each.name == row.text("variant");

@@ -43,7 +43,7 @@ class Exp4 {
 
   static constexpr int kLate = -1;
   struct Answer {
-    int label = kLate;      ///< kLate = nobody answered in time.
+    int label = kLate;      ///< kLate = no member answered in time.
     double confidence = 0;  ///< Part of all weights, those of late members too.
   };
   /// `labels` by model, kLate for a late one. Ties go to the lowest label.

@@ -23,7 +23,7 @@ struct DeploymentRun {
   double worst() const;
 };
 
-/// Plays arrivals, sorted, on the instances of a deployment that check() finds right. Each request
+/// Replays arrivals, sorted, on the instances of a deployment that passes check(). Each request
 /// is dealt to an instance of its service by what each can answer; where all variants vote, to one
 /// of each. An instance takes what waits, up to its batch, as soon as it is free; those that take
 /// turns go round, and one that has nothing is passed over. Nothing is dropped. A request is in
@@ -31,9 +31,9 @@ struct DeploymentRun {
 DeploymentRun play_deployment(const PlanningCase& asked, const Deployment& deployment,
                               const std::vector<TaskArrival>& arrivals);
 
-/// A plan, and what requests see of it when it is played.
+/// A plan, and what requests see of it in a replay.
 struct Replayed {
-  double rates = 1;  ///< The plan is made for so many times the rates of the services.
+  double rates = 1;  ///< Factor on the rates of the services for which the plan is made.
   Deployment plan{};
   DeploymentRun run{};
 };
@@ -44,7 +44,7 @@ Result<Replayed> plan_and_replay(const PlannerChoice& planner, const PlanningCas
                                  const std::vector<TaskArrival>& arrivals);
 
 /// Returns the first plan with which `share` of the requests of each service are in time when it is
-/// played with `arrivals`, made for 1.1, 1.2 ... 4 times the rates: planners leave no room for
+/// replayed with `arrivals`, made for 1.1, 1.2 ... 4 times the rates: planners leave no room for
 /// requests that come at random. Fails with unavailable if none is, naming the best.
 /// Cost: up to 31 plans and replays.
 Result<Replayed> plan_in_time(const PlannerChoice& planner, const PlanningCase& asked,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Tells days on which people work from those on which they do not.
+/// Distinguishes working days from weekends and holidays.
 #pragma once
 
 #include <string>

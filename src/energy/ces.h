@@ -26,7 +26,7 @@ struct CesSettings {
   double future_threshold = 1;   ///< xi_P, nodes: least reduction expected.
   int least_change = 1;          ///< Fewer nodes than these are not sent to sleep.
   int buffer = 5;                ///< sigma: nodes kept on beyond the demand.
-  int keep_steps = 12;           ///< No sleep for so long after a wake-up.
+  int keep_steps = 12;           ///< Steps without sleep after a wake-up.
   int stable_until = 0;          ///< No sleep before this step.
 };
 

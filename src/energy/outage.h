@@ -17,7 +17,7 @@ class OutageFilter {
   explicit OutageFilter(std::size_t steps_a_day) : day_(steps_a_day) {}
 
   /// Whether `value` is missing (NaN), or below a tenth of nearly all of the previous day (its 5th
-  /// percentile), provided that this was at least 100: so many nodes do not become idle at once.
+  /// percentile), provided that this was at least 100: 100 nodes do not become idle at once.
   /// O(steps per day) for such a low value, otherwise O(1).
   bool is_outage(double value);
   /// Steps of the current outage, including those without a value; 0 for none.

@@ -35,7 +35,7 @@ struct PowerCurve {
   double draw(double use, double limit) const;
   /// Relative to the same job without a limit. An idle GPU keeps its speed.
   double speed(double use, double limit) const;
-  /// The use that draws so much without a limit, cut to 0 ... 1.
+  /// Returns the utilization at which the GPU draws this power without a limit, cut to 0 ... 1.
   double use_of(double unlimited_draw) const;
 };
 

@@ -40,7 +40,7 @@ struct Series {
 ///
 /// The time column is the first that holds dates in every row, else the first called like one
 /// ("time", "time_s", "timestamp", "date") that holds numbers: seconds. Fails with invalid for a
-/// column that is not there (naming those that are), a cell that is no number, a file without rows,
+/// column that is missing (naming those there are), a cell without a number, a file without rows,
 /// or times that are centuries apart.
 ///
 /// Source   CES_Helios.py of the Helios artifact: per-minute values, `resample('10T').max()`.

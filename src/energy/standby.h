@@ -62,7 +62,7 @@ class StandbyRules {
  public:
   StandbyRules(const StandbyPrices& prices, Duration step);
 
-  /// Tells what is known at the end of a step; returns the nodes to have on in the next.
+  /// Takes what is known at the end of a step; returns the nodes to have on in the next.
   int decide(const Standby& known);
   /// The active rule.
   std::size_t rule() const { return rule_; }

@@ -121,7 +121,7 @@ Result<DrawnDeadlines> draw_deadlines(trace::Trace& trace, const perf::Catalogue
   if (!options.mix.any()) return fail(Code::usage, "at least one class must have a weight above 0");
   Drawer drawer(trace, catalogue, options);
   if (!drawer.knows_any()) {
-    return fail(Code::usage, "the speed models know no training or inference model", {},
+    return fail(Code::usage, "the speed models contain no training or inference model", {},
                 "use --speed genie");
   }
   return drawer.run();

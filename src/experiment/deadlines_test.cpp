@@ -86,7 +86,7 @@ TEST(Deadlines, NeedAModelAndAClass) {
   trace::Trace trace = log_of({1});
   const auto no_model = draw_deadlines(trace, perf::read_catalogue("public").value(), {});
   EXPECT_THAT(to_string(no_model.error()),
-              testing::HasSubstr("know no training or inference model"));
+              testing::HasSubstr("contain no training or inference model"));
   EXPECT_FALSE(draw_deadlines(trace, genie(), {.mix = {}}));
 }
 

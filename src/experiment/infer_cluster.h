@@ -41,8 +41,8 @@ struct InferredCluster {
 ///   every job to start at submission 90 % of the time; always enough for its largest job that
 ///   ran
 ///
-/// The size is a lower bound (Cluster::lower_bound). Fails with `invalid` if no job requests a GPU.
-/// job asks a GPU.
+/// The size is a lower bound (Cluster::lower_bound). Fails with `invalid` if no job requests
+/// a GPU.
 Result<InferredCluster> infer(const trace::Trace& trace);
 
 /// The cluster alone.

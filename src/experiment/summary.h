@@ -65,8 +65,8 @@ struct Summary {
   double as_recorded = 0;
   std::uint64_t queued_jobs = 0;  ///< Jobs with wait > 0.
   double makespan_s = 0;          ///< First submission to last end.
-  double gpu_occupancy = 0;       ///< GPUs taken / GPUs in service, over the makespan, in which the
-                                  ///< cluster empties after the last arrival.
+  double gpu_occupancy = 0;       ///< GPUs allocated / GPUs in service, over the makespan, in which
+                                  ///< the cluster empties after the last arrival.
   /// While jobs arrived (Window): computing GPUs, and allocated GPUs, relative to those in service;
   /// NaN if not simulated. Cores likewise. Tables show these.
   double gpu_utilization = 0;

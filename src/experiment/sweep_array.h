@@ -23,7 +23,7 @@ struct SweepArray {
 /// What a caller observes of the wait.
 struct ArrayWatch {
   const std::atomic<bool>& stop;                     ///< Ends the wait; the array continues.
-  std::function<void(const std::string& line)> say;  ///< Hears of progress and of failed parts.
+  std::function<void(const std::string& line)> say;  ///< Called with progress and failed parts.
 };
 
 /// Waits for the array that an earlier command has left, or submits one of the parts that are

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// When will this job start and end? Plays many futures of one instant and counts.
+/// When will this job start and end? Simulates many futures of one instant.
 ///
-/// In each future every job that runs or waits is given a run time drawn from what was believed of
-/// it when it came, of one that runs already given that it has not ended yet; the same engine and
-/// the same policy then play on until the job in question has ended.
+/// In each future every running or waiting job gets a run time, drawn from its prediction at
+/// submission; for a running job, on condition that it has not ended yet. The same engine and the
+/// same policy then continue until the job in question has ended.
 ///
-/// What no future knows: jobs that are yet to come and go ahead, run times that hang together (the
-/// jobs of one sweep), nodes that will fail. docs/guide/qos.md says how much that matters.
+/// No future includes later jobs that go ahead, correlated run times (the jobs of one sweep), or
+/// nodes that will fail. docs/guide/qos.md says how much that matters.
 ///
 /// Cost     a simulation each of what runs and waits now, and O(jobs of the trace) to set it up.
 #pragma once

@@ -30,7 +30,7 @@ struct Judgement {
 };
 
 /// Forecasts `count` random jobs of run number `run` (Options::seed), and compares with their
-/// outcomes. Fails like tell().
+/// outcomes. Fails as `tell()` does.
 Result<Judgement> judge(const experiment::Prepared& prepared, std::size_t run, int count,
                         const Options& options);
 

@@ -57,7 +57,7 @@ struct Size {
 /// that day.
 ///
 /// Fails with unavailable if `most` replicas are not enough (with the number for the log alone, if
-/// known), with invalid if the log is too small to resample, and like play(). Cost: some tens of
+/// known), with invalid if the log is too small to resample, and like `play()`. Cost: some tens of
 /// runs of the log on all cores, each until the result is known; with `split` as many for each
 /// split; for two days or more up to four times that.
 Result<Size> size_fleet(Service service, const Requests& requests, const SizeQuestion& asked);

@@ -20,7 +20,7 @@
 
 namespace almanac::machine {
 
-/// Times since boot come from a clock that nobody can set.
+/// Times since boot come from a clock that cannot be set.
 class Forgetting {
  public:
   /// Deletes jobs `retention` after their end, and their environments after `environments`. The

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Limits for each user, and for all users together, so that nobody can fill the machine.
+/// Limits for each user, and for all users together, so that no user can fill the machine.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ class Gate {
   /// Counts a job that joins (+1) or leaves (-1) the waiting and running jobs.
   void count(const store::Job& job, int sign);
   /// Fails with `usage` if the submission can never be accepted, with `conflict` if it may be
-  /// later. `since_boot` comes from a clock that nobody can set. Root and the service's user have
+  /// later. `since_boot` comes from a clock that cannot be set. Root and the service's user have
   /// no rate limit.
   Result<void> let_in(const store::Submission& asked, Duration since_boot);
   /// Checks the limits of a single job. Fails with `usage`.

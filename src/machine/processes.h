@@ -61,7 +61,7 @@ class Processes {
  private:
   /// Postpones the check of a process with unknown state.
   void look_later(Entry& entry, const shepherd::Outcome& how) const;
-  /// Asks a process to end, as the record of its job says.
+  /// Requests the end of a process, as the record of its job says.
   void end(Entry& entry) const;
   void resize(Entry& entry) const;
 

@@ -265,7 +265,7 @@ bool Recovery::finish_gone(Entry& entry, const Error& why) {
     how = entry.run->exited();
   }
   if (how.kind == Kind::lives || how.kind == Kind::unreadable) return false;
-  service::log_warning(fmt::format("{}; nothing of it runs any more", why.message));
+  service::log_warning(fmt::format("{}; none of its processes is running", why.message));
   parts_.processes.finish(entry, how);
   return true;
 }

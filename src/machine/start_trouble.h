@@ -75,7 +75,7 @@ class Accounts {
   /// Records that a job of the account has started.
   void worked(std::uint32_t uid);
   bool is_closed(std::uint32_t uid) const;
-  /// For a blocked account, returns "the system knows no user 1002; the next look is at ...".
+  /// For a blocked account, returns "the system has no user 1002; the next look is at ...".
   std::string why(std::uint32_t uid) const;
   /// Returns one line for each blocked account, at most three.
   std::vector<std::string> warnings() const;

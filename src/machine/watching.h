@@ -59,7 +59,7 @@ class Watching {
   /// Returns the present state for a forecast and the jobs that have ended since the last call;
   /// includes usage by tenant if the policy needs it.
   service::Outlook outlook();
-  /// Saves what jobs were told to expect.
+  /// Saves the forecasts given for jobs.
   void keep(const std::vector<store::Told>& told);
   /// Records the cause of failure found in a job's log.
   void note_cause(store::JobNumber job, const std::string& why);

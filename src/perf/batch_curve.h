@@ -12,7 +12,7 @@
 /// Source   GENIE (Chen et al., TPDS'20) 5.1.2, Eq 7: the quadratic.
 /// Differs  The default is `saturating`: the paper's own points are off by 13 and 19 % from the
 ///          quadratic and by 4 and 7 % from this (docs/guide/qos.md). A step then takes c/a + b/a
-///          seconds: so long whatever the batch, and so long a sample.
+///          seconds: a constant for each step plus a time for each sample.
 #pragma once
 
 #include <array>

@@ -194,7 +194,7 @@ class Fitter {
 Result<Fit> fit(const std::vector<Profile>& profiles) {
   Fit made = Fitter().run(profiles);
   if (made.catalogue.models.empty()) {
-    return fail(Code::invalid, "no measurement is of a job that ran alone");
+    return fail(Code::invalid, "no measurement is from a job that ran alone");
   }
   return made;
 }

@@ -25,7 +25,7 @@ namespace almanac::perf {
 /// A data set that jobs read.
 struct DataSet {
   double gb = 0;
-  std::optional<double> told_gb{};  ///< To be cached of it; nothing = nobody says.
+  std::optional<double> told_gb{};  ///< Part of it to cache; nothing = not given.
 };
 
 /// A job that reads.

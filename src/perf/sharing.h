@@ -3,7 +3,7 @@
 /// \file
 /// How jobs that share a GPU slow each other.
 ///
-///   speed beside neighbors = 1 / (1 + suffers * sum of what the neighbors cause)
+///   speed with neighbors = 1 / (1 + suffers * sum of what the neighbors cause)
 ///
 /// Both are powers of the batch of a GPU. Two that each suffer and cause 1 run at 1/2: a fair share
 /// of a full GPU. More than two on a GPU add up, which is assumed: only pairs are published.

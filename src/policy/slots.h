@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The questions that a composed policy asks besides its estimate and its pass. A small file in the
-/// folder of that name answers each.
+/// The slots of a composed policy other than its estimate and its pass. A small file in the
+/// folder of that name fills each.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The numbers that a model sees of a job: its request, the calendar, ended jobs of its kinds, and
+/// The numbers from which a model predicts a job: its request, the calendar, ended jobs like it and
 /// the current jobs of its user. Everything is known at submission: the functions here get a
 /// Request and a Memory, and neither holds an outcome of a running job.
 ///

@@ -6,7 +6,7 @@
 ///
 /// The run times of each kind are mixed with those of the wider kinds. Its weight in the mixture is
 /// learned: how often such a kind, with about as many jobs, told a run time better than the wider
-/// kinds did. So a close kind counts from its first job in a log where names tell run times, and
+/// kinds did. So a close kind counts from its first job in a log whose names predict run times, and
 /// hardly at all in a log where they do not.
 ///
 /// Source   Jelinek & Mercer, Pattern Recognition in Practice 1980 (deleted interpolation: weights
@@ -30,7 +30,7 @@ namespace almanac::predict {
 /// How the jobs of one kind are counted.
 struct Counting {
   bool by_ratio = false;  ///< Counts run time / time limit; needs jobs with limits.
-  double fade = 1;        ///< A job counts so much of the next one of the kind.
+  double fade = 1;        ///< Weight of a job, as a fraction of the next job's.
 };
 
 class NestedCounts {

@@ -5,8 +5,8 @@
 /// are heavy-tailed, so the last ten of a user give a median but no mean.
 ///
 /// A time limit is evidence. Users choose limits with care, from habit or not at all (the default
-/// of a queue); the ratio of run time to limit of their earlier jobs shows which. And a user who
-/// asks for more time than for earlier jobs with this name mostly knows why.
+/// of a queue); the ratio of run time to limit of their earlier jobs shows which. A user who
+/// requests more time than for earlier jobs with this name mostly knows why.
 ///
 /// Source   Hu et al., SC'21, section 4.2: the user's jobs of this name, else of this many GPUs;
 ///          Tsafrir, Etsion & Feitelson, TPDS 2007: limits are a few round numbers, and a user
@@ -37,7 +37,7 @@ class PastRuns {
   Seen submitted(const trace::Request& request);
   /// Cut at the limit.
   Distribution run_time(const Seen& job) const;
-  /// The same from the limit alone: the run times of all jobs as shares of their limits. Requires a
+  /// From the limit alone: the run times of all jobs as fractions of their limits. Requires a
   /// limit. Its mean orders jobs as their limits do.
   Distribution run_time_by_limit(const Seen& job) const;
   void learn(const Seen& job, Duration ran);

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Asks several predictors and believes the one whose decisions were best on the jobs that ended
-/// lately, so that a bad model is not believed for long:
+/// Uses the one of several predictors whose decisions were best on the jobs that ended
+/// lately, so that a bad model is not used for long:
 ///
 ///   limit          the time limit times the ratio of run time to limit of all jobs
 ///   history        what earlier jobs like this one took (predict/past_runs.h)
-///   steps          the job's training steps times the time per step of earlier jobs like it, if
-///   its
-///                  request states steps (predict/step_times.h)
+///   steps          the job's training steps times the time per step of earlier jobs like it,
+///                  for a job whose request states its steps
+///                  (predict/step_times.h)
 ///   learned        a model that was trained before. None is trained here: tables of past runs
 ///                  order jobs as well as trees do, at a hundredth of the cost
 ///                  (docs/evidence/predict.md)
 ///
-/// One distribution answers each question in its own way:
+/// One distribution serves three uses:
 ///
 ///   order          the mean: least expected GPU time first
 ///   reservation    the user's limit, which nothing outlives; without a limit, the run time that
@@ -45,7 +45,7 @@ class Proven final : public Estimator {
 
   /// What the predictors say of one job.
   struct Opinions {
-    /// Cut at the limit; nothing = the predictor does not speak of this job.
+    /// Cut at the limit; nothing = the predictor does not know this job.
     std::array<std::optional<Distribution>, kPredictors> said{};
     Predictor believed{};
   };

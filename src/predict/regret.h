@@ -3,7 +3,7 @@
 /// \file
 /// The cost of the decisions of several predictors: which of them orders jobs best.
 ///
-/// A scheduler that runs the job with the least expected GPU time first asks a predictor which of
+/// A scheduler that runs the job with the least expected GPU time first needs to know which of
 /// two jobs is smaller. If the answer is wrong, one of them waits for the difference of their true
 /// GPU times in vain (Smith's exchange argument). This difference is at stake in each answer,
 /// capped at the mean GPU time of the jobs: a pair with a job of a month would otherwise outweigh

@@ -5,7 +5,7 @@
 /// it took.
 ///
 /// Steps of one model on one number of GPUs take equally long, so where users state steps, few jobs
-/// suffice, and what is left varies by some percent. The closest kind of which a job has ended
+/// suffice, and the rest varies by some percent. The closest kind of which a job has ended
 /// counts:
 ///
 ///   the user's jobs of this name

@@ -23,7 +23,7 @@ class Cgroup;
 
 struct Command {
   std::vector<std::string> argv{};  ///< The program is looked for in PATH.
-  std::vector<std::pair<std::string, std::string>> environment{};  ///< Beside ours, or in place.
+  std::vector<std::pair<std::string, std::string>> environment{};  ///< Added to ours, or instead.
   std::vector<std::string> hidden{};  ///< Prefixes of our variables that it does not get.
   std::string directory{};            ///< "" for ours.
   std::vector<int> cpus{};            ///< Rising; empty = all that we may use.

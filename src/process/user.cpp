@@ -19,7 +19,7 @@ Result<std::vector<gid_t>> groups_of(const User& user) {
   const int status = ::getpwuid_r(user.uid, &entry, names.data(), names.size(), &found);
   // getpwuid_r(3) lists the last two among what it says of a user that is not there.
   if (found == nullptr && (status == 0 || status == ENOENT || status == ESRCH)) {
-    return fail(Code::not_found, fmt::format("the system knows no user {}", user.uid));
+    return fail(Code::not_found, fmt::format("the system has no user {}", user.uid));
   }
   if (found == nullptr) {
     return fail(Code::unavailable, fmt::format("cannot ask the system for user {}: {}", user.uid,

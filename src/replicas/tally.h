@@ -15,7 +15,7 @@ namespace almanac::replicas {
 enum class Fate : std::uint8_t {
   answered,     ///< The client received the replica's whole answer.
   refused,      ///< No replica answered it; its client received an error.
-  broken,       ///< Its replica failed during the answer; its client was told, if it could be.
+  broken,       ///< Its replica failed during the answer; its client got an error if possible.
   client_left,  ///< Its client left before the end of the answer.
 };
 

@@ -103,14 +103,14 @@ class Table {
   figure::Rows<Summary> rows_;
 };
 
-/// What is used beside occupancy, and how GPU jobs and CPU jobs fare apart.
+/// Use of GPUs and cores, and the waits of GPU jobs and CPU jobs apart.
 void add_resources(Table& table) {
   const std::vector<Summary>& summaries = table.summaries();
   if (any_has(summaries, &Summary::gpu_utilization)) {
-    table.more(table.share("gpu_utilization", "GPUs compute", &Summary::gpu_utilization));
+    table.more(table.share("gpu_utilization", "GPU utilization", &Summary::gpu_utilization));
   }
   if (any_has(summaries, &Summary::cpu_allocation)) {
-    table.share("cpu_allocation", "cores taken", &Summary::cpu_allocation).detail();
+    table.share("cpu_allocation", "core allocation", &Summary::cpu_allocation).detail();
   }
   const bool any_cpu_job = std::any_of(summaries.begin(), summaries.end(),
                                        [](const Summary& s) { return s.cpu_jobs > 0; });
@@ -131,8 +131,7 @@ void add_deadlines(Table& table) {
       percent));
 }
 
-/// Who had how much of its due; nothing where there are not two owners. Users are told in a wide
-/// table only.
+/// Usage against fair share; nothing with fewer than two owners. Users only in a wide table.
 void add_dues(Table& table) {
   const std::vector<Summary>& summaries = table.summaries();
   if (!any_has(summaries, &Summary::share_error)) return;
@@ -293,7 +292,7 @@ figure::Listing comparison_rows(const std::vector<Summary>& summaries) {
   table.more(table.number("jain_user_slowdown", "fairness", &Summary::jain_user_slowdown)).wide();
   table.time("makespan_s", "makespan", &Summary::makespan_s).wide();
   add_dues(table);
-  table.share("gpu_allocation", "GPUs taken", &Summary::gpu_allocation);
+  table.share("gpu_allocation", "GPU allocation", &Summary::gpu_allocation);
   add_resources(table);
   table.count("preemptions", "preemptions", &Summary::preemptions);
   add_energy(table);
@@ -309,6 +308,16 @@ figure::Listing comparison_rows(const std::vector<Summary>& summaries) {
       .wide();
   add_file_columns(rows);
   return std::move(rows);
+}
+
+figure::Listing comparison_columns() {
+  Summary with_all;
+  with_all.guarantee = with_all.share_error = 0;
+  with_all.gpu_utilization = with_all.cpu_allocation = 0;
+  with_all.cpu_jobs = 1;
+  figure::Listing columns = comparison_rows({with_all});
+  columns.cut(0);
+  return columns;
 }
 
 std::string comparison_notes(const std::vector<Summary>& summaries) {

@@ -31,6 +31,9 @@ inline constexpr std::string_view kWhatInterruptedIs =
 /// summary.json.
 figure::Listing comparison_rows(const std::vector<experiment::Summary>& summaries);
 
+/// Returns the columns that such a table can have, without rows: some depend on the log.
+figure::Listing comparison_columns();
+
 /// Returns what a reader must know next to that table, one line each; "" if nothing.
 std::string comparison_notes(const std::vector<experiment::Summary>& summaries);
 

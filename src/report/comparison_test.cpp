@@ -117,8 +117,8 @@ TEST(Comparison, ShowsCoresAndSpeedsOnlyWhereTheyAreKnown) {
   experiment::Summary plain = summary("fifo", 400);
   plain.gpu_utilization = plain.cpu_allocation = std::nan("");
   const std::string without = comparison_table({plain}, {});
-  EXPECT_EQ(without.find("compute"), std::string::npos);
-  EXPECT_EQ(without.find("cores"), std::string::npos);
+  EXPECT_EQ(without.find("utilization"), std::string::npos);
+  EXPECT_EQ(without.find("core"), std::string::npos);
   EXPECT_EQ(without.find("CPU jobs"), std::string::npos);
   experiment::Summary told = summary("coda", 100);
   told.gpu_utilization = 0.523;
@@ -126,9 +126,9 @@ TEST(Comparison, ShowsCoresAndSpeedsOnlyWhereTheyAreKnown) {
   told.cpu_jobs = 7;
   told.avg_cpu_job_wait_s = 90;
   const std::string with = comparison_table({plain, told}, {});
-  EXPECT_NE(with.find("GPUs compute"), std::string::npos);
+  EXPECT_NE(with.find("GPU utilization"), std::string::npos);
   EXPECT_NE(with.find("52.3 %"), std::string::npos);
-  EXPECT_NE(with.find("cores taken"), std::string::npos);
+  EXPECT_NE(with.find("core allocation"), std::string::npos);
   EXPECT_NE(with.find("CPU jobs' wait"), std::string::npos);
   EXPECT_NE(with.find("1m 30s"), std::string::npos);
 }

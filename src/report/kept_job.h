@@ -23,7 +23,7 @@ void add_terms(nlohmann::ordered_json& wait, const policy::Reason& reason);
 
 nlohmann::ordered_json kept_job_json(const experiment::KeptJob& job);
 
-/// Whether the run may have omitted reasons of this job. A run asks for the reason again after a
+/// Whether the run may have omitted reasons of this job. A run requests the reason again after a
 /// tenth of the wait so far, and at least a minute, so it misses reasons in between.
 bool may_lack_reasons(const experiment::KeptJob& job);
 

@@ -33,7 +33,7 @@ struct RunHooks {
   std::function<void(const std::string& line)> note;   ///< Some jobs can never start.
 };
 
-/// Call begin(), play() and finish() in this order. The output does not depend on the number of
+/// Call begin(), `play()` and finish() in this order. The output does not depend on the number of
 /// threads.
 class PolicyRuns {
  public:
@@ -47,7 +47,7 @@ class PolicyRuns {
   Result<void> begin();
   /// Runs every policy on `threads` threads (0 = all cores) until `stop` becomes true.
   Result<void> play(int threads, const std::atomic<bool>& stop, const RunHooks& hooks);
-  /// Returns the completed fraction of play(), 0 to 1. Thread-safe.
+  /// Returns the completed fraction of `play()`, 0 to 1. Thread-safe.
   double progress() const;
   /// Writes the report and completes the run directory.
   Result<RunReport> finish();

@@ -118,7 +118,7 @@ void add_fairness(PolicyTable& table) {
               [](const Summary& s) { return s.worst_fair_share; })
       .detail = !by_tenant;
   table
-      .number("avg_finish_time_ratio", "Mean finish-time ratio to a cluster of one's own",
+      .number("avg_finish_time_ratio", "Mean finish-time ratio to a cluster of their own",
               Unit::ratio, kLess, [](const Summary& s) { return s.avg_finish_time_ratio; })
       .detail = true;
 }

@@ -110,7 +110,7 @@ figure::Listing means_of(const std::vector<Group>& groups, bool has_spread) {
     time("makespan_s", "makespan", &Summary::makespan_s);
   }
   if (any_has(&Summary::gpu_utilization)) {
-    share("gpu_utilization", "GPUs compute", &Summary::gpu_utilization);
+    share("gpu_utilization", "GPU utilization", &Summary::gpu_utilization);
   }
   if (any_has(&Summary::avg_cpu_job_wait_s)) {
     time("avg_cpu_job_wait_s", "CPU jobs' wait", &Summary::avg_cpu_job_wait_s);

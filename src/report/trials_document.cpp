@@ -66,7 +66,7 @@ figure::Figure by_step(const std::vector<const TrialRow*>& reported) {
 figure::Figure rungs(const std::vector<const TrialRow*>& reported) {
   figure::Figure made{.id = "trials_rungs", .title = "Progress of the trials"};
   made.caption =
-      "One point for each trial, at its last report. Trials that the policy stopped lie at its "
+      "One point for each trial, at its last report. Trials that the policy stopped are at its "
       "rungs.";
   made.n = std::ssize(reported);
   auto& trial = made.text("trial", "Trial");

@@ -45,9 +45,9 @@ struct RealHost {
   policy::KnownSite site;
 };
 
-/// The host of jobs that are played from some moment on: a past again, as a shadow, a canary and
-/// advice do, or a drawn future. Their run times do not depend on the type of GPU, so there is
-/// nothing to learn of types.
+/// The host of a simulation that starts at some moment: a replayed past, as in a shadow, a canary
+/// and advice, or a drawn future. Run times do not depend on the type of GPU there, so there is
+/// nothing to learn about types.
 struct PlayedHost {
   std::unique_ptr<predict::Estimator> estimator;
   PastUses past_use;

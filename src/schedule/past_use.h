@@ -20,8 +20,8 @@ namespace almanac::schedule {
 void add_past_use(const trace::Request& request, TenantId tenant, Time start, Time until,
                   Duration ran, std::vector<policy::PastUse>& uses);
 
-/// Returns what `ended` jobs used, by the tenants of `owners`: the past of a policy that is played
-/// on the jobs after them.
+/// Returns what `ended` jobs used, by the tenants of `owners`: the past of a policy that simulates
+/// the jobs after them.
 std::shared_ptr<const std::vector<policy::PastUse>> past_use_of(std::span<const trace::Job> ended,
                                                                 const Admission& owners);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Asks a service: by its Unix socket, or by TCP with a token.
+/// A client of the service: by its Unix socket, or by TCP with a token.
 #pragma once
 
 #include <cstdint>

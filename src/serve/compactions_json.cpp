@@ -32,10 +32,13 @@ void list(auto& fields, Is<sim::Compactions> auto& of) {
   fields.field("jobs_running", of.running);
   fields.field("jobs_staying", of.staying);
   fields.field("jobs_waiting", of.waiting);
-  fields.field("jobs_left_out", of.left_out);
-  fields.sparse("jobs_left_alone", of.left_alone);
+  fields.deprecated("jobs_left_out", of.left_out);
+  fields.deprecated("jobs_left_alone", of.left_alone);
+  fields.field("jobs_not_considered", of.left_out);
+  fields.sparse("jobs_excluded", of.left_alone);
   fields.field("fit", of.fit);
-  fields.field("given_up", of.given_up);
+  fields.deprecated("given_up", of.given_up);
+  fields.field("undecided", of.given_up);
   fields.field("steps", of.steps);
 }
 

@@ -8,6 +8,7 @@
 ///     fields.field("model", of.model);       // always written
 ///     fields.sparse("parts", of.parts);      // left out while missing; a record that has a list
 ///     fields.formerly("pieces", of.parts);   // its name in the release before, only read
+///     fields.deprecated("bits", of.parts);   // the same, still written for clients that use it
 ///   }
 ///
 /// A list is found by the namespace of `fields`, so it is in no namespace without a name.
@@ -88,6 +89,15 @@ class Writer {
   /// Nothing: the old name of a field is only read.
   template <typename T>
   void formerly(const char*, const T&) {}
+  /// An empty text is left out, as by sparse().
+  template <typename T>
+  void deprecated(const char* name, const T& value) {
+    if constexpr (std::is_same_v<T, std::string>) {
+      sparse(name, value);
+    } else {
+      field(name, value);
+    }
+  }
   /// A number that is never negative; -1 if it was not measured.
   void measured(const char* name, double value) {
     if (value >= 0) out_[name] = value;
@@ -152,6 +162,10 @@ class Reader {
   /// The name of a field in the release before.
   template <typename T>
   void formerly(const char* name, T& value) {
+    field(name, value);
+  }
+  template <typename T>
+  void deprecated(const char* name, T& value) {
     field(name, value);
   }
   void measured(const char* name, double& value) { field(name, value); }

@@ -18,7 +18,7 @@ struct Limits {
   Duration idle = 60s;        ///< Between requests.
   Duration answer_out = 30s;  ///< Without a byte taken.
   std::size_t connections = 512;
-  /// Further connections that are told that there are too many.
+  /// Further connections, which get the answer that there are too many.
   std::size_t refused = 32;
   /// Of one user, or one address.
   std::size_t connections_of_one = 128;

@@ -11,7 +11,8 @@ void list(auto& fields, Is<service::TenantView> auto& of) {
   fields.sparse("limit", of.limit);
   fields.field("running", of.running);
   fields.field("waiting", of.waiting);
-  fields.field("gpus_held", of.gpus_held);
+  fields.deprecated("gpus_held", of.gpus_held);
+  fields.field("gpus_allocated", of.gpus_held);
   fields.field("gpus_waiting", of.gpus_waiting);
   fields.field("used_gpu_s", of.used_gpu_s);
   fields.field("fair_share_gpu_s", of.fair_share_gpu_s);
@@ -34,7 +35,8 @@ void list(auto& fields, Is<service::Tenancy> auto& of) {
   fields.field("from_s", of.from);
   fields.field("to_s", of.to);
   fields.field("half_life_s", of.half_life);
-  fields.sparse("use_by", of.use_by);
+  fields.deprecated("use_by", of.use_by);
+  fields.sparse("usage_source", of.use_by);
   fields.field("share_error", of.share_error);
   fields.formerly("jain_due", of.jain);
   fields.sparse("jain_fair_share", of.jain);

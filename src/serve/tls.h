@@ -47,7 +47,7 @@ class TlsSession {
 
   ssize_t receive(char* bytes, std::size_t size);
   ssize_t send(const char* bytes, std::size_t size);
-  /// Tells the other end that nothing more comes.
+  /// Signals to the other end that nothing more comes.
   void end();
   /// Whether it continues when the socket becomes writable, rather than readable.
   bool wants_to_write() const { return wants_to_write_; }

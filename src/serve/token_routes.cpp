@@ -20,18 +20,20 @@ constexpr double kLongest_s = 366.0 * 86'400;
 constexpr std::size_t kLongestTokenName = 256;
 
 Json to_json(const Token& token) {
+  const Json created_s = seconds_json(token.made.time_since_epoch().count());
   return {{"id", token.id},
           {"name", token.name},
           {"uid", token.uid},
           {"scope", to_string(token.scope)},
-          {"made_s", seconds_json(token.made.time_since_epoch().count())},
-          {"expires_s", seconds_json(token.expires.time_since_epoch().count())}};
+          {"created_s", created_s},
+          {"expires_s", seconds_json(token.expires.time_since_epoch().count())},
+          {"made_s", created_s}};  // its name in the release before
 }
 
 struct AskedToken {
   std::string name{};
   std::string scope{};
-  std::optional<double> lasts_s{};
+  std::optional<double> lifetime_s{};
   std::optional<std::int64_t> uid{};
 };
 
@@ -41,7 +43,8 @@ Result<AskedToken> read_asked(const std::string& body) {
     Reader reader(json);
     reader.field("name", read.name);
     reader.field("scope", read.scope);
-    reader.field("lasts_s", read.lasts_s);
+    reader.formerly("lasts_s", read.lifetime_s);
+    reader.field("lifetime_s", read.lifetime_s);
     reader.field("uid", read.uid);
     reader.end();
     return read;
@@ -88,10 +91,10 @@ Answer Api::make_token(const Ask& ask) const {
     return problem(400, fmt::format("scope must be read, own or operate, not {}", asked->scope));
   }
   constexpr double kUsual_s = 90.0 * 86'400;
-  const double lasts_s = asked->lasts_s.value_or(kUsual_s);
-  if (!(lasts_s > 0 && lasts_s <= kLongest_s)) {
+  const double lifetime_s = asked->lifetime_s.value_or(kUsual_s);
+  if (!(lifetime_s > 0 && lifetime_s <= kLongest_s)) {
     return problem(
-        400, fmt::format("lasts_s must be more than 0 and at most {:.0f}, a year", kLongest_s));
+        400, fmt::format("lifetime_s must be more than 0 and at most {:.0f}, a year", kLongest_s));
   }
   if (asked->name.size() > kLongestTokenName) {
     return problem(400, fmt::format("name may have at most {} characters", kLongestTokenName));
@@ -112,7 +115,7 @@ Answer Api::make_token(const Ask& ask) const {
   const auto made = tokens_.make({.name = asked->name,
                                   .uid = static_cast<std::uint32_t>(uid),
                                   .scope = *scope,
-                                  .expires = now + Duration(std::llround(lasts_s * 1e3))},
+                                  .expires = now + Duration(std::llround(lifetime_s * 1e3))},
                                  now);
   if (!made) return problem(made.error());
   Json told = to_json(made->token);

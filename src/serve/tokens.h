@@ -51,7 +51,7 @@ class Tokens {
 
   struct Made {
     Token token{};
-    std::string secret{};  ///< Told nobody again.
+    std::string secret{};  ///< Never shown again.
   };
   /// Fails with `conflict` if the user has too many, and with `unavailable` if it cannot be stored.
   Result<Made> make(Token asked, Time now);

@@ -44,9 +44,11 @@ void list(auto& fields, Is<service::NodeView> auto& of) {
   fields.field("vc", of.vc);
   fields.field("drained", of.drained);
   fields.field("cpus", of.cpus);
-  fields.field("cpus_held", of.cpus_held);
+  fields.deprecated("cpus_held", of.cpus_held);
+  fields.field("cpus_allocated", of.cpus_held);
   fields.field("memory_gb", of.memory_gb);
-  fields.field("memory_held_gb", of.memory_held_gb);
+  fields.deprecated("memory_held_gb", of.memory_held_gb);
+  fields.field("memory_allocated_gb", of.memory_held_gb);
   fields.field("gpus", of.gpus);
 }
 
@@ -97,9 +99,12 @@ void list(auto& fields, Is<service::Comparison> auto& of) {
   fields.field("since_s", of.since);
   fields.field("policy", of.policy);
   fields.field("shadow", of.shadow);
-  fields.field("real", of.real);
-  fields.field("played", of.played);
-  fields.field("other", of.other);
+  fields.field("actual", of.real);
+  fields.field("active_simulated", of.played);
+  fields.field("shadow_simulated", of.other);
+  fields.deprecated("real", of.real);
+  fields.deprecated("played", of.played);
+  fields.deprecated("other", of.other);
 }
 
 void list(auto& fields, Is<store::Note> auto& of) {
@@ -137,7 +142,8 @@ void list(auto& fields, Is<store::SweepCount> auto& of) {
   fields.field("trials", of.trials);
   fields.field("waiting", of.waiting);
   fields.field("running", of.running);
-  fields.field("begun_s", of.begun);
+  fields.field("first_submit_s", of.begun);
+  fields.deprecated("begun_s", of.begun);
 }
 
 void list(auto& fields, Is<store::ArrayTask> auto& of) {
@@ -167,7 +173,8 @@ void list(auto& fields, Is<store::Job> auto& of) {
   fields.field("attempts", of.attempts);
   fields.field("preemptions", of.preemptions);
   fields.sparse("failures", of.failures);
-  fields.sparse("again_at_s", of.again_at);
+  fields.deprecated("again_at_s", of.again_at);
+  fields.sparse("retry_at_s", of.again_at);
   fields.sparse("cores", of.cores);
   fields.field("energy_measured_j", of.energy.measured_j);
   fields.field("energy_modelled_j", of.energy.modelled_j);
@@ -186,7 +193,8 @@ void list(auto& fields, Is<service::JobView> auto& of) {
   fields.sparse("why", of.why);
   fields.sparse("why_word", of.why_word);
   fields.sparse("place", of.place);
-  fields.sparse("believed_s", of.believed);
+  fields.deprecated("believed_s", of.believed);
+  fields.sparse("predicted_run_time_s", of.believed);
   fields.measured("gpu_use", of.gpu_use);
   fields.sparse("step", of.step);
   fields.sparse("metric", of.metric);
@@ -197,7 +205,8 @@ void list(auto& fields, Is<service::JobView> auto& of) {
   fields.sparse("limits_by", of.limits_by);
   fields.sparse("array", of.job.task);
   fields.sparse("expected", of.expected);
-  fields.sparse("pace", of.pace);
+  fields.deprecated("pace", of.pace);
+  fields.sparse("speed", of.pace);
   fields.sparse("terminal", of.terminal);
 }
 

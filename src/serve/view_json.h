@@ -74,7 +74,7 @@ struct ListedTuning {
 
 struct JobList {
   std::vector<ListedJob> jobs{};
-  /// Set if there are more: ask for those after it.
+  /// Set if there are more: request those after it.
   std::optional<store::JobNumber> next{};
 };
 

@@ -52,7 +52,7 @@ class Workers {
   };
   void work();
   void end();
-  /// The next in turn; nothing = nobody's turn has come.
+  /// The next in turn; nothing = none is ready.
   std::optional<Task> take();
 
   Handler handler_;

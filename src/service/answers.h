@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Forecasts as other threads ask for them, and the questions that the forecasting thread has yet
+/// Forecasts that other threads request, and the questions that the forecasting thread has yet
 /// to answer.
 #pragma once
 
@@ -35,14 +35,14 @@ class Answers {
   /// With other numbers of GPUs; waits for that for at most `patience`. The question stands for a
   /// minute.
   std::optional<Expected> ask(store::JobNumber job, Duration patience);
-  /// What a job that nobody has submitted can expect; nothing if that is still being worked out.
+  /// The forecast for a job that has not been submitted; nothing while it is being computed.
   /// The question stands for a minute.
   std::optional<Expected> ask(const store::Submission& asked);
 
   // The thread that answers.
   /// Whether a question has no answer yet.
   bool is_question_open() const;
-  /// Replaces all forecasts, and drops the questions that nobody asks any more. Erases from `told`
+  /// Replaces all forecasts, and drops the questions that are no longer asked. Erases from `told`
   /// the jobs that had a forecast before.
   void publish(Forecasts forecasts, std::vector<store::Told>& told);
   /// Jobs for which somebody asked about other numbers of GPUs.
@@ -60,7 +60,7 @@ class Answers {
   const std::atomic<bool>& has_ended() const { return has_ended_; }
 
  private:
-  /// What could a job expect that nobody has submitted?
+  /// A request for the forecast of a job that has not been submitted.
   struct Question {
     store::Submission asked{};
     Clock::Instant when{};  ///< Somebody asked last.

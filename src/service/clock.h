@@ -20,9 +20,9 @@ class Clock {
 
   /// Time of day. An administrator may set it, also back; `ServiceTime` never goes back.
   virtual Time wall() const = 0;
-  /// For pauses, timeouts and measurements. Nobody sets it. Stands still while the machine sleeps.
+  /// For pauses, timeouts and measurements. Cannot be set. Stands still while the machine sleeps.
   virtual Instant monotonic() const = 0;
-  /// Time since the machine booted, sleep included. Nobody sets it.
+  /// Time since the machine booted, sleep included. Cannot be set.
   virtual Duration since_boot() const = 0;
 
   /// Seconds since `begun`, to the resolution of the monotonic clock.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Forecasts when waiting jobs will start and all jobs will end, in a thread of its own. It plays
+/// Forecasts when waiting jobs will start and all jobs will end, in a thread of its own. Simulates
 /// futures of the present under the deciding policy whenever something has changed, or a job has
 /// run longer than expected.
 ///
-/// Those who ask about a job also get forecasts with other numbers of GPUs, if it is known how the
-/// job's model scales: for a few jobs, as long as somebody asks.
+/// Requests about a job also get forecasts with other numbers of GPUs, if the scaling of the job's
+/// model is known: for a few jobs, as long as requests come.
 ///
 /// Cost: at most a fifth of a core. After a forecast the thread rests four times as long as the
 /// forecast took.
@@ -97,7 +97,7 @@ class Foresight {
   Result<std::optional<Expected>> would(const store::Submission& asked);
 
  private:
-  /// A present, ready to be played on: the jobs of an outlook, by their positions there.
+  /// A present, ready for simulation: the jobs of an outlook, by their positions there.
   struct Scene {
     trace::Trace trace{};
     sim::Present present{};

@@ -41,7 +41,7 @@ class Inbox {
     return answer.get();
   }
 
-  /// Puts in a request whose answer nobody waits for; a closed inbox drops it.
+  /// Puts in a request without waiting for an answer; a closed inbox drops it.
   void post(Asked asked) {
     {
       const std::lock_guard lock(mutex_);

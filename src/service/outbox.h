@@ -4,7 +4,7 @@
 /// Collects what must be written to the disk, and what may be done after that.
 ///
 /// The next save() writes all changes. Only records that a change of the journal covers may wait:
-/// save() writes 500 of them at a time, so that nobody waits for a change of very many jobs.
+/// save() writes 500 of them at a time, so that a change of very many jobs delays no user.
 #pragma once
 
 #include <functional>

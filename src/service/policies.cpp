@@ -111,7 +111,7 @@ std::unique_ptr<predict::Estimator> taught_estimator(const policy::Composition& 
                                                      const trace::Trace& trace,
                                                      std::span<const trace::Job> lessons) {
   auto made = experiment::make_estimator(composition, trace);
-  ALMANAC_CHECK(made, "estimate {} cannot be had live", composition.estimate.name);
+  ALMANAC_CHECK(made, "estimate {} is not available live", composition.estimate.name);
   std::vector<trace::Job> ended;
   for (const trace::Job& job : lessons) {
     if (job.outcome.end != kNoTime && job.outcome.start != kNoTime) ended.push_back(job);

@@ -50,7 +50,7 @@ Result<void> take_kept_policies(const store::Store& store, bool policy_is_told, 
 /// "1" from the start of a service until its policy has learned from the ended jobs.
 inline constexpr const char* kLearnsKey = "learns";
 
-/// Policies do not learn from jobs that ended earlier, or before so many others.
+/// Policies do not learn from jobs that ended earlier, or before this number of others.
 inline constexpr Duration kLesson = 24h * 90;
 inline constexpr std::int64_t kLessons = 100'000;
 

@@ -34,7 +34,7 @@ class RunTimeBeliefs {
   void catch_up(const policy::Composition& policy, const std::vector<store::Job>& ended);
   /// The belief about a job that waits or runs, which may be moved out and assigned back.
   forecast::Belief& of(const store::Job& job);
-  /// The belief about a job that nobody has submitted.
+  /// The belief about a job that has not been submitted.
   forecast::Belief of_newcomer(const store::Job& job);
   /// Whether anything says when a job ends: its time limit, or ended jobs of its user. Otherwise
   /// its belief comes from unrelated jobs.

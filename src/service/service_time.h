@@ -3,7 +3,7 @@
 /// \file
 /// The time of a service: the wall clock's, but never backwards.
 ///
-/// Between two readings it advances with the time since boot, which nobody sets and which counts
+/// Between two readings it advances with the time since boot, which cannot be set and counts
 /// while the machine sleeps. If the wall clock is set ahead by more than a minute, service time
 /// follows at once. If the wall clock is set back, service time goes on until the wall catches up.
 #pragma once

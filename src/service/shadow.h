@@ -5,7 +5,7 @@
 /// nothing.
 ///
 /// It simulates the last days once their jobs have ended, and not the present: if the shadow starts
-/// a job earlier than it really started, nobody can know yet when the job would have ended. The
+/// a job earlier than it really started, its end under the shadow is not known yet. The
 /// deciding policy is simulated too. The more it differs from what really happened (users hold and
 /// cancel jobs, processes take time to start), the less the comparison is worth.
 ///

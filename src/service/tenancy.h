@@ -58,7 +58,7 @@ struct Tenancy {
   double jain = 1;
   double finish_time_ratio = std::numeric_limits<double>::quiet_NaN();
   double unfair_jobs = std::numeric_limits<double>::quiet_NaN();
-  std::string worst{};  ///< The tenant or user furthest below its fair share; "" if nobody had a
+  std::string worst{};  ///< The tenant or user furthest below its fair share; "" if none had a
                         ///< fair share.
   double worst_fair_share = 1;
   std::vector<TenantView> tenants{};  ///< A tenant before those below it; users by usage.

@@ -33,7 +33,7 @@ class Log {
 
  private:
   void write(std::string_view text);
-  /// Tells in the file what was dropped, if anything and if it can.
+  /// Notes in the file what was dropped, if anything and if it can.
   void tell();
   /// Gives how many bytes could not be written.
   std::size_t put(std::string_view text);

@@ -45,7 +45,7 @@ struct Spec {
   Duration time_limit = kNoDuration;
   Duration grace = 30s;
   int signal = 0;                 ///< Sent before the time limit, and by make_room(); 0 for none.
-  Duration signal_before = 1min;  ///< So long before the limit.
+  Duration signal_before = 1min;  ///< How long before the limit.
   bool signal_shell = false;  ///< To the command alone; else, of a script, to all but its shell.
   /// Default limit of open files (RLIMIT_NOFILE, soft); nothing for ours.
   std::optional<std::uint64_t> open_files{};
@@ -160,7 +160,7 @@ class Run {
   /// Returns what became of it. Kills what a crashed shepherd has left, without waiting. After
   /// `unreadable`, or `lives` despite news, call again later.
   Outcome exited();
-  /// Asks it to end: SIGTERM to all below, SIGKILL after the grace of the spec. Does not wait.
+  /// Ends it: SIGTERM to all below, SIGKILL after the grace of the spec. Does not wait.
   void end();
   /// Same with the signal of the spec instead of SIGTERM, once. Requires a run with such a signal.
   void make_room();

@@ -39,8 +39,8 @@ class Terminal {
   void add_to(std::vector<pollfd>& news) const;
   /// Moves what can be moved without waiting; `log` gets what the command writes, too.
   void pump(Log& log);
-  /// Says to whoever is attached that the run has ended, after all that it has written; waits a
-  /// moment for one that is slow.
+  /// Informs the attached client that the run has ended, after all that it has written; waits a
+  /// moment for a slow client.
   void close(Log& log);
 
  private:

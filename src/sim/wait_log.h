@@ -28,7 +28,7 @@ struct JobWait {
   Wait wait{};
 };
 
-/// Asks for the reason of each waiting job when its wait begins, at arrival or when it is stopped,
+/// Records the reason of each waiting job when its wait begins, at arrival or when it is stopped,
 /// and again each time that wait has grown by a tenth, at least 10 s. A period therefore starts
 /// when its reason was first seen, at most a tenth too late; reasons that come and go in between
 /// are missed. The periods of a job add up to its wait.

@@ -111,7 +111,7 @@ struct Association {
   std::int64_t shares = 1;   ///< kParent: fairshare=parent.
   std::uint32_t priority = 0;
   std::string default_qos{};
-  std::vector<std::string> qos{};  ///< That its jobs may use. Inherited ones included.
+  std::vector<std::string> qos{};  ///< Allowed for its jobs, inherited ones included.
   bool is_default = false;         ///< The user's default account.
   GroupLimits group{};
   // Of the user's own jobs here. What it does not set it inherits from the nearest account above

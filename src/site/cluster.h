@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A Slurm site as a cluster that any policy can be played on.
+/// A Slurm site as a cluster for simulations of any policy.
 #pragma once
 
 #include <memory>

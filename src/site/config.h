@@ -150,7 +150,7 @@ enum class TopologyType : std::uint8_t { flat, tree, block, torus3d, other };
 
 struct TopologySettings {
   TopologyType type = TopologyType::flat;
-  bool optional = false;  ///< TopoOptional: only jobs that ask for --switches are placed by it.
+  bool optional = false;  ///< TopoOptional: only jobs with --switches are placed by it.
   bool switch_as_node_rank = false;
   bool dragonfly = false;
   int max_size_unroll = -1;  ///< TopoMaxSizeUnroll.
@@ -160,7 +160,7 @@ struct TopologySettings {
 
 enum class PreemptType : std::uint8_t { none, qos, partition_priority };
 
-/// What becomes of a preempted job. `cluster`: what the cluster's PreemptMode says.
+/// What happens to a preempted job. `cluster`: as the cluster's PreemptMode says.
 enum class PreemptMode : std::uint8_t { cluster, off, cancel, requeue, suspend };
 
 struct PreemptSettings {
@@ -197,7 +197,7 @@ struct Enforced {
 
 enum class EnforcePartLimits : std::uint8_t { no, any, all };
 
-/// Memory and CPUs of jobs that do not ask. Memory is in MiB; 0 for "not set": all memory of a
+/// Default memory and CPUs of jobs. Memory is in MiB; 0 for "not set": all memory of a
 /// node for a default, no limit for a maximum.
 struct JobDefaults {
   std::int64_t memory_per_cpu_mb = 0;

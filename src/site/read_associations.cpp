@@ -110,8 +110,8 @@ class Associations {
     }
     if (orphans > 0) {
       site_.assumed.push_back(
-          fmt::format("the files do not tell the parents of {} accounts: assumed below the root "
-                      "(sacctmgr -P show assoc tree, or sshare -alP, tells them)",
+          fmt::format("the files do not name the parents of {} accounts: assumed below the root "
+                      "(add the output of sacctmgr -P show assoc tree, or of sshare -alP)",
                       orphans));
     }
     for (auto& [name, members] : below) {

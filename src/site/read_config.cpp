@@ -52,8 +52,8 @@ class ConfigReader {
     made_.release = release_of(made_.version);
     if (made_.release == 0) {
       assume(
-          "the release of Slurm is unknown: assumed to behave like the latest (scontrol show "
-          "config tells it)");
+          "the release of Slurm is unknown: the latest is assumed (add the output of scontrol show "
+          "config)");
     }
     read_priority();
     read_scheduler();

@@ -26,7 +26,7 @@ Result<void> read_conf_machines(std::span<const Record> conf, std::span<const Re
                                 Site& site);
 
 /// Reads scontrol show node. Nodes that the site has already keep their place, and what the command
-/// does not tell (the devices of gres.conf, the NodeName line they are of).
+/// does not show (the devices of gres.conf, the NodeName line they are of).
 Result<void> read_nodes(std::span<const Record> records, Site& site);
 
 /// Reads scontrol show partition, in place of the partitions that the site has.

@@ -15,11 +15,11 @@ namespace almanac::site {
 
 /// Returns the records of scontrol show, in blocks or with -o: "Key=Value Key=Value". A value may
 /// have blanks. A record begins at a line that begins with `key` ("NodeName"). Other lines before
-/// the first record are passed over.
+/// the first record are skipped.
 std::vector<Record> scontrol_records(const std::string& path, std::string_view text,
                                      std::string_view key);
 
-/// Returns the rows of a table with a header, as sacctmgr and sshare print it: parted by "|" (-P,
+/// Returns the rows of a table with a header as sacctmgr and sshare print it: split by "|" (-P,
 /// -p), or in columns above a line of dashes. Keys are the column names in lower case, without
 /// blanks ("def qos" is "defqos"). Leading blanks of a value stay: they are the depth in a tree.
 /// Fails with `invalid` if there is no header, or a row has more fields than that.

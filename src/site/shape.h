@@ -32,7 +32,7 @@ std::optional<Value> find(Value from, std::string_view path);
 std::optional<double> number(Value from, std::string_view path);
 /// The words of a list with commas between; "" when absent.
 std::string text(Value from, std::string_view path);
-/// The words of a text, parted at ',' and '+', in upper case.
+/// The words of a text, split at ',' and '+', in upper case.
 std::vector<std::string> words(Value from, std::string_view path);
 bool truth(Value from, std::string_view path);
 /// The time that seconds since 1970 stand for; 0 is missing.

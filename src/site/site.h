@@ -19,7 +19,7 @@
 
 namespace almanac::site {
 
-/// How the schedulers of the controller fared (sdiag). Times are in microseconds.
+/// Statistics of the controller's schedulers (sdiag). Times are in microseconds.
 struct Diagnostics {
   Time since = kNoTime;
   Time until = kNoTime;
@@ -56,9 +56,9 @@ struct Site {
   Time usage_at = kNoTime;  ///< When the usage was read; kNoTime if unknown.
 
   std::vector<std::string> notes{};  ///< What a user must know about the machines, a line each.
-  /// What no file says and Slurm's default stands for, a line each.
+  /// Settings that no file has, for which Slurm's default is assumed; a line each.
   std::vector<std::string> assumed{};
-  /// What the files say and Almanac does not know or model, a line each.
+  /// Settings in the files that Almanac does not know or model; a line each.
   std::vector<std::string> unknown{};
 
   // Cost of each: O(what it searches).

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Reads the values of a record, whichever of Slurm's files has it. Only for the .cpp files of this
+/// Reads the values of a record of any of Slurm's files. Only for the .cpp files of this
 /// room: a value that cannot be right is thrown, and readers turn it into an Error.
 #pragma once
 
@@ -55,7 +55,7 @@ std::vector<std::string> hosts(const Record& record, const std::string& key);
 /// Returns amounts such as "cpu=16,mem=100G,gres/gpu:a100=8". Adds resources that `table` lacks.
 TresCounts counts(const Record& record, const std::string& key, std::vector<Tres>& table);
 /// Returns weights such as "CPU=1.0,Mem=0.25G,GRES/gpu=4.0". Slurm ignores resources that it does
-/// not count; so does this, and adds a line to `unknown`.
+/// not count. They are ignored here too, with a line in `unknown`.
 TresWeights weights(const Record& record, const std::string& key, const std::vector<Tres>& table,
                     std::vector<std::string>& unknown);
 

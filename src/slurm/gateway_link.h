@@ -20,7 +20,7 @@ namespace almanac::slurm {
 
 struct GatewaySetup {
   std::string program{};    ///< "" for almanac-slurm-gateway in its usual place.
-  Duration patience = 20s;  ///< A question that gets no sign of life for so long has failed.
+  Duration patience = 20s;  ///< A question without an answer for this time has failed.
 };
 
 /// Failures of the program itself are `unavailable`, with its last message; but `not_found` if it

@@ -38,7 +38,7 @@ class GatewayProgram {
   /// Sends a line, newline and all, and takes in what comes meanwhile.
   Result<void> send(std::string_view line, Clock::time_point deadline);
   /// Returns the next line, valid until the next call. Fails with `unavailable` on a timeout, or if
-  /// the program has ended; ended() tells which.
+  /// the program has ended; ended() says which.
   Result<std::string_view> receive(Clock::time_point deadline);
   bool ended() const { return ended_; }
   void kill();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Marks jobs that Almanac holds until they are to start, by words in the administrator's comment.
+/// Marks jobs that Almanac holds until their start, by words in the administrator's comment.
 /// The plugin job_submit/almanac writes the same words.
 ///
 /// A hold is a lease: the begin time of the job is a time in the near future, which Almanac

@@ -139,7 +139,7 @@ struct Site {
   /// Of slurm.conf, spelled as by `scontrol show config`: "PriorityType".
   std::map<std::string, std::string> parameters{};
   bool federated = false;
-  Duration skew = kNoDuration;  ///< Its clock is so much ahead of ours.
+  Duration skew = kNoDuration;  ///< By how much its clock is ahead of ours.
   std::uint32_t uid = 0;        ///< Our user id there.
   /// Whether we may change the jobs of others; nothing if unknown.
   std::optional<bool> is_operator{};

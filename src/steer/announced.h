@@ -5,8 +5,8 @@
 /// controller reports them. The controller's report is always a little old: a decision without
 /// these jobs would give their GPUs and their place in the queue to the next job.
 ///
-/// The plugin does not know the number of a job. So the job has a made-up number here, and is
-/// recognised by the site factor that it was given.
+/// The plugin does not know the number of a job. So the job has a temporary number here, and is
+/// recognised by its site factor.
 #pragma once
 
 #include <cstdint>

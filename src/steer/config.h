@@ -35,10 +35,10 @@ struct Config {
   /// Opens another connection to the same Slurm, for accounting; if empty, accounting is not read.
   std::function<Result<std::unique_ptr<slurm::Link>>()> connect{};
   Duration retention = 24h * 365;  ///< How long ended jobs are kept.
-  /// A controller that has not answered for so long is reported as silent. It may still answer:
+  /// A controller that has not answered for this time is reported as silent. It may still answer:
   /// Slurm's commands try for 40 s.
   Duration silence = 15s;
-  /// After learning from so many ended jobs, the policy is made again without the old ones.
+  /// After learning from this many ended jobs, the policy is made again without the old ones.
   std::size_t most_ended = 20'000;
   const service::Clock* clock = &service::machine_clock();  ///< Must outlive the service.
 };

@@ -41,7 +41,7 @@ class Decider {
 
   /// Decides at an instant of the controller's clock. A policy of leases decides at the first call
   /// in each lease, as of its beginning; until the next lease its last decision stands.
-  /// `announced` are waiting jobs that the mirror does not know yet, under made-up numbers; they
+  /// `announced` are waiting jobs that the mirror does not know yet, under temporary numbers; they
   /// are part of the decision. The policy sees neither the jobs `in_vain` (lever.h) nor those that
   /// Slurm would not start on the nodes that suit them.
   const Decision& decide(const Mirror& mirror, std::shared_ptr<const World> world,
@@ -56,7 +56,7 @@ class Decider {
   /// The number of the job that Reason::other stands for.
   slurm::JobNumber number(JobId job) const { return round_->jobs().number(job); }
   /// The waiting jobs that the policy was shown, in order of submission; an array appears once for
-  /// each task. Includes jobs at a quota, and announced jobs under their made-up numbers.
+  /// each task. Includes jobs at a quota, and announced jobs under their temporary numbers.
   std::span<const slurm::JobNumber> shown() const {
     return round_ ? round_->jobs().shown() : std::span<const slurm::JobNumber>();
   }

@@ -63,7 +63,7 @@ class HoldingLever : public Lever {
   /// Nothing where it is left already.
   std::optional<Action> give_to_slurm(const slurm::Job& job, const std::string& why,
                                       const Scene& scene, bool for_good = false) const;
-  /// Nothing where it is to wait, or Slurm may start it as it is.
+  /// Nothing if it must wait, or if Slurm may start it as it is.
   std::optional<Action> let_start(const slurm::Job& job, const Decision::Start& start,
                                   const Scene& scene, bool& waits_on);
   Action hold(const slurm::Job& job, bool starts, const Scene& scene) const;

@@ -15,8 +15,8 @@
 
 namespace almanac::steer {
 
-/// Two minutes; longer if so many jobs are held that renewals would take more than an eighth of the
-/// allowed changes per second.
+/// Two minutes; longer if renewals of the held jobs would otherwise take more than an eighth of
+/// the allowed changes per second.
 Duration lease_for(std::size_t held, double changes_per_s);
 /// Waiting jobs held by Almanac.
 std::size_t count_leases(const Mirror& mirror);

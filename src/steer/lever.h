@@ -38,7 +38,7 @@ class Lever {
   /// Waiting jobs that Slurm did not start although there was room, for unknown reasons. The policy
   /// does not plan them, so that no other job waits for them.
   virtual std::set<slurm::JobNumber> in_vain(const Scene&) const { return {}; }
-  /// The changes that give everything back to Slurm. The driver asks for them, and makes them, when
+  /// The changes that give everything back to Slurm. The driver requests and makes them when
   /// the lever is not on or cannot be used.
   virtual std::vector<Action> let_go(const Scene&) { return {}; }
   /// Warnings for the operator, one line each.

@@ -20,7 +20,7 @@ namespace almanac::steer {
 /// Returns the nodes with an agent that reports.
 using Present = std::function<std::set<std::string>()>;
 
-/// What levers may look at besides the scene. Everything it refers to must outlive them.
+/// What levers may read in addition to the scene. Everything it refers to must outlive them.
 struct LeverParts {
   const Slimmer& slimmer;  ///< What jobs use, and which ones could do with fewer cores.
   Present present;         ///< Empty if the service listens for no agents.

@@ -3,7 +3,7 @@
 /// \file
 /// Locks: one Almanac process at a time on a state folder, and on a Slurm cluster from this host.
 ///
-/// Whoever can open a file can lock it, so only its owner may open a lock file: no other user can
+/// Any user who can open a file can lock it, so only its owner may open a lock file: no other can
 /// block a service or an undo.
 #pragma once
 

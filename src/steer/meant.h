@@ -3,7 +3,7 @@
 /// \file
 /// Identifies the job that a number meant. Slurm gives a number again: after 67 million jobs, and
 /// from the first one on where slurmctld has lost its state. Another job was submitted at another
-/// time. So is one that is requeued, which Slurm counts as submitted anew; but that has begun once
+/// time. So is one that is requeued, which Slurm counts as submitted again; but that has begun once
 /// more.
 #pragma once
 
@@ -19,7 +19,7 @@ struct Meant {
 
 inline Meant meant_by(const slurm::Job& job) { return {job.submit, job.restarts}; }
 
-/// Whether what was `known` and what is told `now` of the same number are one job.
+/// Whether the `known` record and the record `now` of the same number are one job.
 inline bool is_same(const Meant& known, const Meant& now) {
   if (known.submit == kNoTime || now.submit == kNoTime || known.submit == now.submit) return true;
   return now.submit > known.submit && now.restarts > known.restarts;

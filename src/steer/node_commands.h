@@ -20,7 +20,7 @@ class NodeCommands {
   /// Once a round, before all else. A command that has had no effect after `patience` leaves its
   /// node alone until that changes by itself.
   void look(const Mirror& mirror, Duration patience);
-  /// Those of `nodes` that may be told now.
+  /// Those of `nodes` that may get a command now.
   std::vector<std::string> due(const std::vector<std::string>& nodes, bool on) const;
   void given(const std::vector<std::string>& nodes, bool on);
   Time now() const { return now_; }

@@ -74,7 +74,7 @@ class PlannedRound final : public schedule::Actuator {
   void take_pinned(const Mirror& mirror, const Placing& placing);
   void take_waiting(const Basis& basis, Placing& placing);
   void take_announced(std::span<const slurm::Job> announced);
-  /// Tells a policy that moves jobs what a running job loses by a move.
+  /// Sets what a running job loses by a move, for a policy that moves jobs.
   void set_loss(JobId id, const slurm::Job& job, const Basis& basis);
   /// Tasks of a record that may as well run at once; at least 1.
   std::int64_t tasks_to_show(const slurm::Job& job, JobId first, const Mirror& mirror);

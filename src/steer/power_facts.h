@@ -18,7 +18,7 @@ struct PowerFacts {
   Duration down{};            ///< SuspendTimeout: the most that powering down takes.
   Duration up{};              ///< ResumeTimeout.
   /// After a command to power down, when a node can be back at the latest: Slurm looks at nodes
-  /// that change every so often only.
+  /// that change only from time to time.
   Duration back{};
 };
 

@@ -19,7 +19,7 @@ class Quotas {
 
   bool empty() const { return book_.empty(); }
   policy::Quotas& book() { return book_; }
-  /// Tells which id `job` has in the round; call before the job joins it.
+  /// Sets the id of `job` in the round; call before the job joins it.
   void put(JobId id, const slurm::Job& job);
   /// Call when the round has adopted a running job, because the round counts it from then on.
   void hand_over(const slurm::Job& job) { hold(job, -job.gpus); }

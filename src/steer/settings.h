@@ -86,7 +86,7 @@ struct CanarySettings {
   std::set<std::string> partitions{};  ///< If empty, levers act on all jobs.
   Duration history = 24h * 28;         ///< Length of the past that the expectation is learned from.
   Duration window = 6h;                ///< Waits and failures are averages over this time.
-  Duration patience = 1h;  ///< Changes are undone after the limits are exceeded for so long.
+  Duration patience = 1h;  ///< Changes are undone once the limits are exceeded for this time.
   double slack = 1.25;     ///< Factor of the upper limits.
 };
 

@@ -36,7 +36,7 @@ class SlimmingRound final : public schedule::Actuator {
   void end(JobId job, Time now);
   /// Lets the policy decide on all jobs adopted and ended since the last decision.
   void decide(Time now);
-  /// For a policy that does not decide: forgets what it would be told.
+  /// For a policy that does not decide: drops its pending events.
   void discard_events() { events_.clear(); }
 
   /// What the policy wants the job to hold, grant by grant as adopted.

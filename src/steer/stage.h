@@ -2,7 +2,7 @@
 
 /// \file
 /// The stages in which the deciding thread waits for others, each with its time limit. Deciding is
-/// not a stage: it waits for nobody, and the watchdog watches it.
+/// not a stage: it waits for no one, and the watchdog watches it.
 #pragma once
 
 #include <functional>

@@ -26,7 +26,7 @@ class Succession {
  public:
   explicit Succession(Known& known) : known_(known), renewal_(known.bell) {}
 
-  /// Makes the policy again if an operator asks for it, or if it has learned from very many jobs.
+  /// Makes the policy again if an operator requests it, or if it has learned from very many jobs.
   /// Lets the next one take over when it is ready.
   void renew(bool is_asked);
   /// Lets another policy take over at once, and leaves the former one in `next`. Under the lock.

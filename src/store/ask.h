@@ -34,7 +34,7 @@ struct Spelled {
   const char* note = "";  ///< Allowed values, or the default.
 };
 
-/// Properties of an attribute besides its type.
+/// Properties of an attribute other than its type.
 struct About {
   const char* name;       ///< In JSON; times and lengths end with "_s".
   const char* what = "";  ///< A noun phrase or a sentence for --help and the API.

@@ -157,9 +157,9 @@ struct Energy {
 /// Measured use of a job, over all of its runs, as far as it was measured.
 struct Used {
   double core_s = 0;          ///< Core-seconds of processors, in ...
-  double core_seen_s = 0;     ///< ... so much of its time.
+  double core_seen_s = 0;     ///< ... this part of its time.
   double gpu_s = 0;           ///< In which its GPUs computed, their mean, of ...
-  double gpu_seen_s = 0;      ///< ... so much of its time.
+  double gpu_seen_s = 0;      ///< ... this part of its time.
   double most_memory_gb = 0;  ///< Host memory, highest measurement; 0 if not measured.
 
   bool operator==(const Used&) const = default;

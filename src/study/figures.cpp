@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -29,7 +31,7 @@ constexpr std::array<PartText, kNumParts> kParts{{
     {"jobs", "Jobs", "Durations, sizes and final states."},
     {"literature", "Comparison with the literature",
      "This log next to the clusters of two published studies: Helios (Hu et al., SC'21) and Philly "
-     "(Jeon et al., ATC'19)."},
+     "(Jeon et al., ATC'19). Philly's numbers cover 75 days and differ from its public trace."},
 }};
 
 std::string missing_of(const Recipe& recipe, const Study& study) {
@@ -55,6 +57,29 @@ figure::Figure published_of(const std::vector<figure::Finding>& findings) {
   return figure;
 }
 
+/// Takes published columns and curves out of `figure`. Returns the figure with them, or nothing if
+/// it has none.
+std::optional<figure::Figure> take_published(figure::Figure& figure,
+                                             const std::vector<std::string>& columns) {
+  const auto is_published = [&](const std::string& name) {
+    return std::find(columns.begin(), columns.end(), name) != columns.end();
+  };
+  const bool has_curves =
+      std::any_of(figure.charts.begin(), figure.charts.end(),
+                  [](const figure::Chart& chart) { return !chart.references.empty(); });
+  if (columns.empty() && !has_curves) return {};
+  figure::Figure whole = figure;
+  whole.id += "_published";
+  whole.title += ", next to published numbers";
+  std::erase_if(figure.columns,
+                [&](const figure::Column& each) { return is_published(each.name); });
+  for (figure::Chart& chart : figure.charts) {
+    chart.references.clear();
+    std::erase_if(chart.y, is_published);
+  }
+  return whole;
+}
+
 }  // namespace
 
 const Figures& figures() {
@@ -68,6 +93,7 @@ const Figures& figures() {
 
 figure::Document draw_all(const Study& study, const std::function<void(double)>& progress) {
   figure::Document document;
+  std::vector<figure::Figure> published;
   double tried = 0;
   document.kind = "study";
   for (std::size_t part = 0; part < kNumParts; ++part) {
@@ -90,13 +116,17 @@ figure::Document draw_all(const Study& study, const std::function<void(double)>&
         finding.figure = recipe.id;
         document.findings.push_back(std::move(finding));
       }
+      if (recipe.part != Part::literature) {
+        if (auto whole = take_published(drawing.figure, drawing.published)) {
+          published.push_back(*std::move(whole));
+        }
+      }
       section.figures.push_back(std::move(drawing.figure));
     }
     if (static_cast<Part>(part) == Part::literature) {
-      figure::Figure published = published_of(document.findings);
-      if (published.rows() > 0) {
-        section.figures.insert(section.figures.begin(), std::move(published));
-      }
+      std::move(published.begin(), published.end(), std::back_inserter(section.figures));
+      figure::Figure found = published_of(document.findings);
+      if (found.rows() > 0) section.figures.insert(section.figures.begin(), std::move(found));
     }
     if (!section.figures.empty()) document.sections.push_back(std::move(section));
   }

@@ -32,6 +32,8 @@ inline constexpr std::size_t kNumParts = static_cast<std::size_t>(Part::literatu
 struct Drawing {
   figure::Figure figure{};
   std::vector<figure::Finding> findings{};
+  /// Columns with the numbers of the papers.
+  std::vector<std::string> published{};
 };
 
 /// One table or figure of the papers.
@@ -58,9 +60,10 @@ class Figures {
 const Figures& figures();
 
 /// Draws each figure for which the study has the data, with its findings, and lists the others with
-/// what they lack. Findings with advice come first; results of published studies are in the section
-/// `literature`. The caller fills in title, facts and provenance. Calls `progress`, which may be
-/// empty, with the fraction done.
+/// what they lack. Findings with advice come first. Published numbers and curves are in the section
+/// `literature` only: a figure with some is there a second time, as `<id>_published`. The caller
+/// fills in title, facts and provenance. Calls `progress`, which may be empty, with the fraction
+/// done.
 figure::Document draw_all(const Study& study, const std::function<void(double)>& progress = {});
 
 }  // namespace almanac::study

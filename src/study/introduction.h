@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The parts of a study's report besides its figures: the head, and whether it contains findings.
+/// The parts of a study's report other than its figures: the head, and whether it has findings.
 #pragma once
 
 #include <string>

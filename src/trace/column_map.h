@@ -33,7 +33,7 @@ struct Column {
   bool required = false;  ///< A column of this field must exist and have a value in every row.
   Unit unit = Unit::any;
   double scale = 1;  ///< Multiplies numbers: 0.001 converts millicores to cores.
-  /// Columns whose numbers multiply this one's: GPUs per worker x workers.
+  /// Columns whose numbers multiply this column's: GPUs per worker x workers.
   std::vector<std::string> times{};
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Invents the users: how much each submits, which sizes each likes, how long each one's jobs run.
+/// Invents the users: how much each submits, which sizes each likes, how long the jobs of each run.
 ///
 /// Source   Hu et al., SC'21, Figure 8(a): the share curve of GPU time over users is close to that
 ///          of a log-normal (top 1 / 5 / 10 / 20 % hold 31.6 / 59.6 / 74.6 / 88.2 %, a log-normal

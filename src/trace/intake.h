@@ -42,7 +42,7 @@ class Intake {
   Result<void> refuse(Error error);
   /// Counts a job for the note "`text`: N jobs". `text` must outlive this.
   void remark(const char* text) { ++remarks_[text]; }
-  /// Counts a record that is no job of its own (a job step) and leaves it out.
+  /// Counts a record that is not a job of its own (a job step) and leaves it out.
   void skip(const char* text) {
     ++trace_->rows;
     remark(text);

@@ -27,7 +27,7 @@ struct HostUse {
 
 struct Summary {
   std::int64_t jobs = 0;
-  std::int64_t gpu_jobs = 0;   ///< Ask for a GPU or a part of one.
+  std::int64_t gpu_jobs = 0;   ///< Request a GPU or a part of one.
   std::int64_t never_ran = 0;  ///< Left the queue without having run; in no average.
   std::int64_t users = 0;      ///< Distinct users; 0 if the log has none.
   std::int64_t vcs = 0;

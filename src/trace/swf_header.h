@@ -34,8 +34,8 @@ class SwfHeader {
   NameId partition(double number, Names& names) const { return named(partitions_, number, names); }
 
   /// Sets the machine of `trace`, once it has its jobs, and drops a partition that all jobs share
-  /// and nobody named. Makes its times, which count from the start of the log, moments; `zone` is
-  /// the one that the user named. Notes what is missing, assumed, or contradicts the jobs.
+  /// and that has no name. Its times, which count from the start of the log, become moments; `zone`
+  /// is the one that the user named. Notes what is missing, assumed, or contradicts the jobs.
   void conclude(Trace& trace, const std::optional<text::TimeZone>& zone) const;
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The parameters of a made-up job log: who submits what, when, and for how long.
+/// The parameters of a generated job log: who submits what, when, and for how long.
 ///
 /// Read from and written to TOML (trace/workload_file.h); turned into a trace by trace/generate.h;
 /// learnt from a trace by trace/fit.h. docs/guide/generator.md explains the model.
@@ -92,7 +92,7 @@ struct Workload {
     double most_s = 0;              ///< Cap on run times; 0 for none.
     bool unlimited_cpus = false;    ///< Recorded with all the cores that a job can use.
   };
-  /// CPU jobs: log-normal run times, so long that they want `load` of the cores.
+  /// CPU jobs: log-normal run times, long enough to use `load` of the cores.
   struct Cpu {
     double per_gpu_job = 0;
     double load = 0;
@@ -126,7 +126,7 @@ struct Workload {
   /// of the variance of a job's run time (in normal scores) each level explains.
   struct Recipe {
     std::int64_t per_size = 3;  ///< Recipes that a user keeps for each size.
-    double version_days = 7;    ///< How long until a recipe becomes a new version of itself.
+    double version_days = 7;    ///< How long until a recipe gets a new version.
     double user_part = 0.15;
     double recipe_part = 0.2;
     double version_part = 0.15;

@@ -43,8 +43,9 @@ TEST_F(CapacityCommand, PrintsWhatEachPartitionNeedsWithin100Columns) {
   const ProgramRun made =
       capacity({"--goal", "max wait < 1h", "--by", "partition", "--price", "2", "--growth", "0"});
   ASSERT_EQ(made.status, 0) << made.err;
-  EXPECT_THAT(made.out, HasSubstr("Under easy, max wait < 1h 00m takes 3 nodes in 2 partitions, 1 "
-                                  "node more than today. a lacks most: 1 node."));
+  EXPECT_THAT(made.out,
+              HasSubstr("Under easy, max wait < 1h 00m requires 3 nodes in 2 partitions, 1 "
+                        "node more than today. a lacks most: 1 node."));
   EXPECT_THAT(made.out, HasSubstr("almanac needs as many nodes as easy."));
   EXPECT_THAT(made.out, HasSubstr("Note: the log covers 0.0 days"));
   EXPECT_THAT(made.out, HasSubstr("23,360")) << "16 GPUs x 2 x 730 h";

@@ -15,6 +15,7 @@ namespace almanac {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 TEST(ListOptions, PrintsChosenFieldsWithoutAHeader) {
@@ -49,6 +50,33 @@ TEST(ListOptions, NamesTheNearestField) {
   EXPECT_THAT(run.err, HasSubstr("there is no field \"nane\""));
   EXPECT_THAT(run.err, HasSubstr("did you mean name?"));
   EXPECT_THAT(run.err, HasSubstr("summary"));
+}
+
+// The log does not exist: the field is refused before anything is read or simulated.
+TEST(ListOptions, RefusesAnUnknownFieldBeforeLongWork) {
+  const std::vector<std::vector<std::string>> commands{
+      {"simulate", "none.csv"},
+      {"rerun", "none"},
+      {"capacity", "none.csv", "--goal", "p90 wait < 1h"},
+      {"predict", "evaluate", "none.csv"},
+      {"energy", "simulate", "none.csv"},
+      {"energy", "plan", "none.csv"},
+      {"inference", "compare", "none.csv"}};
+  for (std::vector<std::string> command : commands) {
+    command.insert(command.end(), {"--fields", "nane"});
+    const ProgramRun run = run_program(command);
+    EXPECT_EQ(run.status, 2) << command.front();
+    EXPECT_THAT(run.err, HasSubstr("there is no field \"nane\"")) << command.front();
+  }
+}
+
+// Columns that only some logs have are known too.
+TEST(ListOptions, KnowsFieldsThatDependOnTheLog) {
+  for (const char* field : {"guarantee", "value_share", "share_error", "avg_cpu_job_wait_s"}) {
+    const ProgramRun run = run_program({"simulate", "none.csv", "--fields", field});
+    EXPECT_THAT(run.err, HasSubstr("none.csv")) << field;
+    EXPECT_THAT(run.err, Not(HasSubstr("there is no field"))) << field;
+  }
 }
 
 TEST(ListOptions, FitsTheWidthOfTheTerminal) {

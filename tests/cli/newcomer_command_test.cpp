@@ -197,7 +197,7 @@ TEST_F(NewcomerCommand, NamesEachColumnThatANarrowTableLeavesOut) {
   std::string said = narrow.out.substr(narrow.out.find("(Too wide for 80 columns: "));
   std::replace(said.begin(), said.end(), '\n', ' ');
   for (const std::string column : {"p50 wait", "p90 wait", "jobs that waited", "worst user's wait",
-                                   "GPUs taken", "preemptions"}) {
+                                   "GPU allocation", "preemptions"}) {
     ASSERT_THAT(shown(wide.out), HasSubstr(column));
     EXPECT_NE(shown(narrow.out).find(column) != std::string::npos,
               said.find(column) != std::string::npos)

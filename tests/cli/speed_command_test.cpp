@@ -81,10 +81,10 @@ TEST_F(SpeedCommand, LeavesAMeanRateAndItsFactorsOfEachJob) {
   EXPECT_DOUBLE_EQ(summary["gpu_utilization"], 0.125);
   EXPECT_DOUBLE_EQ(summary["gpu_allocation"], 0.5);
   EXPECT_DOUBLE_EQ(summary["cpu_allocation"], 1);
-  EXPECT_THAT(done.out, HasSubstr("GPUs compute"));
+  EXPECT_THAT(done.out, HasSubstr("GPU utilization"));
   EXPECT_THAT(done.out, HasSubstr("12.5 %"));
   EXPECT_THAT(done.out, HasSubstr("CPU jobs' wait"));
-  EXPECT_THAT(run_program({"compare", run_}).out, HasSubstr("GPUs compute"));
+  EXPECT_THAT(run_program({"compare", run_}).out, HasSubstr("GPU utilization"));
   // What came out can go in again, but for the job that never ran.
   const ProgramRun again = run_program({"trace", "info", run_ + "/fifo/jobs.csv", "--lenient"});
   EXPECT_EQ(again.status, 0) << again.err;
@@ -94,8 +94,8 @@ TEST_F(SpeedCommand, LeavesOutWhatIsNotSimulated) {
   const ProgramRun done = simulate();
   ASSERT_EQ(done.status, 0) << done.err;
   EXPECT_THAT(file("fifo/jobs.csv"), HasSubstr(",nodes,cpus\n"));
-  EXPECT_THAT(done.out, Not(HasSubstr("GPUs compute")));
-  EXPECT_THAT(done.out, HasSubstr("cores taken"));
+  EXPECT_THAT(done.out, Not(HasSubstr("GPU utilization")));
+  EXPECT_THAT(done.out, HasSubstr("core allocation"));
   EXPECT_THAT(file("report.html"), Not(HasSubstr("run_held_back")));
   EXPECT_TRUE(explained("A")["paces"].empty());
   EXPECT_FALSE(explained("A").contains("mean_pace"));

@@ -49,7 +49,7 @@ TEST_F(Hostile, AnAccountThatIsGoneStopsNobodyElse) {
   gone.indices = indices(50);
   const JobNumber array = submit(gone);
   ASSERT_TRUE(eventually([&] { return service_->job(array)->why_word == "JobLaunchFailure"; }));
-  EXPECT_NE(service_->job(array)->why.find("the system knows no user 54321"), std::string::npos)
+  EXPECT_NE(service_->job(array)->why.find("the system has no user 54321"), std::string::npos)
       << service_->job(array)->why;
   for (int job = 0; job < 8; ++job) {
     const JobNumber mine = submit(shell("true", 4));
@@ -60,7 +60,7 @@ TEST_F(Hostile, AnAccountThatIsGoneStopsNobodyElse) {
   EXPECT_EQ(overview.running, 0) << "nothing that cannot start holds a GPU";
   ASSERT_EQ(overview.warnings.size(), 1U);
   EXPECT_EQ(overview.warnings.front(),
-            "jobs of gone cannot be started: the system knows no user 54321");
+            "jobs of gone cannot be started: the system has no user 54321");
   EXPECT_EQ(look(array).attempts, 0);
   ASSERT_TRUE(service_->cancel({array}, me_, false));
   EXPECT_TRUE(comes_to(array, JobState::cancelled));

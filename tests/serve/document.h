@@ -22,7 +22,7 @@ class Checker {
 
   /// What is wrong first; "" = nothing.
   std::string check(const json& value, const json& schema, const std::string& at = "$") const {
-    if (schema.contains("$ref")) return check(value, plain(schema), at);
+    if (schema.contains("$ref") || schema.contains("allOf")) return check(value, plain(schema), at);
     const std::string type = schema.value("type", "");
     if (!has_type(value, type)) return at + " is no " + type;
     if (schema.contains("minimum") && value < schema.at("minimum")) return at + " is too small";
@@ -38,8 +38,9 @@ class Checker {
     }
     return type == "object" ? check_object(value, schema, at) : "";
   }
-  /// The schema that a reference means.
+  /// The schema that a reference means, alone or in an allOf beside a description.
   const json& plain(const json& schema) const {
+    if (schema.contains("allOf")) return plain(schema.at("allOf").at(0));
     if (!schema.contains("$ref")) return schema;
     return document_.at(json::json_pointer(schema.at("$ref").get<std::string>().substr(1)));
   }

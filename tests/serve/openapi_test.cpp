@@ -106,6 +106,24 @@ TEST_F(OpenApiTest, SaysWhatAnswersLookLike) {
   check("GET", "/v1/timeline", "/v1/timeline?since=0");
 }
 
+/// Names of the properties of a schema, and of those within it, that have no description.
+void find_undescribed(const json& schema, const std::string& at, std::vector<std::string>& found) {
+  for (const auto& [name, each] : schema.value("properties", json::object()).items()) {
+    const std::string path = at + "." + name;
+    if (!each.contains("$ref") && each.value("description", "").empty()) found.push_back(path);
+    find_undescribed(each, path, found);
+    find_undescribed(each.value("items", json::object()), path, found);
+  }
+}
+
+TEST_F(OpenApiTest, DescribesEveryProperty) {
+  std::vector<std::string> found;
+  for (const auto& [name, schema] : document_.at("components").at("schemas").items()) {
+    find_undescribed(schema, name, found);
+  }
+  EXPECT_EQ(found, std::vector<std::string>{});
+}
+
 // A submission has the fields that the document says, and no other.
 TEST_F(OpenApiTest, SaysWhatASubmissionIs) {
   for (const auto& [name, schema] :

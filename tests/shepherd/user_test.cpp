@@ -56,7 +56,7 @@ TEST_F(UserTest, WaitsForWhoTellsOfUsersAndTheirGroups) {
   const Outcome how = Runs::end_of(run);
   EXPECT_EQ(how.kind, Outcome::Kind::never_started);
   EXPECT_TRUE(how.is_account) << "other users' runs are not concerned";
-  EXPECT_EQ(how.why, "the system knows no user 54321");
+  EXPECT_EQ(how.why, "the system has no user 54321");
   EXPECT_FALSE(runs_.has("theirs/ran"));
 }
 

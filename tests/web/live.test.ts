@@ -316,8 +316,8 @@ describe('what a reader does', {skip: real ? 'a real service has other jobs' : f
       assert.ok(words.replace(/\s/gu, ' ').includes(each), `it says "${each}"`);
     }
     const manager = mock.world.manager as NonNullable<typeof mock.world.manager>;
-    manager.trouble = 'connection refused';
-    (manager.canary as NonNullable<typeof manager.canary>).wait_s = 4000;
+    manager.error = 'connection refused';
+    (manager.canary as NonNullable<typeof manager.canary>).avg_wait_s = 4000;
     ++mock.world.overview.revision;
     await page.getByText('All levers are paused: connection refused').waitFor();
     await page.getByText('Its jobs wait longer than expected.').waitFor();

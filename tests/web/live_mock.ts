@@ -125,7 +125,7 @@ export class Mock {
       case '/v1/history': return json({revision, jobs: world.ended.slice(0, Number(url.searchParams.get('limit') ?? 10000))});
       case '/v1/timeline': return json({moments: world.moments.filter((moment) => moment.at_s >= Number(url.searchParams.get('since') ?? 0))});
       case '/v1/tenants': return json(world.tenancy);
-      case '/v1/sweeps': return json({sweeps: [{name: world.sweep.name, user: 'ada', trials: world.sweep.trials.length, waiting: 3, running: 4, begun_s: world.overview.now_s - 7200}]});
+      case '/v1/sweeps': return json({sweeps: [{name: world.sweep.name, user: 'ada', trials: world.sweep.trials.length, waiting: 3, running: 4, first_submit_s: world.overview.now_s - 7200}]});
       case `/v1/sweeps/${world.sweep.name}`: return json(world.sweep);
       case '/v1/policies': return json({policies: world.policies});
       case '/v1/shadow': return json({policy: world.overview.shadow ?? '', ...(world.comparison ? {comparison: world.comparison} : {})});

@@ -57,7 +57,7 @@ export function makeWorld(waiting: number, now = Math.floor(Date.now() / 1000)):
   });
   const runs = [
     running([['gpu-a', [0, 1, 2, 3]]], {name: 'llm-7b-sft', user: 'ada', time_limit_s: 28800, since_s: now - 9720, start_s: now - 9720, submit_s: now - 12000}),
-    running([['gpu-a', [4]]], {name: 'bert-large', user: 'grace', pace: {model: 'bert', rate: 0.614, gpus: 1, type: 1, neighbours: 1, cpus: 0.66, memory: 1, power: 0.93, computing: 0.7}}),
+    running([['gpu-a', [4]]], {name: 'bert-large', user: 'grace', speed: {model: 'bert', rate: 0.614, gpus: 1, type: 1, neighbours: 1, cpus: 0.66, memory: 1, power: 0.93, computing: 0.7}}),
     running([['gpu-a', [5]]], {name: 'notebook', user: 'ren', gpu_share: 0.5}),
     running([['gpu-a', [5]]], {name: 'eval <img src=x onerror=alert(1)>', user: 'wei', gpu_share: 0.25}),
     running([['gpu-b', [0, 1]]], {name: 'diffusion', user: 'tomas', deadline_s: now + 3600, expected: {at_s: now, end_from_s: now + 3000, end_to_s: now + 5200, end_by_s: now + 5000, deadline_probability: 0.31}}),
@@ -88,7 +88,7 @@ export function makeWorld(waiting: number, now = Math.floor(Date.now() / 1000)):
     };
   });
   const nodes: Node[] = ['gpu-a', 'gpu-b'].map((name) => ({
-    name, vc: 'lab', drained: false, cpus: 64, cpus_held: name === 'gpu-a' ? 34 : 44, memory_gb: 512, memory_held_gb: name === 'gpu-a' ? 210 : 340, gpus: gpus(name),
+    name, vc: 'lab', drained: false, cpus: 64, cpus_allocated: name === 'gpu-a' ? 34 : 44, memory_gb: 512, memory_allocated_gb: name === 'gpu-a' ? 210 : 340, gpus: gpus(name),
   }));
 
   const told = new Map<number, Told[]>();
@@ -143,7 +143,7 @@ export function makeWorld(waiting: number, now = Math.floor(Date.now() / 1000)):
       {name: 'tiresias', summary: 'Least attained service in two queues, with preemption.', source: 'Tiresias (NSDI 2019), section 4'},
       {name: 'coda', summary: 'CPUs by what each job can use; slows those that disturb others.', source: 'CODA (ICDCS 2020), section V'},
     ],
-    comparison: {at_s: now - 240, since_s: now - 7 * 86400, policy: 'qssf', shadow: 'fifo', real: figures(431), played: figures(402), other: figures(1310)},
+    comparison: {at_s: now - 240, since_s: now - 7 * 86400, policy: 'qssf', shadow: 'fifo', actual: figures(431), active_simulated: figures(402), shadow_simulated: figures(1310)},
   };
 }
 
@@ -151,13 +151,13 @@ export function makeWorld(waiting: number, now = Math.floor(Date.now() / 1000)):
 function makeTenancy(now: number): Tenancy {
   const day = 86400;
   const tenant = (name: string, guarantee: number, had: number, due: number, own: Partial<Tenant> = {}): Tenant => ({
-    name, guarantee, running: 2, waiting: 5, gpus_held: 4, gpus_waiting: 11, used_gpu_s: had * 3600, fair_share_gpu_s: due * 3600, lent_gpu_s: 0, borrowed_gpu_s: 0,
+    name, guarantee, running: 2, waiting: 5, gpus_allocated: 4, gpus_waiting: 11, used_gpu_s: had * 3600, fair_share_gpu_s: due * 3600, lent_gpu_s: 0, borrowed_gpu_s: 0,
     finish_time_ratio: 1.2, use_gpu_s: had * 2900, ...own,
   });
   return {
     by_tenant: true, from_s: now - 7 * day, to_s: now, half_life_s: 7 * day, share_error: 0.083, jain_fair_share: 0.94, avg_finish_time_ratio: 1.31, unfair_jobs: 0.22, worst: 'speech', worst_fair_share: 0.71,
     tenants: [
-      tenant('lab', 12, 1240, 1391, {gpus_held: 9}),
+      tenant('lab', 12, 1240, 1391, {gpus_allocated: 9}),
       tenant('vision', 8, 880, 884, {parent: 'lab', lent_gpu_s: 310 * 3600}),
       tenant('speech', 4, 360, 507, {parent: 'lab', gpus_waiting: 16}),
       tenant('guests', 4, 760.4, 609, {borrowed_gpu_s: 310 * 3600, limit: 8}),
@@ -172,15 +172,15 @@ export function makeSlurm(waiting: number): World {
   const world = makeWorld(waiting);
   world.overview.manager = 'slurm';
   world.manager = {
-    name: 'slurm', cluster: 'helios', version: '22.05.8', way: 'gateway', excluded: 3, round_s: 0.0021, news_s: 0.034, changes_per_s: 400,
+    name: 'slurm', cluster: 'helios', version: '22.05.8', connection: 'gateway', jobs_excluded: 3, decision_s: 0.0021, response_s: 0.034, changes_per_s: 400,
     levers: [
-      {name: 'order', how: 'on', wanted: 12, next: ['job 4231: site_factor 0 -> 500, place 1 of 24 in v100 under qssf'], done: 1840, failed: 2, refused: 31},
-      {name: 'placement', how: 'dry', wanted: 4, next: ['job 4240: on gpu-a, place 2 of 24 in v100 under qssf'], done: 0, failed: 0, refused: 0},
-      {name: 'power', how: 'on', rests: 'Slurm has no SuspendProgram', wanted: 0, next: [], done: 0, failed: 0, refused: 0},
-      {name: 'preemption', how: 'off', wanted: 0, next: [], done: 0, failed: 0, refused: 0},
+      {name: 'order', mode: 'on', changes_due: 12, next_changes: ['job 4231: site_factor 0 -> 500, place 1 of 24 in v100 under qssf'], changes_made: 1840, changes_failed: 2, changes_refused: 31},
+      {name: 'placement', mode: 'dry', changes_due: 4, next_changes: ['job 4240: on gpu-a, place 2 of 24 in v100 under qssf'], changes_made: 0, changes_failed: 0, changes_refused: 0},
+      {name: 'power', mode: 'on', paused_reason: 'Slurm has no SuspendProgram', changes_due: 0, next_changes: [], changes_made: 0, changes_failed: 0, changes_refused: 0},
+      {name: 'preemption', mode: 'off', changes_due: 0, next_changes: [], changes_made: 0, changes_failed: 0, changes_refused: 0},
     ],
-    canary: {partitions: ['v100'], waits: 210, ended: 180, window_s: 21600, wait_s: 340, failed: 0.05, most_wait_s: 900, most_failed: 0.14},
-    agents: [{node: 'gpu-a', load: 31.4, cpu_pressure: 0.04, memory_pressure: 0, jobs: 4, held: 1}],
+    canary: {partitions: ['v100'], jobs_waited: 210, jobs_ended: 180, window_s: 21600, avg_wait_s: 340, failed_fraction: 0.05, max_avg_wait_s: 900, max_failed_fraction: 0.14},
+    agents: [{node: 'gpu-a', load: 31.4, cpu_pressure: 0.04, memory_pressure: 0, jobs: 4, jobs_confined: 1}],
   };
   return world;
 }

@@ -10,7 +10,7 @@ export interface Pick {
   /** In the order of the document. */
   names: string[];
   cautions: Map<string, string>;
-  /** What the best are: "best", or "best oracle" and "best deployable". */
+  /** "best", or "best deployable" next to "best oracle" or "best overall". */
   roles: Map<string, string>;
   /** What figures draw. */
   drawn: ReadonlySet<string>;
@@ -40,10 +40,12 @@ export function usePick(of: Compared): Pick | undefined {
     const roles = new Map<string, string[]>();
     const say = (name: string, role: string) => known(name) && roles.set(name, [...(roles.get(name) ?? []), role]);
     say(of.best_choice, of.best === of.best_choice ? 'best' : 'best deployable');
-    if (of.best !== of.best_choice) say(of.best, 'best oracle');
+    const cautions = new Map(of.policies.filter(({caution}) => caution !== '').map(({name, caution}) => [name, caution]));
+    // A policy that is best, but not recommended, is an oracle or needs what the log does not have, such as checkpoints.
+    if (of.best !== of.best_choice) say(of.best, cautions.has(of.best) ? 'best oracle' : 'best overall');
     return {
       names,
-      cautions: new Map(of.policies.filter(({caution}) => caution !== '').map(({name, caution}) => [name, caution])),
+      cautions,
       roles: new Map([...roles].map(([name, all]) => [name, all.join(', ')])),
       drawn: new Set(chosen),
       places: new Map(order.map((name, place) => [name, place])),

@@ -10,6 +10,7 @@ import {PickedPolicies} from './compared';
 import type {Chart, Figure, Kind} from './document';
 import {Swatch} from './swatch';
 import type {Theme} from './theme';
+import {foldable} from './words';
 
 const kKinds: Kind[] = ['line', 'step', 'bar', 'points', 'box'];
 const kHeight = 190;
@@ -57,7 +58,7 @@ export function SmallChart({figure, chart, theme, strict}: {figure: Figure; char
   return (
     <div class="small-chart" ref={frame} hidden={hidden} aria-hidden="true">
       {chart.title && chart.title !== figure.columns.find(({name}) => name === chart.y[0])?.label && <p>{chart.title}</p>}
-      {keys.length > 1 && <p class="small-keys">{keys.map((key) => <span key={key.name}><Swatch of={key} /> {key.name}</span>)}</p>}
+      {keys.length > 1 && <p class="small-keys">{keys.map((key) => <span key={key.name}><Swatch of={key} /> {foldable(key.name)}</span>)}</p>}
       <div ref={host} style={{height: `${drawn?.height ?? kHeight}px`}} />
     </div>
   );

@@ -8,6 +8,7 @@ import {bare, cell, difference, measure, plain, type Measure} from './format';
 import {useKept} from './kept';
 import {matching, order, type Order} from './order';
 import {copy, saveText} from './save';
+import {foldable} from './words';
 
 const kFirst = 50;
 const kMore = 500;
@@ -126,11 +127,6 @@ function Name({of, pick}: {of: string; pick: Pick}) {
       <button type="button" class="pin" aria-pressed={pinned} aria-label={`${pinned ? 'baseline' : 'pin'} ${of}`} title="Use as the baseline" onClick={() => pick.setBaseline(of)}>{pinned ? 'baseline' : 'pin'}</button>
     </div></th>
   );
-}
-
-/** Names of files and columns may be broken where they have a joint. */
-function foldable(text: string) {
-  return text.split(/(?<=[_+/:])/).map((part, n) => (n === 0 ? part : <><wbr />{part}</>));
 }
 
 interface CellProps {

@@ -2,7 +2,7 @@
 // The numbers that a report leads with.
 import type {Tile} from './document';
 import {prose} from './format';
-import {Words} from './words';
+import {foldable, Words} from './words';
 
 export function Tiles({tiles}: {tiles: Tile[]}) {
   return (
@@ -10,7 +10,7 @@ export function Tiles({tiles}: {tiles: Tile[]}) {
       {tiles.map((tile) => (
         <div key={tile.label}>
           <h2>{tile.label}</h2>
-          <p class="value">{prose(tile.value)}</p>
+          <p class="value">{foldable(prose(tile.value))}</p>
           <p><Words of={tile.detail} /></p>
         </div>
       ))}

@@ -171,6 +171,9 @@ Result<int> run(const CapacityOptions& options, const std::vector<std::string>& 
   keep_memory();  // from one run to the next
   const auto goal = capacity::parse_goal(options.goal);
   if (!goal) return tl::unexpected(goal.error());
+  if (auto known = options.list.check(rows_of(Plan{.goal = *goal}, options)); !known) {
+    return tl::unexpected(known.error());
+  }
   auto prices = capacity::parse_prices(options.price);
   if (!prices) return tl::unexpected(prices.error());
   const auto experiment = options.experiment.parse();

@@ -54,6 +54,9 @@ figure::Listing rows_of(const energy::Advice& advice, double level) {
 }
 
 Result<int> plan(const EnergyPlanOptions& options) {
+  if (auto known = options.list.check(rows_of(energy::Advice{}, options.advice.level)); !known) {
+    return tl::unexpected(known.error());
+  }
   const auto power = energy::read_power(options.power);
   if (!power) return tl::unexpected(power.error());
   const auto demand = options.demand.load();

@@ -72,6 +72,9 @@ Result<std::size_t> first_step(const energy::Demand& demand, const std::string& 
 
 Result<int> simulate(const EnergySimulateOptions& options,
                      const std::vector<std::string>& command) {
+  if (auto known = options.list.check(rows_of(std::vector<energy::JudgedPlan>{})); !known) {
+    return tl::unexpected(known.error());
+  }
   const auto ces = energy::ces_profile(options.profile);
   if (!ces) return tl::unexpected(ces.error());
   const auto power = energy::read_power(options.power);

@@ -137,6 +137,12 @@ void note_ideal(const InferenceCase& told, const std::vector<FleetPlan>& plans) 
 Result<int> compare_services(InferenceOptions options, const ComparedServices& asked) {
   const auto rows = rows_of(options.plan, asked);
   if (!rows) return tl::unexpected(rows.error());
+  Fleet with_all;
+  with_all.tenants.resize(1);
+  const std::vector<NamedFigures> columns{{"", figures_of(with_all)}};
+  if (auto known = options.list.check(figure_rows("composition", columns)); !known) {
+    return tl::unexpected(known.error());
+  }
   options.plan = options.plan.substr(0, options.plan.find(','));
   auto told = inference_case(options);
   if (!told) return tl::unexpected(told.error());

@@ -137,6 +137,9 @@ constexpr std::string_view kExplained =
 
 Result<int> evaluate(const PredictEvaluateOptions& options,
                      const std::vector<std::string>& command) {
+  if (auto known = options.list.check(rows_of(std::vector<ScoreRow>{})); !known) {
+    return tl::unexpected(known.error());
+  }
   const auto trace = options.trace.load();
   if (!trace) return tl::unexpected(trace.error());
   predict::EvaluateOptions how;

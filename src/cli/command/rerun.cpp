@@ -13,6 +13,7 @@
 #include "cli/run_policies.h"
 #include "cli/value_check.h"
 #include "experiment/run_directory.h"
+#include "report/comparison.h"
 
 namespace almanac::cli {
 
@@ -42,6 +43,9 @@ struct RerunOptions {
 };
 
 Result<int> rerun(const RerunOptions& options, const std::vector<std::string>& command) {
+  if (auto known = options.list.check(report::comparison_columns()); !known) {
+    return tl::unexpected(known.error());
+  }
   const auto record = experiment::read_run(options.run);
   if (!record) return tl::unexpected(record.error());
   const auto before = experiment::read_summaries(options.run);

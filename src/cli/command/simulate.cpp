@@ -16,6 +16,7 @@
 #include "cli/run_policies.h"
 #include "cli/value_check.h"
 #include "cli/with_requests.h"
+#include "report/comparison.h"
 #include "script/introduction.h"
 
 namespace almanac::cli {
@@ -42,6 +43,12 @@ Result<script::Guest> meet_guest(const std::string& trace) {
 }
 
 Result<int> simulate(const SimulateOptions& options, const std::vector<std::string>& command) {
+  const bool has_service = !options.with.requests.empty();
+  if (!has_service) {
+    if (auto known = options.list.check(report::comparison_columns()); !known) {
+      return tl::unexpected(known.error());
+    }
+  }
   Result<experiment::Experiment> experiment = options.experiment.parse();
   if (!experiment) return tl::unexpected(experiment.error());
   const auto& names = experiment->policies;
@@ -53,7 +60,7 @@ Result<int> simulate(const SimulateOptions& options, const std::vector<std::stri
   const Result<experiment::Prepared> prepared = experiment::prepare(*experiment);
   if (!prepared) return tl::unexpected(prepared.error());
   for (const std::string& text : prepared->notes) note(text);
-  if (!options.with.requests.empty()) {
+  if (has_service) {
     if (!options.out.empty()) {
       return fail(Code::usage, "--with writes no run directory", {}, "leave out --out or --with");
     }

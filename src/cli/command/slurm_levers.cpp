@@ -49,13 +49,13 @@ figure::Listing rows_of(const std::vector<service::LeverView>& levers) {
   using service::LeverView;
   figure::Rows rows(levers);
   rows.add("name", "LEVER", &LeverView::name);
-  rows.add(figure::Tier::key, "how", "SWITCH",
+  rows.add(figure::Tier::key, "mode", "MODE",
            [](const LeverView& each) { return to_string(each.how); });
-  rows.add("wanted", "WANTED", &LeverView::wanted);
-  rows.add("done", "DONE", &LeverView::done);
-  rows.add("failed", "FAILED", &LeverView::failed);
-  rows.add("refused", "REFUSED", &LeverView::refused);
-  rows.add("rests", "RESTS", &LeverView::rests);
+  rows.add("changes_due", "DUE", &LeverView::wanted);
+  rows.add("changes_made", "DONE", &LeverView::done);
+  rows.add("changes_failed", "FAILED", &LeverView::failed);
+  rows.add("changes_refused", "REFUSED", &LeverView::refused);
+  rows.add("paused_reason", "PAUSED BECAUSE", &LeverView::rests);
   return rows;
 }
 
@@ -129,7 +129,7 @@ Result<int> show_agents(const SlurmLeversOptions& options) {
   figure::Rows rows(status->manager.agents);
   rows.add("node", "NODE", &AgentView::node);
   rows.add("jobs", "JOBS", &AgentView::jobs);
-  rows.add("held", "HELD", &AgentView::held);
+  rows.add("jobs_confined", "CONFINED", &AgentView::held);
   const auto add = [&](const char* name, const char* label, auto get, const char* format,
                        double scale) {
     rows.add(name, label, [=](const AgentView& each) {

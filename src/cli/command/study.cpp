@@ -102,8 +102,9 @@ Result<int> study(const StudyRunOptions& options, const std::vector<std::string>
 
 void register_study(Program& program) {
   const auto options = std::make_shared<StudyRunOptions>();
-  CLI::App& command = program.noun(Purpose::understand, "study",
-                                   "Analyze jobs, waits and use, as the Helios and Philly studies");
+  CLI::App& command =
+      program.noun(Purpose::understand, "study",
+                   "Analyze jobs, waits and use, as in the Helios and Philly studies");
   command.require_subcommand(0, 1);
   options->trace.add_to(command);
   options->study.add_to(command);

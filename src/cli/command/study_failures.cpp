@@ -129,7 +129,7 @@ void register_study_failures(Program& program) {
   const auto options = std::make_shared<StudyFailuresOptions>();
   CLI::App& command = *program
                            .noun(Purpose::understand, "study",
-                                 "Analyze jobs, waits and use, as the Helios and Philly studies")
+                                 "Analyze jobs, waits and use, as in the Helios and Philly studies")
                            .add_subcommand("failures", "Find why jobs failed, from their output");
   command
       .add_option("LOGDIR", options->folder,

@@ -70,11 +70,11 @@ figure::Listing rows_of(const service::Tenancy& tenancy) {
                          each.guarantee > 0 ? fmt::format("{:.4g}", each.guarantee) : "");
            });
   add_gpus("limit", "LIMIT", &TenantView::limit).in(has_limits ? Tier::detail : Tier::data);
-  add_gpus("gpus_held", "GPUS", &TenantView::gpus_held);
+  add_gpus("gpus_allocated", "GPUS", &TenantView::gpus_held);
   add_gpus("gpus_waiting", "PENDING", &TenantView::gpus_waiting);
   add_hours("used_gpu_s", "USED", &TenantView::used_gpu_s);
   add_hours("fair_share_gpu_s", "FAIR SHARE", &TenantView::fair_share_gpu_s);
-  rows.add("due_share", "OF SHARE", [](const TenantView& each) {
+  rows.add("used_fraction", "OF SHARE", [](const TenantView& each) {
     const double part = each.used_gpu_s / each.fair_share_gpu_s;
     return each.fair_share_gpu_s > 0 ? Cell(part, text::human_share(part)) : Cell::nothing("");
   });

@@ -66,7 +66,7 @@ Result<int> create(const TokenOptions& options) {
     return fail(Code::usage,
                 fmt::format("--expires must be a time such as 90d, found {}", options.expires));
   }
-  json asked{{"scope", options.scope}, {"name", options.name}, {"lasts_s", seconds(*lasts)}};
+  json asked{{"scope", options.scope}, {"name", options.name}, {"lifetime_s", seconds(*lasts)}};
   if (!options.user.empty()) {
     const auto uid = user_called(options.user);
     if (!uid) return tl::unexpected(uid.error());
@@ -126,9 +126,10 @@ void register_token(Program& program) {
   const auto options = std::make_shared<TokenOptions>();
   CLI::App& creates = *noun.add_subcommand("create", "Create a token and print it");
   creates
-      .add_option("--scope", options->scope,
-                  "Permission, where own may change its user's jobs, and operate (root only) all "
-                  "jobs, nodes and policies")
+      .add_option(
+          "--scope", options->scope,
+          "Permission: read only; own also submits jobs and changes the user's own; operate "
+          "(root only) changes all jobs, nodes and policies")
       ->check(one_of({"read", "own", "operate"}))
       ->capture_default_str();
   creates.add_option("--name", options->name, "Name, to recognize it in the list")

@@ -43,8 +43,8 @@ void register_trace_convert(Program& program) {
   CLI::Option* const requeue =
       command
           .add_option("--requeue", arguments->requeue,
-                      "Fraction of the jobs to mark as submitted with --requeue; the others are "
-                      "marked as having said nothing")
+                      "Fraction of the jobs to mark as submitted with --requeue; the others get "
+                      "no mark")
           ->check(number(0, 1))
           ->type_name("PART");
   command.add_option("--seed", arguments->seed, "Random seed of these marks")

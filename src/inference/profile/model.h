@@ -76,7 +76,7 @@ struct Model {
   double weights() const;
   /// Returns the weights used per token: all but the experts that are not selected.
   double active_weights() const;
-  /// Returns the bytes of the weights, with so many copies of all but routed experts.
+  /// Returns the bytes of the weights, with `copies` of all but routed experts.
   double bytes(int copies = 1) const;
   /// Returns the bytes of KV cache per token, over all `gpus` that compute each layer together. If
   /// there are fewer heads than GPUs, and for latent KV (MLA), every GPU has a copy.

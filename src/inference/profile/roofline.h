@@ -49,7 +49,7 @@ struct Launch {
   Micros iteration = 1000;  ///< The engine's work between iterations,
   Micros sequence = 20;     ///< and for each sequence.
   Micros layer = 4;         ///< Small kernels of a layer,
-  double passes = 10;       ///< which read or write its activations so often,
+  double passes = 10;       ///< with this number of passes over its activations,
   double bandwidth = 0.8;   ///< at this share of the bandwidth.
 
   /// Returns the least that any engine needs: each layer reads and writes its activations.

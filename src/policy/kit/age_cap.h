@@ -20,7 +20,7 @@
 
 namespace almanac::policy {
 
-/// The age cap of a service that is told no other.
+/// The default age cap of a service.
 inline constexpr Duration kAgeCap = 24h;
 
 /// A policy that may let jobs beyond an age cap go first by itself.
@@ -34,7 +34,7 @@ class CapsAge {
 };
 
 /// Lets `others` decide about all jobs but those that have waited longer than `cap`, of which it
-/// hears that they were withdrawn.
+/// learns that they were withdrawn.
 ///
 /// Such a job starts as soon as there is room, the one that has waited longest first. Where that
 /// one does not fit, what is free of the nodes that have most room for it is set aside until it

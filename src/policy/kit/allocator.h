@@ -80,10 +80,10 @@ class Allocator : public Policy {
   /// Names those of `jobs` that should run, first to be placed first. `jobs` are the waiting and
   /// running jobs of `vc` in order of arrival. Name a job only once. Jobs that cannot move are not
   /// among them: those on nodes that are drained, asleep or booting continue,
-  /// and so do those whose users let nobody stop them (Requeue::no).
+  /// and so do those whose users forbid stopping them (Requeue::no).
   virtual void allocate(VcId vc, std::span<const JobId> jobs, const View& view, Plan& plan,
                         std::vector<Wish>& wishes) = 0;
-  /// Whether wishes may name jobs beside another. If so, `gpus`, `least`, `on` and `config` of a
+  /// Whether wishes may name jobs next to another. If so, `gpus`, `least`, `on` and `config` of a
   /// wish are ignored. Of n jobs that share GPUs, each holds 1/n of each GPU. A job without enough
   /// cores or memory next to the jobs before it is left out.
   virtual bool groups_jobs() const { return false; }

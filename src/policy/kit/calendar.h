@@ -11,7 +11,7 @@
 /// A job that holds a part of a GPU, or has reserved one, counts with all of it: others may
 /// wait longer than they must, but none is delayed by sharing. Where parts are packed otherwise
 /// than foreseen, a reserved part may find no place on its node when its time comes; it is then
-/// reserved anew, like that of a job whose predecessor runs longer than believed.
+/// reserved again, like that of a job whose predecessor runs longer than predicted.
 ///
 /// Source   Lifka, JSSPP'95 (EASY); Mu'alem & Feitelson, TPDS 2001, section 2 (conservative).
 /// Differs  Those count processors; here a reservation names nodes, so it cannot break by
@@ -59,11 +59,11 @@ class Calendar {
   /// they were stopped now, because `job` may stop them.
   const Promise* promise(const VcState& vc, JobId job,
                          const std::function<bool(JobId)>& gives_way = {});
-  /// Takes GPUs for a job of `demand` that is to run [now, now + length) and delays no promise.
+  /// Takes GPUs for a job of `demand` that runs in [now, now + length) and delays no promise.
   /// Empty = changed nothing. The span is valid until the next place().
   std::span<const cluster::Grant> place_now(VcId vc, const cluster::Demand& demand,
                                             Duration length);
-  /// More GPUs than so many, taken now and held for good, would delay the first promise, wherever
+  /// The most GPUs that, taken now and held for good, would not delay the first promise, wherever
   /// they are; there must be one.
   int free_beside_first(VcId vc) const;
   /// The job promised the earliest start of those that `grants`, taken now and held until `until`,

@@ -36,7 +36,7 @@ class Eviction {
 
   /// Places a job of `demand` after as many of those that `next()` names as it takes gave way, the
   /// one to be kept longest last; kNoJob = no other may. The span is as that of Desk::place().
-  /// Empty = changed nothing. Else victims() are to be stopped.
+  /// Empty = changed nothing. Otherwise victims() must be stopped.
   template <typename Next>
   std::span<const cluster::Grant> make_room(VcId vc, const cluster::Demand& demand, Next&& next);
   /// Those that gave way and are in the way, the first to give way first; valid until the next

@@ -61,7 +61,7 @@ class LeaseAllocator : public Allocator {
   /// Does the same, and puts the others in `open`.
   void keep(std::span<const JobId> jobs, Deal& deal, const View& view, std::vector<Wish>& wishes,
             std::vector<JobId>& open) const;
-  /// For wishes that may name jobs beside another: names the jobs of each group of the last
+  /// For wishes that may name jobs next to another: names the jobs of each group of the last
   /// decision that still run if any of them stays where it is, and CPU jobs. Returns the others.
   std::vector<JobId> keep_groups(Deal& deal, const View& view, std::vector<Wish>& wishes);
   /// Returns the groups of jobs, or single jobs, that the last decision named.

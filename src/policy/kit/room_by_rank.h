@@ -34,8 +34,8 @@ class RoomByRank {
   /// A job runs with `grants`, or no more.
   void enter(JobId job, std::span<const cluster::Grant> grants);
   void leave(JobId job, std::span<const cluster::Grant> grants);
-  /// More may be free on a node, or more be had by stopping a job there. What becomes less need not
-  /// be told.
+  /// More may be free on a node, or become free if a job there is stopped. What decreases need not
+  /// be reported.
   void changed(NodeId node) {
     ++nodes_[member(node)].version;
     log_.push_back(member(node));

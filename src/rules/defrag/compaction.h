@@ -15,7 +15,7 @@
 /// answer says whether it is proven.
 ///
 /// Source   Xiao et al., OSDI'18 (Gandiva), section 3.2, moves jobs to defragment;
-///          volcano-sh/volcano#3948 asks for moves when a job waits. The search is our own.
+///          volcano-sh/volcano#3948 proposes moves when a job waits. The search is our own.
 /// Differs  Ignores racks: a moved job on several nodes may end up behind different switches.
 #pragma once
 

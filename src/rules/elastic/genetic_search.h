@@ -46,7 +46,7 @@ struct SearchProblem {
 using Objectives = std::array<double, 2>;
 
 /// Evaluates matrices in O(jobs x nodes) time, plus the speed-ups. Caches speed-ups in O(jobs x
-/// nodes) memory, and may ask for some of them again.
+/// nodes) memory, and may request some of them again.
 class Evaluator {
  public:
   explicit Evaluator(const SearchProblem& problem);

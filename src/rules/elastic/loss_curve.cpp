@@ -100,7 +100,7 @@ bool LossCurve::fit(std::span<const LossPoint> points, double scale, bool is_exp
 }
 
 LossCurve::LossCurve(std::span<const LossPoint> points) {
-  ALMANAC_CHECK(points.size() >= kLeastPoints, "{} reports are no curve", points.size());
+  ALMANAC_CHECK(points.size() >= kLeastPoints, "{} reports are too few for a curve", points.size());
   scale_ = std::max(points.back().step, 1e-12);
   const auto [least, most] =
       std::minmax_element(points.begin(), points.end(),

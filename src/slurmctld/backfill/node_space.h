@@ -12,7 +12,7 @@
 
 namespace almanac::slurmctld {
 
-/// Whole nodes are promised, whatever a job needs of them. Running jobs are not in it.
+/// Whole nodes are promised, even to jobs that need only a part. Excludes running jobs.
 ///
 /// Source   Slurm 22.05, plugins/sched/backfill/backfill.c (node_space_map_t, _add_reservation,
 ///          _test_resv_overlap).
@@ -28,7 +28,7 @@ class NodeSpace {
     records_.push_back({begin, end, std::move(nodes)});
   }
 
-  /// Narrows `nodes` to those that nobody else has from `start` to `end`. Returns when more of them
+  /// Narrows `nodes` to those without another job from `start` to `end`. Returns when more of them
   /// become free, or 0.
   Seconds narrow(NodeBits& nodes, Seconds start, Seconds end) const;
   /// Whether a part of `nodes` is promised for a part of the time.

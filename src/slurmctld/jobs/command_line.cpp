@@ -180,7 +180,7 @@ class Reader {
                            job_.request.tasks_per_node, job_.request.gpus, tasks_per_gpu_}) {
       if (each > kMostFactor) {
         return fail(Code::invalid,
-                    fmt::format("a submission asks for {} nodes, tasks, CPUs or GPUs, more than {}",
+                    fmt::format("a submission requests {} nodes, tasks, CPUs or GPUs, more than {}",
                                 each, kMostFactor));
       }
     }

@@ -67,7 +67,7 @@ struct Submission {
 /// malformed or names a node or feature that `table` lacks.
 Result<Submission> parse_command_line(std::string_view line, const NodeTable& table);
 
-/// Fills in what the partition and the cluster say about jobs that do not ask: memory, CPUs per
+/// Fills in defaults of the partition and the cluster for what a job leaves out: memory, CPUs per
 /// GPU, the time limit.
 void apply_defaults(Submission& submission, const site::Partition& partition,
                     const site::Config& config);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Slurm's controller as far as it schedules: events in, starts out. A host tells it what happens
+/// The scheduling part of Slurm's controller: events in, starts out. A host reports what happens
 /// and calls run() when next() says.
 #pragma once
 
@@ -50,7 +50,7 @@ class Controller {
   void adopt(Job job, PartitionAt partition, Allocation allocation, Seconds began);
   void set_up(NodeAt node, bool up, Seconds now);
   void reserve(ReservedNodes reservation, Seconds now);
-  /// Asks for a pass of the main scheduler, as updates of jobs, nodes and partitions do.
+  /// Requests a pass of the main scheduler, as updates of jobs, nodes and partitions do.
   void changed(Seconds now);
 
   // The work that run() does when it is due, for hosts that know when a real controller did it.

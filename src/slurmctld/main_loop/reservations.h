@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Advance reservations, and what they leave to jobs.
+/// Advance reservations, and the nodes that they leave to other jobs.
 #pragma once
 
 #include <string>

@@ -93,7 +93,7 @@ class State {
   ReasonName check_limits(const Job& job, PartitionAt partition, Seconds limit,
                           const Allocation& allocation) const;
   bool has_licenses(const Job& job) const;
-  /// A question that leaves no traces, and one as slurmctld asks it.
+  /// A question without side effects, and one with those of slurmctld.
   Question question(const Job& job, PartitionAt partition, const NodeBits& candidates) const;
   Question real_question(const Job& job, PartitionAt partition, const NodeBits& candidates);
   /// Returns what is known about a question, whose job and partition are these.
@@ -131,7 +131,7 @@ class State {
   std::vector<Start> starts;            // since they were last taken
   std::vector<Preemption> preemptions;  // likewise
   std::map<std::string, int> free_licenses;
-  /// What the host has a say in: whether a job may start at all, and on these nodes. The second
+  /// Decisions of the host: whether a job may start at all, and on these nodes. The second
   /// call takes the nodes if it returns true. Empty = always.
   std::function<bool(const Job&)> admits;
   std::function<bool(const Job&, const Allocation&)> takes;

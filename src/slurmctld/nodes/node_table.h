@@ -33,7 +33,7 @@ struct Node {
   int sockets = 1;
   int threads_per_core = 1;
   int memory_mb = 0;
-  int weight = 1;  ///< Lighter nodes are used first.
+  int weight = 1;  ///< Nodes with low weight are used first.
   std::vector<GpuCount> gpus{};
   std::vector<TypeId> features{};
 };

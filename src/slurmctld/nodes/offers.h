@@ -36,7 +36,7 @@ struct Offer {
   std::int64_t weight = 0;  ///< Lighter offers are used first.
   bool taken = false;
 
-  /// What nodes with few resources are dropped by.
+  /// The resource by which nodes that have little of it are dropped.
   int resources() const { return cpus + gpus; }
 };
 
@@ -44,7 +44,7 @@ struct Offer {
 /// 23.02: the byte is reset only by a start or a main pass).
 using StaleWeights = std::vector<std::uint8_t>;
 
-/// What a job asks, in which partition and row, and where it may go.
+/// The request of a job, its partition and row, and the nodes it may use.
 struct Question {
   const NodeRequest& request;
   const PartitionRules& partition;

@@ -29,7 +29,7 @@ class Pick {
   bool take_required();
 
   bool is_done() const { return nodes_left_ <= 0 && cpus_left_ <= 0 && gpus_left_ <= 0; }
-  /// Whether the least is there, once no node can be added: a range needs not its upper end.
+  /// Whether the minimum is reached when no node is left: a range does not need its upper end.
   bool is_acceptable() const {
     return cpus_left_ <= 0 && gpus_left_ <= 0 && bounds_.is_enough(0, nodes_left_);
   }

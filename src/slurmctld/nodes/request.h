@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What a job asks of nodes, and what it gets.
+/// What a job requires of nodes, and what it gets.
 #pragma once
 
 #include <array>

@@ -18,7 +18,7 @@ namespace almanac::slurmctld {
 /// Returns 2^(-(usage / share) / dampening); 0 without shares. `share` is of the cluster.
 double classic_factor(long double effective_usage, double share, std::uint32_t dampening);
 
-/// Judges accounts at the start of each decay pass, and a user when first asked after it.
+/// Evaluates accounts at the start of each decay pass, and a user at the first query after it.
 class ClassicFairShare {
  public:
   /// `dampening` is FairShareDampeningFactor.
@@ -26,11 +26,11 @@ class ClassicFairShare {
   ClassicFairShare(const AssociationTree& tree, std::uint32_t dampening, bool depth_oblivious);
 
   void configure(std::uint32_t dampening, bool depth_oblivious);
-  /// The shares of the tree have changed. What is known of users stays until the next pass.
+  /// The shares of the tree have changed. Users keep their standing until the next pass.
   void read_shares();
-  /// Sets the standing of all accounts from the usage now, and forgets that of users.
+  /// Sets the standing of all accounts from their present usage, and drops that of users.
   void begin_pass(const UsageLedger& usage, std::vector<Standing>& standings);
-  /// Sets the standing of a user from the usage now, unless it is known since the last pass.
+  /// Sets the standing of a user from the present usage, unless it was set since the last pass.
   void judge(AssociationAt at, const UsageLedger& usage, std::vector<Standing>& standings);
   /// Returns the factor of jobs of `at`: with fairshare=parent, that of its fair_parent().
   double factor(AssociationAt at, const UsageLedger& usage, std::vector<Standing>& standings);

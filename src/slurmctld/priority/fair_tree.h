@@ -30,7 +30,7 @@ struct Standing {
 /// Returns the usage of `at` over that of all, at most 1; 0 without any usage.
 long double usage_share(const UsageLedger& usage, AssociationAt at);
 
-/// The order in which fair tree came to an association.
+/// A step of the walk through the tree.
 struct FairTreeStep {
   AssociationAt association = kNowhere;
   std::uint16_t depth = 1;  ///< 1 = below the root.

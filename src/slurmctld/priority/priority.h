@@ -57,9 +57,9 @@ class Priorities {
   /// set_eligible().
   std::uint32_t submit(PriorityJob job, Time now);
   /// The job may start from `since` on: it was submitted, its begin time came, or what it depends
-  /// on ended. It begins to age when the queue is built after that.
+  /// on ended. It starts to age when the queue is built after that.
   void set_eligible(std::uint32_t number, Time since);
-  /// The job depends on others again or its begin time was put off: it loses its age.
+  /// The job depends on others again or its begin time was postponed: it loses its age.
   void set_ineligible(std::uint32_t number);
   /// Sets the priority to 0. The job loses its age.
   void hold(std::uint32_t number);
@@ -112,7 +112,7 @@ class Priorities {
   const UsageLedger& usage() const { return usage_; }
   /// Of each association, from the last pass. With the classic formula, of users only if asked for.
   const std::vector<Standing>& standings() const { return standings_; }
-  /// Classic: evaluates a user that nobody asked for since the last pass, as sshare makes Slurm do.
+  /// Classic: evaluates a user without a job since the last pass, as sshare makes Slurm do.
   void judge_user(AssociationAt at);
   /// The walk of fair tree in the last pass; empty with the classic formula.
   const std::vector<FairTreeStep>& walk() const { return walk_; }

@@ -63,7 +63,7 @@ class QueueClaims {
     int restarts = 0;               ///< Identifies the run.
     Time released = kNoTime;        ///< Time of its release; kNoTime if it is held, or was never
                                     ///< released.
-    int in_vain = 0;                ///< So often it was taken back.
+    int in_vain = 0;                ///< How often it was undone.
     Time taken_back = kNoTime;      ///< The last time.
     bool is_nodes_refused = false;  ///< Slurm does not let it run on those that were chosen.
   };

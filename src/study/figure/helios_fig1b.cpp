@@ -59,6 +59,7 @@ Drawing draw_helios_fig1b(const Study& study) {
   }
   figure.charts.push_back(
       {.kind = "bar", .x = "ending", .y = {"fraction", "helios_fraction", "philly_fraction"}});
+  drawing.published = {helios.name, philly.name};
   if (!known_for_most(study, jobs)) return drawing;
   const double lost = (total - time[0]) / total;
   if (!(lost > 0)) return drawing;

@@ -47,6 +47,7 @@ Drawing draw_philly_fig9a(const Study& study) {
   }
   figure.charts.push_back(
       {.kind = "bar", .x = "size", .y = {"mean_retries", "philly_mean_retries"}});
+  drawing.published = {philly.name};
   const double all = retries.back() / jobs.back();
   constexpr double kOften = 0.1;
   if (all > 0 && known_for_most(study, *figure.n)) {

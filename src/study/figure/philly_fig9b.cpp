@@ -52,6 +52,7 @@ Drawing draw_philly_fig9b(const Study& study) {
   }
   figure.charts.push_back(
       {.kind = "bar", .x = "size", .y = {"unsuccessful_fraction", "philly_fraction"}});
+  drawing.published = {philly.name};
   constexpr std::size_t kOne = 0, kMany = 3;
   const bool enough = jobs[kOne] >= 20 && jobs[kMany] >= 20;
   if (enough && known_for_most(study, *figure.n)) {

@@ -7,7 +7,7 @@ import {words} from './ask';
 import {ago, clock, exact} from './clock';
 import {LogView} from './job_log';
 import {Course} from './job_course';
-import {PaceView} from './job_pace';
+import {SpeedView} from './job_pace';
 import {useAnswer, useTicks} from './poll';
 import {sweepLink} from './route';
 import type {Expected, Job, Note, Told} from './service';
@@ -54,7 +54,7 @@ export function JobView({overview, now, route}: ViewProps) {
         </section>
       )}
       <Course job={job} told={told} now={now} />
-      <PaceView job={job} />
+      <SpeedView job={job} />
       <div class="halves">
         <section aria-labelledby="asked-title">
           <h2 id="asked-title">Request</h2>
@@ -134,7 +134,7 @@ function asked(job: Job, now: number): [string, ComponentChildren][] {
     ['Disks', job.io_mbs === undefined ? undefined : `${plain(job.io_mbs)} MB/s read and write`],
     ['Limits enforced by', job.limits_by],
     ['Time limit', job.time_limit_s === undefined ? 'none' : duration(job.time_limit_s)],
-    ['Predicted', job.believed_s === undefined ? undefined : `${duration(job.believed_s)} run time, by the policy`],
+    ['Predicted', job.predicted_run_time_s === undefined ? undefined : `${duration(job.predicted_run_time_s)} run time, by the policy`],
     ['QOS', job.qos],
     ['Account', job.account],
     ['Partition', job.partition],

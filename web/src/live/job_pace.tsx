@@ -2,10 +2,10 @@
 // Why a job runs as fast as it does: the factors of its model; where none is known, what is measured.
 import {percent, plain} from '../format';
 import {Meter} from './meter';
-import type {Job, Pace} from './service';
+import type {Job, Speed} from './service';
 import {memory} from './words';
 
-const kParts: {name: Exclude<keyof Pace, 'model'>; label: string; of: string}[] = [
+const kParts: {name: Exclude<keyof Speed, 'model'>; label: string; of: string}[] = [
   {name: 'gpus', label: 'GPUs and network', of: 'number of GPUs and nodes'},
   {name: 'type', label: 'GPU type', of: 'compared with the requested type'},
   {name: 'neighbours', label: 'Neighbours', of: 'jobs on the same GPUs'},
@@ -14,18 +14,18 @@ const kParts: {name: Exclude<keyof Pace, 'model'>; label: string; of: string}[] 
   {name: 'power', label: 'Power limit', of: 'of the GPUs'},
 ];
 
-export function PaceView({job}: {job: Job}) {
+export function SpeedView({job}: {job: Job}) {
   if (job.state !== 'RUNNING' || job.gpus === 0) return null;
   return (
     <section class="pace" aria-labelledby="pace-title">
       <h2 id="pace-title">Speed</h2>
-      {job.pace ? <Parts pace={job.pace} /> : <p class="hint">No speed model for this job, so only measurements are shown (add models with <code>almanac serve --speed</code>, name one with <code>--model</code>).</p>}
+      {job.speed ? <Parts pace={job.speed} /> : <p class="hint">No speed model for this job, so only measurements are shown (add models with <code>almanac serve --speed</code>, name one with <code>--model</code>).</p>}
       <Measured job={job} />
     </section>
   );
 }
 
-function Parts({pace}: {pace: Pace}) {
+function Parts({pace}: {pace: Speed}) {
   return (
     <>
       <p class="finding">{finding(pace)}</p>
@@ -50,7 +50,7 @@ function counts(factor: number): boolean {
   return Math.abs(factor - 1) >= 0.005;
 }
 
-function finding(pace: Pace): string {
+function finding(pace: Speed): string {
   const [worst] = kParts.filter((part) => counts(pace[part.name]) && pace[part.name] < 1).sort((a, b) => pace[a.name] - pace[b.name]);
   const rate = counts(pace.rate) ? `The job runs at ${percent(pace.rate)} of its requested speed` : 'The job runs at its requested speed';
   const why = worst ? `, mainly because of its ${worst.name === 'gpus' ? worst.label : worst.label.toLowerCase()}` : '';

@@ -14,14 +14,14 @@ export function ManagerView({overview}: ViewProps) {
     <>
       <h1>Slurm</h1>
       <dl class="figures">
-        <div class="large"><dt>Controller</dt><dd class={manager.trouble ? 'worse' : ''}>{manager.trouble ? 'does not answer' : 'answers'}</dd></div>
-        <div><dt>Last response time</dt><dd>{duration(manager.news_s)}</dd></div>
-        <div><dt>Last decision time</dt><dd>{duration(manager.round_s)}</dd></div>
+        <div class="large"><dt>Controller</dt><dd class={manager.error ? 'worse' : ''}>{manager.error ? 'does not answer' : 'answers'}</dd></div>
+        <div><dt>Last response time</dt><dd>{duration(manager.response_s)}</dd></div>
+        <div><dt>Last decision time</dt><dd>{duration(manager.decision_s)}</dd></div>
         <div><dt>Rate limit</dt><dd>{plain(Math.round(manager.changes_per_s))} <small>changes/s</small></dd></div>
-        <div><dt>Cluster</dt><dd>{manager.cluster} <small>{manager.version}, via {manager.way}</small></dd></div>
-        <div><dt>Pending, not for the policy</dt><dd>{plain(manager.excluded)}</dd></div>
+        <div><dt>Cluster</dt><dd>{manager.cluster} <small>{manager.version}, via {manager.connection}</small></dd></div>
+        <div><dt>Pending jobs outside the policy</dt><dd>{plain(manager.jobs_excluded)}</dd></div>
       </dl>
-      {manager.trouble && <p class="alarm">All levers are paused: {manager.trouble}</p>}
+      {manager.error && <p class="alarm">All levers are paused: {manager.error}</p>}
       <Levers levers={manager.levers} policy={overview.policy} />
       {manager.canary ? <CanaryPart of={manager.canary} /> : (
         <section aria-labelledby="canary-title">
@@ -43,11 +43,11 @@ function Levers({levers, policy}: {levers: Lever[]; policy: string}) {
       <ul class="levers">
         {levers.map((lever) => (
           <li key={lever.name}>
-            <h3>{lever.name} <span class={`tag ${lever.how}`}>{lever.how}</span></h3>
+            <h3>{lever.name} <span class={`tag ${lever.mode}`}>{lever.mode}</span></h3>
             <div>
               <p>{sentence(lever)}</p>
-              {lever.next.length > 0 && (
-                <details><summary>{lever.how === 'on' ? 'Next changes' : 'Changes if it were on'}</summary><ol>{lever.next.map((each, n) => <li key={n}>{each}</li>)}</ol></details>
+              {lever.next_changes.length > 0 && (
+                <details><summary>{lever.mode === 'on' ? 'Next changes' : 'Changes if it were on'}</summary><ol>{lever.next_changes.map((each, n) => <li key={n}>{each}</li>)}</ol></details>
               )}
             </div>
           </li>
@@ -59,16 +59,16 @@ function Levers({levers, policy}: {levers: Lever[]; policy: string}) {
 }
 
 function sentence(lever: Lever): string {
-  if (lever.how === 'off' && lever.done === 0) return 'Off.';
-  const counts = [`${plain(lever.wanted)} planned`, `${plain(lever.done)} done`, ...(lever.failed > 0 ? [`${plain(lever.failed)} failed`] : []),
-    ...(lever.refused > 0 ? [`${plain(lever.refused)} blocked by guards`] : [])].join(', ');
-  return lever.rests ? `Paused: ${lever.rests} (${counts}).` : `${counts.charAt(0).toUpperCase()}${counts.slice(1)}.`;
+  if (lever.mode === 'off' && lever.changes_made === 0) return 'Off.';
+  const counts = [`${plain(lever.changes_due)} planned`, `${plain(lever.changes_made)} done`, ...(lever.changes_failed > 0 ? [`${plain(lever.changes_failed)} failed`] : []),
+    ...(lever.changes_refused > 0 ? [`${plain(lever.changes_refused)} blocked by guards`] : [])].join(', ');
+  return lever.paused_reason ? `Paused: ${lever.paused_reason} (${counts}).` : `${counts.charAt(0).toUpperCase()}${counts.slice(1)}.`;
 }
 
 function CanaryPart({of}: {of: Canary}) {
   const rows = [
-    {label: 'Mean wait', seen: of.wait_s, most: of.most_wait_s, show: duration, jobs: of.waits},
-    {label: 'Failed', seen: of.failed, most: of.most_failed, show: percent, jobs: of.ended},
+    {label: 'Mean wait', seen: of.avg_wait_s, most: of.max_avg_wait_s, show: duration, jobs: of.jobs_waited},
+    {label: 'Failed', seen: of.failed_fraction, most: of.max_failed_fraction, show: percent, jobs: of.jobs_ended},
   ];
   return (
     <section aria-labelledby="canary-title">
@@ -99,15 +99,15 @@ function CanaryPart({of}: {of: Canary}) {
 }
 
 function verdict(of: Canary): string {
-  if (of.retreat) return `All changes have been undone. ${of.retreat.charAt(0).toUpperCase()}${of.retreat.slice(1)}.`;
-  if (of.most_wait_s === undefined || of.most_failed === undefined) return `No lever is active yet: ${of.rests ?? 'there is nothing to compare with'}.`;
-  const out = [...(of.wait_s > of.most_wait_s ? ['wait longer'] : []), ...(of.failed > of.most_failed ? ['fail more often'] : [])];
+  if (of.rollback_reason) return `All changes have been undone. ${of.rollback_reason.charAt(0).toUpperCase()}${of.rollback_reason.slice(1)}.`;
+  if (of.max_avg_wait_s === undefined || of.max_failed_fraction === undefined) return `No lever is active yet: ${of.waiting_reason ?? 'there is nothing to compare with'}.`;
+  const out = [...(of.avg_wait_s > of.max_avg_wait_s ? ['wait longer'] : []), ...(of.failed_fraction > of.max_failed_fraction ? ['fail more often'] : [])];
   return out.length === 0 ? 'Waits and failures of its jobs are within the limits.' : `Its jobs ${out.join(' and ')} than expected.`;
 }
 
 const kAgentColumns: {label: string; show(agent: Agent): string}[] = [
   {label: 'Jobs', show: (agent) => plain(agent.jobs)},
-  {label: 'Limited jobs', show: (agent) => plain(agent.held)},
+  {label: 'Limited jobs', show: (agent) => plain(agent.jobs_confined)},
   {label: 'Load', show: (agent) => plain(Math.round(agent.load * 10) / 10)},
   {label: 'CPU pressure', show: (agent) => share(agent.cpu_pressure)},
   {label: 'Memory pressure', show: (agent) => share(agent.memory_pressure)},

@@ -26,8 +26,8 @@ export function NodeMap({node, jobs, now, theme, ofVc = false}: {node: Node; job
         <span class="hint">{[node.gpus.length > 0 ? `${node.gpus.length} × ${kinds || 'GPU'}` : 'no GPUs', ofVc ? node.vc : ''].filter((part) => part !== '').join(' · ')}</span>
         <span class="free">{node.drained ? 'drained: no new jobs' : node.gpus.length > 0 ? `${free} free` : ''}</span>
         <span class="taken">
-          {node.cpus > 0 && <><span>CPUs {plain(node.cpus_held)} of {plain(node.cpus)}</span><Meter share={node.cpus_held / node.cpus} /></>}
-          {node.memory_gb > 0 && <><span>memory {plain(node.memory_held_gb)} of {plain(node.memory_gb)} GB</span><Meter share={node.memory_held_gb / node.memory_gb} /></>}
+          {node.cpus > 0 && <><span>CPUs {plain(node.cpus_allocated)} of {plain(node.cpus)}</span><Meter share={node.cpus_allocated / node.cpus} /></>}
+          {node.memory_gb > 0 && <><span>memory {plain(node.memory_allocated_gb)} of {plain(node.memory_gb)} GB</span><Meter share={node.memory_allocated_gb / node.memory_gb} /></>}
         </span>
         <Actions note={false} actions={[{
           label: node.drained ? 'Resume' : 'Drain', method: 'PUT', path: `/v1/nodes/${encodeURIComponent(node.name)}`, body: {drained: !node.drained},

@@ -42,7 +42,7 @@ export function NowView({overview, now, route, theme}: ViewProps) {
           <div class="large">
             <dt>Allocated GPUs</dt>
             <dd>{plain(overview.gpus_busy)} <small>of {plain(overview.gpus)}</small></dd>
-            {out > 0 && <dd class="beside">{out} out of service</dd>}
+            {out > 0 && <dd class="also">{out} out of service</dd>}
           </div>
         )}
         {use !== undefined && <div><dt>GPU utilization</dt><dd>{percent(use)}</dd></div>}

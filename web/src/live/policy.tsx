@@ -82,23 +82,23 @@ function ComparisonTable({of, now}: {of: Comparison; now: number}) {
       <div class="scroll" tabIndex={0} role="region" aria-label="Comparison">
         <table class="comparison">
           <thead><tr>
-            <th scope="col">{plain(of.real.jobs)} jobs since {clock(of.since_s, now)}</th>
-            <th scope="col" class="number">{of.policy}, real</th>
+            <th scope="col">{plain(of.actual.jobs)} jobs since {clock(of.since_s, now)}</th>
+            <th scope="col" class="number">{of.policy}, actual</th>
             <th scope="col" class="number">{of.policy}, simulated</th>
             <th scope="col" class="number">{of.shadow}, simulated</th>
             <th scope="col" class="number">difference</th>
           </tr></thead>
           <tbody>
             {kLines.map((line) => {
-              const [real, played, other] = [of.real, of.played, of.other].map(line.value);
-              if (real === undefined && played === undefined && other === undefined) return null;
+              const [actual, active, other] = [of.actual, of.active_simulated, of.shadow_simulated].map(line.value);
+              if (actual === undefined && active === undefined && other === undefined) return null;
               const say = (value: number | undefined) => (value === undefined ? '–' : line.show(value));
-              const change = played && other !== undefined ? other / played - 1 : undefined;
+              const change = active && other !== undefined ? other / active - 1 : undefined;
               const better = change !== undefined && Math.abs(change) >= 0.005 ? (change < 0) === line.less : undefined;
               return (
                 <tr key={line.label}>
                   <th scope="row">{line.label}</th>
-                  <td class="number">{say(real)}</td><td class="number">{say(played)}</td><td class="number">{say(other)}</td>
+                  <td class="number">{say(actual)}</td><td class="number">{say(active)}</td><td class="number">{say(other)}</td>
                   <td class="number">{change === undefined ? '–' : Math.abs(change) < 0.005 ? 'none'
                     : <>{change > 0 ? '+' : ''}{percent(change)} <span class={better ? 'better' : 'worse'}>{better ? 'better' : 'worse'}</span></>}</td>
                 </tr>
@@ -107,16 +107,16 @@ function ComparisonTable({of, now}: {of: Comparison; now: number}) {
           </tbody>
         </table>
       </div>
-      <p class="hint">Computed at {clock(of.at_s, now)}. Both policies are simulated on the same jobs. If the real and simulated numbers of {of.policy} differ, users held or
+      <p class="hint">Computed at {clock(of.at_s, now)}. Both policies are simulated on the same jobs. If the actual and simulated numbers of {of.policy} differ, users held or
         cancelled jobs or starts took time, and the comparison is less reliable.</p>
     </>
   );
 }
 
 function finding(of: Comparison): string {
-  const [played, other] = [of.played.avg_wait_s, of.other.avg_wait_s];
-  const about = `Mean wait of the last ${plain(of.real.jobs)} jobs: ${duration(other)} under ${of.shadow}, ${duration(played)} under ${of.policy}`;
-  const [most, least] = [Math.max(played, other), Math.min(played, other)];
+  const [active, other] = [of.active_simulated.avg_wait_s, of.shadow_simulated.avg_wait_s];
+  const about = `Mean wait of the last ${plain(of.actual.jobs)} jobs: ${duration(other)} under ${of.shadow}, ${duration(active)} under ${of.policy}`;
+  const [most, least] = [Math.max(active, other), Math.min(active, other)];
   if (most - least < 0.02 * most || most < 1) return `${about}. There is no notable difference.`;
-  return `${about} (${other < played ? `${percent((played - other) / played)} shorter` : `${played < 1 ? 'longer' : `${(other / played).toFixed(1)} times as long`}`} under ${of.shadow}).`;
+  return `${about} (${other < active ? `${percent((active - other) / active)} shorter` : `${active < 1 ? 'longer' : `${(other / active).toFixed(1)} times as long`}`} under ${of.shadow}).`;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the service says, as its OpenAPI document (/openapi.json) has it. Times are epoch seconds.
+// Answers of the service, as its OpenAPI document (/openapi.json) describes them. Times are seconds since 1970.
 
 export interface Overview {
   revision: number;
@@ -7,7 +7,7 @@ export interface Overview {
   started_s: number;
   policy: string;
   shadow?: string;
-  /** Whose cluster is steered: "slurm"; absent = the service runs jobs itself. */
+  /** Workload manager that is steered, "slurm"; absent = the service runs jobs itself. */
   manager?: string;
   waiting: number;
   held: number;
@@ -26,7 +26,7 @@ export interface Gpu {
   in_service: boolean;
   trouble?: string;
   jobs: number[];
-  /** Measured, 0 to 1; this and the next two are absent where nothing measures them. */
+  /** Utilization, 0 to 1; this and the next two are absent if not measured. */
   use?: number;
   memory_gb?: number;
   power_w?: number;
@@ -37,15 +37,15 @@ export interface Node {
   vc: string;
   drained: boolean;
   cpus: number;
-  cpus_held: number;
+  cpus_allocated: number;
   memory_gb: number;
-  memory_held_gb: number;
+  memory_allocated_gb: number;
   gpus: Gpu[];
 }
 
 export type State = 'PENDING' | 'RUNNING' | 'COMPLETED' | 'FAILED' | 'CANCELLED' | 'TIMEOUT' | 'NODE_FAIL';
 
-/** Each stretch holds in 9 futures of 10; an end that no future has is absent. */
+/** 90 % intervals; a time that may never come is absent. */
 export interface Expected {
   at_s: number;
   start_from_s?: number;
@@ -55,7 +55,7 @@ export interface Expected {
   end_to_s?: number;
   end_by_s?: number;
   deadline_probability?: number;
-  /** If it asked so many instead; only of GET /v1/jobs/{number}/forecast for sure. */
+  /** Forecasts with other numbers of GPUs; always in GET /v1/jobs/{number}/forecast. */
   with_other_gpus?: WithGpus[];
 }
 
@@ -65,11 +65,11 @@ export interface WithGpus {
   deadline_probability?: number;
 }
 
-/** How fast a job runs with what it holds, by its model: the product of the factors is the rate. */
-export interface Pace {
-  /** That it is taken for. */
+/** Modelled speed of a job with its allocation: the product of the factors is the rate. */
+export interface Speed {
+  /** Speed model used for the job. */
   model: string;
-  /** 1 = with what it asked, on the fewest nodes, alone, without a power limit. */
+  /** 1 = with the requested resources, on the fewest nodes, alone, without a power limit. */
   rate: number;
   gpus: number;
   type: number;
@@ -77,7 +77,7 @@ export interface Pace {
   cpus: number;
   memory: number;
   power: number;
-  /** No factor: the share of its time in which its GPUs are not kept waiting for data. */
+  /** Not a factor: the fraction of the time in which the GPUs do not wait for data. */
   computing: number;
 }
 
@@ -91,7 +91,7 @@ export interface Hold {
 }
 
 export interface Job {
-  /** "17", or "12_3" of a task of an array. */
+  /** "17", or "12_3" for a task of an array. */
   job_id: string;
   number: number;
   state: State;
@@ -134,14 +134,14 @@ export interface Job {
   requeue?: boolean;
   submit_s: number;
   held: boolean;
-  /** When the present run, or wait, began. */
+  /** Start of the current run or wait. */
   since_s: number;
   start_s?: number;
   end_s?: number;
   attained_s: number;
   attempts: number;
   preemptions: number;
-  /** Of its GPUs in all its runs: as the driver told, and by the model where none did. */
+  /** Energy of its GPUs over all runs: measured by the driver, and modelled for the rest. */
   energy_measured_j: number;
   energy_modelled_j: number;
   exit_status?: number;
@@ -149,21 +149,21 @@ export interface Job {
   reason?: string;
   why?: string;
   why_word?: string;
-  /** Among the jobs that wait, from 1. */
+  /** Place in the queue, from 1. */
   place?: number;
-  believed_s?: number;
+  predicted_run_time_s?: number;
   gpu_use?: number;
   steps?: number;
-  /** What it says of its training. */
+  /** Training progress that the job reported. */
   step?: number;
   metric?: number;
   metric_step?: number;
   cpu_use?: number;
   memory_used_gb?: number;
   limits_by?: string;
-  /** Only of GET /v1/jobs/{number}, while it runs and its name is that of a model. */
-  pace?: Pace;
-  /** Where its user attaches to a job that runs on a terminal. */
+  /** Only in GET /v1/jobs/{number}, while the job runs and its model is known. */
+  speed?: Speed;
+  /** Socket of the job's terminal, to which its user can attach. */
   terminal?: string;
   expected?: Expected;
   array?: {number: number; index: number; at_once: number};
@@ -173,7 +173,7 @@ export interface Job {
 export interface Jobs {
   revision: number;
   jobs: Job[];
-  /** More are there: ask for those after (of history: below) this number. */
+  /** There are more jobs: request those after (in the history: below) this number. */
   next?: number;
 }
 
@@ -183,7 +183,7 @@ export interface SweepCount {
   trials: number;
   waiting: number;
   running: number;
-  begun_s: number;
+  first_submit_s: number;
 }
 
 export interface Trial {
@@ -198,7 +198,7 @@ export interface Trial {
 export interface Sweep {
   name: string;
   smaller_is_better: boolean;
-  /** The best first. */
+  /** Best trial first. */
   trials: Trial[];
 }
 
@@ -208,7 +208,7 @@ export interface Note {
   detail?: string;
 }
 
-/** What a job was told when it came. */
+/** A forecast given for a job. */
 export interface Told {
   at_s: number;
   policy: string;
@@ -228,22 +228,22 @@ export interface Moment {
   jobs_waiting: number;
   gpu_use?: number;
   power_w?: number;
-  /** Else by the model; absent where that was not kept. */
+  /** false = by a model; absent if not recorded. */
   power_is_measured?: boolean;
 }
 
-/** A tenant with all below it, or a user, over the time of the dues. */
+/** A tenant with its subtenants, or a user, over the period. */
 export interface Tenant {
-  /** '' = all jobs of no tenant. */
+  /** '' = all jobs without a tenant. */
   name: string;
   parent?: string;
   /** GPUs; a user has none. */
   guarantee?: number;
-  /** GPUs that it may hold at most; missing = it has none. */
+  /** Limit on GPUs; missing = none. */
   limit?: number;
   running: number;
   waiting: number;
-  gpus_held: number;
+  gpus_allocated: number;
   gpus_waiting: number;
   used_gpu_s: number;
   fair_share_gpu_s: number;
@@ -258,15 +258,15 @@ export interface Tenancy {
   from_s: number;
   to_s: number;
   half_life_s: number;
-  /** Whose word the use is. */
-  use_by?: string;
+  /** Source of the usage figures; absent = the service. */
+  usage_source?: string;
   share_error: number;
   jain_fair_share?: number;
   avg_finish_time_ratio?: number;
   unfair_jobs?: number;
   worst?: string;
   worst_fair_share: number;
-  /** A tenant before those below it. */
+  /** A tenant comes before its subtenants. */
   tenants: Tenant[];
   loans: {from: string; to: string; gpu_s: number}[];
 }
@@ -287,15 +287,15 @@ export interface Figures {
   guarantee?: number;
 }
 
-/** The last days as they were, as played under the same policy, and as played under the other. */
+/** What happened, and two simulations of the same jobs. */
 export interface Comparison {
   at_s: number;
   since_s: number;
   policy: string;
   shadow: string;
-  real: Figures;
-  played: Figures;
-  other: Figures;
+  actual: Figures;
+  active_simulated: Figures;
+  shadow_simulated: Figures;
 }
 
 export interface Shadow {
@@ -303,39 +303,39 @@ export interface Shadow {
   comparison?: Comparison;
 }
 
-/** One kind of thing that may be done to the manager whose cluster is steered. */
+/** A kind of change that may be made to the steered workload manager. */
 export interface Lever {
   name: string;
-  /** Dry = only said. */
-  how: 'on' | 'dry' | 'off';
-  /** Why it does nothing although it is on. */
-  rests?: string;
-  wanted: number;
-  /** The first of what is wanted, in words. */
-  next: string[];
+  /** Dry = only reports. */
+  mode: 'on' | 'dry' | 'off';
+  /** Why it is paused although it is on. */
+  paused_reason?: string;
+  changes_due: number;
+  /** The first changes due, in words. */
+  next_changes: string[];
   /** This and the next two since the service started. */
-  done: number;
-  failed: number;
-  refused: number;
+  changes_made: number;
+  changes_failed: number;
+  changes_refused: number;
 }
 
-/** The part that levers are tried on: what is seen there, and the most that is expected. */
+/** The part of the cluster on which levers are tested: what is measured, and the largest expected values. */
 export interface Canary {
   partitions: string[];
-  /** Why nothing is known yet to compare with. */
-  rests?: string;
-  /** Why all was taken back. */
-  retreat?: string;
-  waits: number;
-  ended: number;
+  /** Why there is nothing to compare with yet. */
+  waiting_reason?: string;
+  /** Why all changes were rolled back. */
+  rollback_reason?: string;
+  jobs_waited: number;
+  jobs_ended: number;
   window_s: number;
-  wait_s: number;
-  failed: number;
-  most_wait_s?: number;
-  most_failed?: number;
+  avg_wait_s: number;
+  failed_fraction: number;
+  max_avg_wait_s?: number;
+  max_failed_fraction?: number;
 }
 
-/** What the agent of a node says; pressures are shares of the time. */
+/** The last report of a node's agent; pressures are fractions of the time. */
 export interface Agent {
   node: string;
   load: number;
@@ -344,20 +344,20 @@ export interface Agent {
   io_pressure?: number;
   bandwidth_gbs?: number;
   jobs: number;
-  /** Of them, to fewer cores than they were given. */
-  held: number;
+  /** Jobs limited to fewer cores than Slurm allocated. */
+  jobs_confined: number;
 }
 
 export interface Manager {
   name: string;
   cluster: string;
   version: string;
-  way: string;
+  connection: string;
   /** Why it does not answer. */
-  trouble?: string;
-  excluded: number;
-  round_s: number;
-  news_s: number;
+  error?: string;
+  jobs_excluded: number;
+  decision_s: number;
+  response_s: number;
   changes_per_s: number;
   levers: Lever[];
   canary?: Canary;

@@ -59,7 +59,7 @@ export function sweepFigures(sweep: Sweep): Figure[] {
     },
     {
       id: 'sweep_rungs', title: 'Progress of the trials', source: '', n: last.length,
-      caption: 'One point for each trial, at its last report. Trials that the policy stopped lie at its rungs.',
+      caption: 'One point for each trial, at its last report. Trials that the policy stopped are at its rungs.',
       columns: [text('trial', 'Trial'), text('state', 'State'), number('step', 'Step'), number('metric', 'Metric')],
       data: {trial: last.map((row) => row.trial), state: last.map((row) => row.state), step: last.map((row) => row.step), metric: last.map((row) => row.metric)},
       charts: [chartOf({kind: 'points', x: 'step', y: ['metric'], by: 'state', labels: 'trial', x_scale: 'log'})],

@@ -34,7 +34,7 @@ function All({overview, now}: ViewProps) {
           {sweeps.map((each) => (
             <li key={each.name}>
               <h3><a href={sweepLink(each.name)}>{each.name}</a></h3>
-              <p>{plain(each.trials)} {each.trials === 1 ? 'trial' : 'trials'} of {each.user}, started {clock(each.begun_s, now)}</p>
+              <p>{plain(each.trials)} {each.trials === 1 ? 'trial' : 'trials'} of {each.user}, started {clock(each.first_submit_s, now)}</p>
               <p>{each.running + each.waiting === 0 ? 'finished' : `${plain(each.running)} running, ${plain(each.waiting)} pending`}</p>
             </li>
           ))}

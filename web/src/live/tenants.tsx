@@ -32,7 +32,7 @@ export function TenantsView({overview}: ViewProps) {
         <p class="brief-text">The fair share at any time is {all.by_tenant ? 'a tenant’s guaranteed part of all GPUs' : 'an equal part of all GPUs for each user'}, limited to the GPUs that its jobs
           request, plus a part of what others leave unused. Period: the last {duration(all.to_s - all.from_s)}.</p>
         <div class="scroll" tabIndex={0} role="region" aria-label="Usage against fair share"><Table of={all} /></div>
-        <p class="hint">Weighted usage has a half-life of {duration(all.half_life_s)}{all.use_by ? `, as in ${all.use_by}` : ''}. Policies that are fair over time use it.</p>
+        <p class="hint">Weighted usage has a half-life of {duration(all.half_life_s)}{all.usage_source ? `, as in ${all.usage_source}` : ''}. Policies that are fair over time use it.</p>
       </section>
       {all.loans.length > 0 && (
         <section aria-labelledby="loans-title">
@@ -69,7 +69,7 @@ function Table({of: all}: {of: Tenancy}) {
               <th scope="row" style={{paddingLeft: `${depth.get(each.name) ?? 0}em`}}>{named(each.name)}</th>
               {all.by_tenant && <td class="number">{each.guarantee ? plain(each.guarantee) : '–'}</td>}
               {hasLimits && <td class="number">{each.limit === undefined ? '–' : plain(each.limit)}</td>}
-              <td class="number">{plain(each.gpus_held)}</td><td class="number">{plain(each.gpus_waiting)}</td>
+              <td class="number">{plain(each.gpus_allocated)}</td><td class="number">{plain(each.gpus_waiting)}</td>
               <td class="number">{hours(each.used_gpu_s)}</td><td class="number">{hours(each.fair_share_gpu_s)}</td>
               <td class="number">{part === undefined ? '–' : percent(part)}</td>
               <td class="bar-cell">{part !== undefined && <Meter share={part / kFull} />}</td>

@@ -48,7 +48,7 @@ class JobLine : public JobDemands {
   void rank_by(Make&& make) {
     order_ = make(std::move(order_));
   }
-  /// Tells the order which running jobs may be stopped (Candidate::may_stop); by default none may.
+  /// Sets which running jobs the order may stop (Candidate::may_stop); by default none.
   void let_stop(Stops stops) { stops_ = stops; }
   /// Whether a job has waited for at least the age cap.
   bool is_old(JobId job) const { return cap_ != kNoDuration && is_beyond(cap_, candidate(job)); }

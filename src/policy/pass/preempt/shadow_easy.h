@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Plays policy `easy` beside the real schedule, on nodes of its own, to say how long each job
-/// would have waited under it.
+/// Simulates policy `easy` next to the real schedule, on nodes of its own: how long would each job
+/// have waited under it?
 ///
 /// A job that has ended in the real schedule runs here for as long as it did there, any other for
 /// as long as it is expected to. Jobs run at the speed at which their run times are known, and no
@@ -34,7 +34,7 @@ class ShadowEasy {
   };
   struct Length {
     Duration expected{};
-    Duration most{};  ///< That `easy` reserves for, at least `expected`.
+    Duration most{};  ///< Reserved by `easy`, at least `expected`.
   };
 
   explicit ShadowEasy(const View& view);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Running jobs of one virtual cluster that may be stopped, by the worth of what they do.
+/// Running jobs of one virtual cluster that may be stopped, by the value of their work.
 ///
 /// A stop costs a restart and, on average, half of the work between two checkpoints. So a job
 /// counts here with its rank less that GPU time, in GPU-seconds, the unit of order `index`. It
@@ -41,7 +41,7 @@ class Stoppable {
   bool review();
   /// Brings the rank of a job up to date.
   void rank_again(JobId job);
-  /// Returns when review() is to be called next; kNever = not without another event.
+  /// Returns when review() must be called next; kNever = not without another event.
   Time next_review() const { return jumps_.empty() ? kNever : jumps_.top().at; }
 
   /// Returns whether a job that holds GPUs here would give way to the waiting job of `key`.

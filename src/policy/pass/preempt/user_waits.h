@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How long each user's jobs have waited in all, beside what they would have waited under EASY. A
+/// How long each user's jobs have waited in all, and how long they would have under EASY. A
 /// job counts once the latter is known.
 ///
 /// A user with few jobs, all of them large, gains nothing from short jobs that go first. So the
@@ -22,7 +22,7 @@ class UserWaits {
  public:
   explicit UserWaits(Duration grace) : grace_(grace) {}
 
-  /// One more job of the user would have waited so long under EASY.
+  /// Adds the wait that a job of the user would have had under EASY.
   void would_have_waited(NameId user, Duration wait) {
     Waits& waits = of(user);
     waits.allowed += std::max(wait, Duration{0});
@@ -30,7 +30,7 @@ class UserWaits {
   }
   void waited(NameId user, Duration wait) { of(user).real += wait; }
 
-  /// Returns for how much longer the jobs of a user of would_have_waited() may wait, all together.
+  /// Returns how much longer the jobs of a user may wait in total; after would_have_waited() only.
   /// Negative if they have waited for too long.
   Duration left(NameId user) const {
     const Waits& waits = users_[index(user)];

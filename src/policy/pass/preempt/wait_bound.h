@@ -2,10 +2,10 @@
 
 /// \file
 /// A bound on the wait of each job: `factor` times its wait under EASY, plus `grace`. A job that
-/// has waited for so long is overdue and goes before all others, the one that became overdue first
-/// at the head. So is a job whose user's jobs have waited for too long in all (user_waits.h); that
-/// is looked at when the wait of the job under EASY becomes known, and when the job was to be
-/// overdue as things were then.
+/// has waited longer is overdue and goes before all others, the one that became overdue first
+/// at the head. A job is overdue, too, if its user's jobs have waited too long in total
+/// (user_waits.h). This is checked when the wait of the job under EASY becomes known, and again at
+/// the time at which the job would be overdue according to that check.
 ///
 /// Source   ours. Talby & Feitelson, IPPS'99 (slack-based backfilling) bound the delay of a job
 ///          against its reservation; here the yardstick is EASY.
@@ -29,14 +29,14 @@ class WaitBound {
       : factor_(factor), grace_(grace), users_(user_grace) {}
 
   void arrived(Desk& desk, JobId job);
-  /// Tells of a job that runs already: it does so under EASY, too.
+  /// Adds a job that runs already: it does so under EASY, too.
   void adopted(Desk& desk, JobId job);
   /// A job starts now; it may have run before.
   void started(Desk& desk, JobId job);
   void ended(Desk& desk, JobId job);
   void withdrawn(Desk& desk, JobId job);
   void capacity_changed(Desk& desk);
-  /// Calls `known(job, at)` for each job whose wait under EASY has become known up to now: it is to
+  /// Calls `known(job, at)` for each job whose wait under EASY has become known up to now: it must
   /// be ranked again at that time, when it may be overdue.
   void advance(Desk& desk, const std::function<void(JobId, Time)>& known);
 

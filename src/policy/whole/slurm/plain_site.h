@@ -22,9 +22,9 @@ class PlainRequests {
  public:
   PlainRequests(const cluster::Cluster& cluster, const slurmctld::NodeTable& table);
 
-  /// Returns what a job with `demand` would ask of sbatch in a virtual cluster:
+  /// Returns the sbatch request of a job with `demand` in a virtual cluster:
   ///
-  /// - so many nodes with an equal number of GPUs each (-N, --gpus-per-node), if it asks for nodes;
+  /// - its number of nodes with equally many GPUs each (-N, --gpus-per-node), if it requests nodes;
   /// - one node, if that can hold it (-N1 --gpus-per-node);
   /// - a task for each GPU otherwise (-n, --gpus-per-task=1);
   /// - a CPU job: its tasks (-n, -c).
