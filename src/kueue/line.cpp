@@ -40,11 +40,9 @@ void Line::set_aside(Workload& workload, bool takes_its_shape) {
   if (!takes_its_shape || !sets_shapes_aside_) return;
   const Shape shape = workload.shape();
   shapes_aside_.insert(shape);
-  // Workloads of a shape have a rank, so they are neighbours in the heap.
-  const auto of_rank = [&](const Workload* each) { return each->rank == shape.rank; };
-  auto at = std::partition_point(heap_.begin(), heap_.end(),
-                                 [&](const Workload* each) { return each->rank > shape.rank; });
-  while (at != heap_.end() && of_rank(*at)) {
+  // Workloads of a shape have the same rank, so they are neighbours in the heap.
+  auto at = heap_.lower_bound(shape);
+  while (at != heap_.end() && (*at)->rank == shape.rank) {
     if ((*at)->shape() == shape) {
       aside_.insert(*at);
       at = heap_.erase(at);

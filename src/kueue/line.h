@@ -50,6 +50,7 @@ class Line {
   struct Order {
     using is_transparent = void;
     bool operator()(const Workload* a, const Workload* b) const;
+    bool operator()(const Workload* a, const Shape& b) const { return a->rank > b.rank; }
   };
   bool is_strict_;
   bool sets_shapes_aside_;

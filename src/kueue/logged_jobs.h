@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Jobs of a log as workloads: their queue, and what they ask for.
+/// Jobs of a log as workloads: their queue, and their requests.
 #pragma once
 
 #include <cstdint>
@@ -33,14 +33,14 @@ Result<std::vector<std::string>> notes_on_jobs(const Objects& objects, const tra
 /// otherwise all.
 std::uint64_t types_of(const Flavor& flavor, const std::vector<std::string>& types);
 
-/// The resources of each queue that jobs of a log ask for: GPUs, cores and memory.
+/// The resources of each queue that jobs of a log request: GPUs, cores and memory.
 class Resources {
  public:
   Resources() = default;
   explicit Resources(const Setup& setup);
 
-  /// Returns what a job asks of a queue. Cores and memory count where the queue has quotas of them
-  /// and the job's are known.
+  /// Returns the requests of a job in a queue. Cores and memory count where the queue has quotas of
+  /// them and the job's are known.
   std::map<std::string, Amount> requests(std::size_t queue, std::int64_t gpus,
                                          std::int64_t cpu_milli, std::int64_t memory_mb) const;
   /// Whether a queue has a quota of GPUs.

@@ -18,12 +18,12 @@ namespace almanac::kueue {
 
 struct Objects {
   Setup setup{};
-  /// What the objects ask for and Kueue's scheduler here does not do, a sentence each.
+  /// Fields that have a value and no effect here, a sentence each.
   std::vector<std::string> not_modelled{};
 };
 
 /// Reads a list of objects, or one object. Kinds other than ResourceFlavor, Cohort and ClusterQueue
-/// are passed over. Whether fair sharing is on is told by no object: Setup::is_fair stays false.
+/// are passed over. No object says whether fair sharing is on: Setup::is_fair stays false.
 /// Error: no JSON, no ClusterQueue, a value that Kueue would refuse, or check_setup().
 Result<Objects> parse_objects(std::string_view json);
 /// Reads a file; errors have its name. Also .gz and .zst.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Flavors, cohorts and queues as their Kubernetes objects declare them, apart from what no object
-/// tells: Kueue's own configuration.
+/// Flavors, cohorts and queues as their Kubernetes objects declare them, and the parts of
+/// Kueue's own configuration that no object shows.
 ///
 /// Source   Kueue v0.19, API v1beta2: ResourceFlavor, Cohort, ClusterQueue.
 /// Differs  Topologies, admission checks, usage-based sharing of LocalQueues and elastic slices are
@@ -77,7 +77,7 @@ enum class Fungibility : std::uint8_t {
 
 struct ClusterQueue {
   std::string name{};
-  std::string cohort{};  ///< "" = it shares with nobody. A cohort exists once a queue names it.
+  std::string cohort{};  ///< "" = it borrows from no queue. A cohort exists once a queue names it.
   std::vector<ResourceGroup> groups{};
   double weight = 1;        ///< Of fair sharing; 0 = after all others once it borrows.
   bool is_strict = false;   ///< StrictFIFO: the first workload blocks those behind it.

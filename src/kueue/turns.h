@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Whose turn it is to be preempted under fair sharing: the queue whose share is the largest,
+/// The queue that gives up a workload next under fair sharing: the one whose share is the largest,
 /// searched from the root down.
 ///
 /// Source   Kueue v0.19, pkg/scheduler/preemption/fairsharing: ordering.go, target.go.

@@ -21,8 +21,8 @@ namespace almanac::kueue {
 
 /// How well a want fits a flavor. The order is Kueue's.
 enum class Fit : std::uint8_t {
-  none,           ///< Not even in an empty cluster, or it may preempt nobody.
-  no_candidates,  ///< It would have to preempt, and finds nobody.
+  none,           ///< Not even in an empty cluster, or it may preempt no workload.
+  no_candidates,  ///< It would have to preempt, and finds no candidate.
   preempt,        ///< It preempts workloads of its own queue.
   reclaim,        ///< It preempts workloads of other queues only.
   now,
@@ -124,7 +124,7 @@ struct World {
 
   /// Resolves the names of a workload. Error: its queue is unknown.
   Result<Workload> resolve(Submission submission);
-  /// Returns the wants of each pod set for so many pods.
+  /// Returns the requests of `count` pods.
   static std::vector<std::pair<ResourceAt, Amount>> wants_of(const Pods& pods, int count);
 
   /// Takes a running workload out for a trial, its quota included, and back.

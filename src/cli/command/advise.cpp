@@ -42,7 +42,7 @@ namespace {
 
 using advice::Advice;
 
-constexpr const char* kReportKind = "advice";
+constexpr const char* kAdviceKind = "advice";
 constexpr const char* kAll = "all";
 
 struct AdviseOptions {
@@ -189,7 +189,7 @@ Result<int> advise(const AdviseOptions& options, const std::vector<std::string>&
   auto question = question_of(options, *subject, std::move(*policies));
   if (!question) return tl::unexpected(question.error());
   if (!options.out.empty()) {
-    auto opened = report::open_document_directory(options.out, kReportKind);
+    auto opened = report::open_document_directory(options.out, kAdviceKind);
     if (!opened) return tl::unexpected(opened.error());
   }
   advice::Progress progress(simulations(*question, *subject));

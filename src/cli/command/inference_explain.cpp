@@ -53,9 +53,9 @@ Result<int> explain_request(const InferenceOptions& options, const RequestExplai
   const inference::Request& request = told->requests[id];
   const inference::Outcome& outcome = fleet->played.outcomes[id];
   const inference::Loss loss = inference::loss_of(request, outcome, told->objective);
-  const bool has_objective =
-      told->objective.first_token != kNever || told->objective.per_token != kNever ||
-      told->objective.end_to_end != kNever;
+  const bool has_objective = told->objective.first_token != kNever ||
+                             told->objective.per_token != kNever ||
+                             told->objective.end_to_end != kNever;
   const std::string slo = loss != inference::Loss::none
                               ? fmt::format("missed: {}", inference::to_string(loss))
                               : std::string(has_objective ? "met" : "none given");
