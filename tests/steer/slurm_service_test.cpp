@@ -12,7 +12,6 @@
 #include <fstream>
 #include <functional>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
@@ -311,23 +310,6 @@ TEST_F(SlurmServiceTest, KeepsWhatHasEndedAndLearnsFromIt) {
   EXPECT_EQ(ended->back().attained, 1h);
   EXPECT_EQ(service_->counters().ended, 3U);
   EXPECT_TRUE(service_->overview().warnings.empty());
-}
-
-TEST_F(SlurmServiceTest, CountsTheWaitsOfJobsThatStart) {
-  open(Switch::off);
-  settle();
-  EXPECT_TRUE(service_->counters().waits.by_user().empty())
-      << "two jobs started before the service did";
-  slurm_.pass(61min);
-  settle();
-  const service::Waits waits = service_->counters().waits;
-  ASSERT_EQ(waits.by_place().count({"v", "5-8"}), 1U);
-  const service::WaitHistogram& ann = waits.by_user().at("ann");
-  const std::uint64_t jobs =
-      std::accumulate(ann.counts.begin(), ann.counts.end(), std::uint64_t{0});
-  EXPECT_GT(jobs, 0U);
-  EXPECT_GT(ann.sum_s, 59.0 * 60 * static_cast<double>(jobs)) << "about an hour each";
-  EXPECT_LT(ann.sum_s, 62.0 * 60 * static_cast<double>(jobs));
 }
 
 TEST_F(SlurmServiceTest, LetsUsersChangeTheirOwnJobsOnly) {
