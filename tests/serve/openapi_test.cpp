@@ -108,7 +108,8 @@ TEST_F(OpenApiTest, SaysWhatAnswersLookLike) {
 
 /// Names of the properties of a schema, and of those within it, that have no description.
 void find_undescribed(const json& schema, const std::string& at, std::vector<std::string>& found) {
-  for (const auto& [name, each] : schema.value("properties", json::object()).items()) {
+  const json properties = schema.value("properties", json::object());
+  for (const auto& [name, each] : properties.items()) {
     const std::string path = at + "." + name;
     if (!each.contains("$ref") && each.value("description", "").empty()) found.push_back(path);
     find_undescribed(each, path, found);
