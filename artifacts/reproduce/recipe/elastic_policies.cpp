@@ -31,13 +31,14 @@ struct Pair {
   const char* ours;
   const char* published;
 };
-constexpr std::array<Pair, 7> kPairs{{{"tiresias:57600", "tiresias"},
+constexpr std::array<Pair, 8> kPairs{{{"tiresias:57600", "tiresias"},
                                       {"optimus", "optimus"},
                                       {"pollux", "pollux"},
                                       {"sia", "pollux"},
                                       {"ffdl", "pollux"},
                                       {"elastic_tiresias", "pollux"},
-                                      {"hasten", "pollux"}}};
+                                      {"hasten", "pollux"},
+                                      {"almanac+preempt:all", "pollux"}}};
 constexpr elastic::TickOptions kPublished{};
 
 /// Seconds from submission to end of each job, in order.
