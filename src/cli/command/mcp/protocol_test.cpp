@@ -187,6 +187,15 @@ TEST_F(McpSession, RefusesMessagesThatAreNoRequests) {
   EXPECT_FALSE(answer_to("not JSON").contains("id"));
 }
 
+// The JSON library would exhaust the stack.
+TEST_F(McpSession, RefusesDeepNesting) {
+  const std::string deep = std::string(400'000, '[') + std::string(400'000, ']');
+  const Json answer =
+      answer_to(R"({"jsonrpc":"2.0","id":1,"method":"ping","params":)" + deep + "}");
+  EXPECT_THAT(answer.at("error").at("message").get<std::string>(),
+              HasSubstr("nested more than 32 levels deep"));
+}
+
 TEST_F(McpSession, IsSilentOnNotificationsAndAnswers) {
   initialize();
   EXPECT_THAT(
