@@ -182,7 +182,7 @@ TEST_F(McpSession, RefusesMessagesThatAreNoRequests) {
   EXPECT_EQ(error_code(R"({"jsonrpc":"2.0","id":1,"method":"resources/list"})"), -32601);
   EXPECT_EQ(error_code(call(1, "nothing")), -32602);
   EXPECT_EQ(error_code(call(1, "double", "[]")), -32602);
-  EXPECT_EQ(error_code(std::string(kLongestLine, '[')), -32700);
+  EXPECT_EQ(error_code(std::string(kLongestLine, '[')), -32600);
   // An error without a known id has none.
   EXPECT_FALSE(answer_to("not JSON").contains("id"));
 }
