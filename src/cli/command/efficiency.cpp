@@ -343,7 +343,7 @@ void register_efficiency(Program& program) {
   options->list.add_to(command);
   add_example(command, "almanac efficiency 17");
   add_example(command, "almanac efficiency week.txt --user ann");
-  add_example(command, "almanac efficiency week.txt --jobs --sort -energy_kwh -o wide");
+  add_example(command, "almanac efficiency week.txt --jobs --sort=-energy_kwh -o wide");
   add_example(command, "almanac efficiency week.txt --alerts");
   add_example(command, "almanac efficiency --sizes --core-hour 0.05");
   add_example(command,
