@@ -156,7 +156,9 @@ const BadlySet kSites[] = {
     {"LowQosLimit", kAge, "", "gres/gpu=2", "", within_the_cluster, "qos.normal.MaxTRESPU"},
     {"TinyWindow", "PriorityWeightAge=1000\nSchedulerParameters=bf_window=10\n", "", "", "",
      wide_in_a_stream, "bf_window"},
-    {"ShortMaxTime", kAge, "MaxTime=1-0", "", "", some_with_long_limits, "partition.gpu.MaxTime"},
+    // Not named: the log does not show that such jobs never started, so their limits count as
+    // MaxTime.
+    {"ShortMaxTime", kAge, "MaxTime=1-0", "", "", some_with_long_limits, ""},
     {"TinyQueueDepth",
      "PriorityWeightAge=1000\n"
      "SchedulerParameters=default_queue_depth=1\n",

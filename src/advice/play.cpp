@@ -122,7 +122,7 @@ std::optional<std::vector<Lived>> Play::under(const policy::Composition& composi
       composition,
       schedule::PlayedHost{.estimator = taught(composition),
                            .past_use = past_use_,
-                           .site = {.description = described, .names = &log_.names}},
+                           .site = {.description = described, .names = &log_.names, .queues = {}}},
       rules);
   const sim::Options options{
       .policy = composition.name,

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <string>
 #include <utility>
 
 #include <sys/stat.h>
@@ -14,15 +16,29 @@
 extern char** environ;
 
 namespace almanac::cli {
+namespace {
+
+/// Changes nothing where the kernel says it (Linux 4.7): other threads may create files meanwhile.
+std::int32_t umask_now() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    if (word == "Umask:" && status >> word) {
+      return static_cast<std::int32_t>(std::stol(word, nullptr, 8));
+    }
+  }
+  const mode_t umask = ::umask(0);
+  ::umask(umask);
+  return static_cast<std::int32_t>(umask);
+}
+
+}  // namespace
 
 Result<store::Submission> base_submission() {
   store::Submission base;
   std::error_code failed;
   base.directory = std::filesystem::current_path(failed);
   if (failed) return fail(Code::unavailable, "the working directory no longer exists");
-  const mode_t umask = ::umask(0);
-  ::umask(umask);
-  base.umask = static_cast<std::int32_t>(umask);
+  base.umask = umask_now();
   base.resource_limits = process::resource_limits();
   for (char** each = environ; *each != nullptr; ++each) base.environment.emplace_back(*each);
   return base;

@@ -79,12 +79,11 @@ Result<std::unique_ptr<policy::Policy>> make_policy(
         policy::registry().placements.make(run.composition.placement, policy::Host{}),
         believes ? std::move(*estimator) : nullptr);
   }
-  return schedule::make_policy(run.composition,
-                               schedule::SimulatedHost{.estimator = std::move(*estimator),
-                                                       .binds = run.binds,
-                                                       .learns_types = run.learns_types,
-                                                       .site = {run.site, &trace.names},
-                                                       .queues = run.queues});
+  return schedule::make_policy(
+      run.composition, schedule::SimulatedHost{.estimator = std::move(*estimator),
+                                               .binds = run.binds,
+                                               .learns_types = run.learns_types,
+                                               .site = {run.site, &trace.names, run.queues}});
 }
 
 }  // namespace almanac::experiment

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "experiment/run_directory.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <system_error>
 
 #include <fcntl.h>
@@ -150,29 +152,55 @@ Json configuration(const Prepared& prepared) {
   Json policies = Json::array();
   for (const Prepared::Run& run : prepared.runs) policies.push_back(to_object(run));
   const Experiment& given = prepared.experiment;
-  return {{"trace", given.trace},
-          {"format", given.reading.format},
-          {"column_map", given.reading.column_map},
-          {"time_zone", given.reading.time_zone},
-          {"lenient", given.reading.lenient},
-          {"cluster", given.cluster},
-          {"policy", given.policies},
-          {"profile", given.profile},
-          {"power", given.power},
-          {"power_model", to_object(prepared.power)},
-          {"speed", given.speed},
-          {"believed_speed", given.believed_speed},
-          {"elastic", given.elastic},
-          {"elastic_applications", prepared.elastic_digest},
-          {"speed_models", prepared.catalogue},
-          {"incidents", given.incidents},
-          {"warm_up_s", seconds(given.warm_up)},
-          {"model", given.model},
-          {"restart", to_object(given.restart)},
-          {"seed", given.seed},
-          {"load", given.load},
-          {"timeline_interval_s", seconds(given.timeline_interval)},
-          {"resolved_policies", policies}};
+  Json made{{"trace", given.trace},
+            {"format", given.reading.format},
+            {"column_map", given.reading.column_map},
+            {"time_zone", given.reading.time_zone},
+            {"lenient", given.reading.lenient},
+            {"cluster", given.cluster},
+            {"policy", given.policies},
+            {"profile", given.profile},
+            {"power", given.power},
+            {"power_model", to_object(prepared.power)},
+            {"speed", given.speed},
+            {"believed_speed", given.believed_speed},
+            {"elastic", given.elastic},
+            {"elastic_applications", prepared.elastic_digest},
+            {"speed_models", prepared.catalogue},
+            {"incidents", given.incidents},
+            {"warm_up_s", seconds(given.warm_up)},
+            {"model", given.model},
+            {"restart", to_object(given.restart)},
+            {"seed", given.seed},
+            {"load", given.load},
+            {"timeline_interval_s", seconds(given.timeline_interval)},
+            {"resolved_policies", policies}};
+  if (!given.queues.empty()) made["queues"] = given.queues;
+  return made;
+}
+
+/// Digest of a file, or of all files in a folder and of their names; "" for what cannot be read.
+std::string digest_of(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) {
+    const Result<std::string> text = table::read_file(path.string());
+    return text ? table::sha256(*text) : "";
+  }
+  std::map<std::string, std::string> files;
+  for (const auto& entry : fs::directory_iterator(path, error)) {
+    if (entry.is_regular_file(error)) {
+      files.emplace(entry.path().filename(), digest_of(entry.path()));
+    }
+  }
+  return table::sha256(Json(files).dump());
+}
+
+/// What policies read of a Slurm site: the folder, or slurm.conf and the files beside it.
+std::string digest_of_site(const std::string& cluster) {
+  std::error_code error;
+  if (fs::is_directory(cluster, error)) return digest_of(cluster);
+  const fs::path folder = fs::path(cluster).parent_path();
+  return digest_of(folder.empty() ? "." : folder);
 }
 
 Duration duration_in(const Json& object, const char* key) {
@@ -255,6 +283,11 @@ std::string configuration_hash(const Prepared& prepared) {
   decided["model"] = prepared.model ? prepared.model->sha256 : "";
   decided["cluster"] = cluster::to_toml(prepared.cluster);
   decided.erase("timeline_interval_s");
+  // Only where there are any: other configurations keep the hashes that they had.
+  if (decided.contains("queues")) decided["queues"] = digest_of(prepared.experiment.queues);
+  const bool has_site = std::any_of(prepared.runs.begin(), prepared.runs.end(),
+                                    [](const Prepared::Run& run) { return run.site != nullptr; });
+  if (has_site) decided["site"] = digest_of_site(prepared.experiment.cluster);
   return table::sha256(decided.dump()).substr(0, 16);
 }
 
@@ -296,6 +329,7 @@ Result<RunRecord> read_run(const std::string& path) {
     e.reading.time_zone = c.value("time_zone", "");
     e.reading.lenient = c.at("lenient");
     e.cluster = c.at("cluster");
+    e.queues = c.value("queues", "");
     e.policies = c.at("policy").get<std::vector<std::string>>();
     e.profile = c.at("profile");
     e.power = c.at("power");

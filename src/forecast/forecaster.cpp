@@ -90,7 +90,8 @@ Result<std::vector<Told>> tell(const experiment::Prepared& prepared, std::size_t
                         .cluster = prepared.cluster,
                         .composition = composition,
                         .options = playing,
-                        .site = prepared.runs[run].site};
+                        .site = prepared.runs[run].site,
+                        .queues = prepared.runs[run].queues};
   Forecaster forecaster(setting, predict::make_learned(prepared.trace.names, prepared.model),
                         std::move(*own), std::move(asked), options);
   auto policy = experiment::make_policy(prepared.runs[run], prepared.trace, prepared.model);

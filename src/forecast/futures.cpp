@@ -105,7 +105,7 @@ class Player {
         setting_.composition,
         schedule::PlayedHost{.estimator = std::make_unique<TellingEstimator>(std::move(told)),
                              .past_use = present_.past_use,
-                             .site = {setting_.site, &setting_.trace.names}},
+                             .site = {setting_.site, &setting_.trace.names, setting_.queues}},
         {.age_cap = setting_.age_cap,
          .is_kept = [this](JobId job) { return setting_.kept.contains(job); }});
     return sim::simulate(setting_.trace, setting_.cluster, *policy, options_);

@@ -27,6 +27,9 @@
 #include "sim/simulation.h"
 #include "trace/trace.h"
 
+namespace almanac::kueue {
+struct Objects;
+}
 namespace almanac::site {
 struct Site;
 }
@@ -55,8 +58,9 @@ struct Setting {
   /// Jobs of services, from which no policy takes anything (policy::Keeping). Their end is
   /// predicted like that of any other job.
   std::unordered_set<JobId> kept{};
-  Duration age_cap = kNoDuration;            ///< See policy::age_capped().
-  std::shared_ptr<const site::Site> site{};  ///< See policy::KnownSite; null for none.
+  Duration age_cap = kNoDuration;                  ///< See policy::age_capped().
+  std::shared_ptr<const site::Site> site{};        ///< See policy::KnownSite; null for none.
+  std::shared_ptr<const kueue::Objects> queues{};  ///< Likewise.
 };
 
 /// Time never comes for a job that does not start, or end.

@@ -38,6 +38,21 @@ bool is_gpu(std::string_view resource) {
   return resource.size() > 4 && resource.substr(resource.size() - 4) == "/gpu";
 }
 
+/// "nvidia.com/gpu and amd.com/gpu"; "" = at most one.
+std::string two_kinds_of_gpus(const ClusterQueue& queue) {
+  std::string first;
+  for (const ResourceGroup& group : queue.groups) {
+    for (const FlavorQuotas& flavor : group.flavors) {
+      for (const auto& [resource, quota] : flavor.resources) {
+        if (!is_gpu(resource) || resource == first) continue;
+        if (!first.empty()) return fmt::format("{} and {}", first, resource);
+        first = resource;
+      }
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 std::optional<std::size_t> queue_of(const Setup& setup, const trace::Request& request,
@@ -59,11 +74,24 @@ Result<std::vector<std::string>> notes_on_jobs(const Objects& objects, const tra
   const Setup& setup = objects.setup;
   const Resources resources(setup);
   std::vector<std::string> notes = objects.not_modelled;
+  const QuotaTree tree(setup);
+  for (const ClusterQueue& queue : setup.queues) {
+    if (const auto two = two_kinds_of_gpus(queue); !two.empty()) {
+      return fail(Code::unsupported, fmt::format("queue {} has quotas of {}", queue.name, two), {},
+                  "give each kind of GPUs a queue of its own");
+    }
+  }
+  std::size_t too_large = 0;
+  std::size_t stopped = 0;
   std::size_t lost = 0;
   std::string first;
   for (const trace::Job& job : trace.jobs) {
     const auto queue = queue_of(setup, job.request, trace.names);
-    if (queue && (job.request.gpus == 0 || resources.has_gpus(*queue))) continue;
+    if (queue && setup.queues[*queue].is_stopped) ++stopped;
+    if (queue && (job.request.gpus == 0 || resources.has_gpus(*queue))) {
+      if (job.request.gpus > resources.most_gpus(tree, *queue)) ++too_large;
+      continue;
+    }
     if (queue) {
       return fail(Code::invalid,
                   fmt::format("queue {} has no quota of GPUs, but its jobs request some",
@@ -82,6 +110,18 @@ Result<std::vector<std::string>> notes_on_jobs(const Objects& objects, const tra
                 "name the ClusterQueues as the log's virtual clusters, partitions, accounts or "
                 "users");
   }
+  if (too_large > 0) {
+    notes.push_back(fmt::format(
+        "{} jobs request more GPUs than their ClusterQueue can ever have, and never start under "
+        "policy kueue",
+        too_large));
+  }
+  if (stopped > 0) {
+    notes.push_back(
+        fmt::format("{} jobs are of stopped ClusterQueues (stopPolicy), and never start "
+                    "under policy kueue",
+                    stopped));
+  }
   return notes;
 }
 
@@ -97,7 +137,7 @@ std::uint64_t types_of(const Flavor& flavor, const std::vector<std::string>& typ
   return made != 0 ? made : ~std::uint64_t{0};
 }
 
-Resources::Resources(const Setup& setup) {
+Resources::Resources(const Setup& setup) : num_flavors_(setup.flavors.size()) {
   for (const ClusterQueue& queue : setup.queues) {
     Of& of = of_.emplace_back();
     for (const ResourceGroup& group : queue.groups) {
@@ -110,6 +150,16 @@ Resources::Resources(const Setup& setup) {
       }
     }
   }
+}
+
+Amount Resources::most_gpus(const QuotaTree& tree, std::size_t queue) const {
+  const ResourceAt gpu = tree.resource(of_[queue].gpu);
+  if (gpu == tree.num_resources()) return 0;
+  Amount most = 0;
+  for (FlavorAt flavor = 0; flavor < num_flavors_; ++flavor) {
+    most = std::max(most, tree.most(static_cast<NodeAt>(queue), tree.slot(flavor, gpu)));
+  }
+  return most;
 }
 
 std::map<std::string, Amount> Resources::requests(std::size_t queue, std::int64_t gpus,

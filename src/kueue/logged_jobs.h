@@ -13,6 +13,7 @@
 
 #include "base/names.h"
 #include "base/result.h"
+#include "kueue/quota_tree.h"
 #include "kueue/read.h"
 #include "kueue/setup.h"
 #include "trace/trace.h"
@@ -25,7 +26,7 @@ std::optional<std::size_t> queue_of(const Setup& setup, const trace::Request& re
                                     const Names& names);
 
 /// Returns what is assumed of the jobs of a log, a sentence each. Error: a job belongs to no queue,
-/// or no queue has a quota of GPUs.
+/// its queue has no quota of GPUs, or a queue has quotas of two kinds of GPUs.
 Result<std::vector<std::string>> notes_on_jobs(const Objects& objects, const trace::Trace& trace);
 
 /// Returns the GPU types that a flavor stands for, as bits of `types`: those that its name or the
@@ -43,6 +44,8 @@ class Resources {
   /// them and the job's are known.
   std::map<std::string, Amount> requests(std::size_t queue, std::int64_t gpus,
                                          std::int64_t cpu_milli, std::int64_t memory_mb) const;
+  /// Returns the most GPUs of one flavor that a queue could use if nothing ran.
+  Amount most_gpus(const QuotaTree& tree, std::size_t queue) const;
   /// Whether a queue has a quota of GPUs.
   bool has_gpus(std::size_t queue) const { return !of_[queue].gpu.empty(); }
 
@@ -52,6 +55,7 @@ class Resources {
     bool has_cpu = false;
     bool has_memory = false;
   };
+  std::size_t num_flavors_ = 0;
   std::vector<Of> of_{};  ///< By queue.
 };
 

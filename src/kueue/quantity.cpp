@@ -24,7 +24,7 @@ constexpr std::array kSuffixes{Suffix{"Ki", 0, 10}, Suffix{"Mi", 0, 20}, Suffix{
 
 __extension__ using Wide = unsigned __int128;
 
-constexpr Wide kLargest = Wide{1} << 62U;
+constexpr Wide kLargest = Wide{1} << 56U;
 constexpr std::size_t kMostDigits = 18;
 
 bool is_digit(char sign) { return sign >= '0' && sign <= '9'; }

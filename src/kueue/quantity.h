@@ -14,8 +14,11 @@ namespace almanac::kueue {
 /// Whole units of a resource: GPUs, bytes, pods; thousandths of a core for "cpu".
 using Amount = std::int64_t;
 
+/// Amounts are at most this, so that sums of some do not overflow.
+inline constexpr Amount kMostAmount = Amount{1} << 60U;
+
 /// Reads "8", "1500m", "0.5", "1e3", "64Gi", "2k". Rounds up to whole units, as Kueue does. Error:
-/// `text` is no quantity, is negative, or exceeds 2^62.
+/// `text` is no quantity, is negative, or exceeds 2^56.
 ///
 /// Source   Kubernetes, apimachinery resource.Quantity (suffixes n u m k M G T P E, Ki to Ei,
 ///          exponents); Kueue, resources.ResourceValue() (cores in thousandths).

@@ -212,10 +212,12 @@ class Reader {
       note_others(place, spec, {"parentName", "parent", "resourceGroups", "fairSharing"});
     } else {
       read_queue(name, spec);
-      note_others(
-          place, spec,
-          {"cohortName", "cohort", "resourceGroups", "queueingStrategy", "namespaceSelector",
-           "flavorFungibility", "preemption", "fairSharing", "stopPolicy"});
+      note_others(place, spec,
+                  {"cohortName", "cohort", "resourceGroups", "queueingStrategy",
+                   "flavorFungibility", "preemption", "fairSharing", "stopPolicy"});
+      if (spec.text("stopPolicy") == "HoldAndDrain") {
+        objects_.not_modelled.push_back(place + ": stopPolicy HoldAndDrain is simulated as Hold");
+      }
     }
   }
 

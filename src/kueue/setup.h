@@ -109,7 +109,8 @@ struct PodSet {
   std::map<std::string, Amount> requests{};  ///< Of one pod.
   std::map<std::string, std::string> selector{};
   std::vector<Toleration> tolerations{};
-  std::vector<std::string> flavors{};  ///< Only these (required node affinity); empty = any.
+  /// Only these (required node affinity); nothing = any.
+  std::optional<std::vector<std::string>> flavors{};
 };
 
 /// A workload as it is submitted.

@@ -23,8 +23,9 @@ std::string text_of(const std::vector<PodSet>& pod_sets) {
   for (const PodSet& each : pod_sets) {
     put(each.name);
     put(fmt::format("{} {} {} {} {} {}", each.count, each.min_count, each.requests.size(),
-                    each.selector.size(), each.tolerations.size(), each.flavors.size()));
-    for (const std::string& flavor : each.flavors) put(flavor);
+                    each.selector.size(), each.tolerations.size(), each.flavors.has_value()));
+    for (const std::string& flavor : each.flavors.value_or(std::vector<std::string>())) put(flavor);
+    put("");
     for (const auto& [resource, amount] : each.requests) {
       put(resource);
       put(fmt::format("{}", amount));
@@ -43,18 +44,55 @@ std::string text_of(const std::vector<PodSet>& pod_sets) {
   return made;
 }
 
+/// A flavor and a resource belong to one group of a queue, and a flavor is in it once.
 Result<void> check_groups(const std::vector<ResourceGroup>& groups, std::string_view of,
                           const std::set<std::string>& flavors) {
+  std::set<std::string> used_flavors;
+  std::set<std::string> used_resources;
   for (const ResourceGroup& group : groups) {
     for (const FlavorQuotas& flavor : group.flavors) {
       if (!flavors.contains(flavor.flavor)) {
         return fail(Code::not_found,
-                    fmt::format("{}: flavor '{}' is not declared", of, flavor.flavor));
+                    fmt::format("{}: flavor '{}' is not declared", of, flavor.flavor), {},
+                    "save resourceflavors too");
+      }
+      if (!used_flavors.insert(flavor.flavor).second) {
+        return fail(Code::invalid,
+                    fmt::format("{}: flavor '{}' is listed twice", of, flavor.flavor));
+      }
+    }
+    if (group.flavors.empty()) continue;
+    for (const auto& [resource, quota] : group.flavors.front().resources) {
+      if (!used_resources.insert(resource).second) {
+        return fail(Code::invalid, fmt::format("{}: resource '{}' is in two groups", of, resource));
       }
     }
   }
   return {};
 }
+
+/// Sums of quotas must not overflow.
+class Totals {
+ public:
+  Result<void> add(const std::vector<ResourceGroup>& groups) {
+    for (const ResourceGroup& group : groups) {
+      for (const FlavorQuotas& flavor : group.flavors) {
+        for (const auto& [resource, quota] : flavor.resources) {
+          Amount& total = totals_[resource];
+          total += quota.nominal + quota.borrowing_limit.value_or(0);
+          if (total > kMostAmount) {
+            return fail(Code::invalid,
+                        fmt::format("the quotas of {} add up to more than 2^60", resource));
+          }
+        }
+      }
+    }
+    return {};
+  }
+
+ private:
+  std::map<std::string, Amount> totals_;
+};
 
 }  // namespace
 
@@ -133,9 +171,8 @@ World::World(const Setup& setup) : setup(setup), tree(setup) {
 }
 
 bool World::suits(const Flavor& flavor, const PodSet& pods) const {
-  const bool is_allowed =
-      pods.flavors.empty() ||
-      std::find(pods.flavors.begin(), pods.flavors.end(), flavor.name) != pods.flavors.end();
+  const bool is_allowed = !pods.flavors || std::find(pods.flavors->begin(), pods.flavors->end(),
+                                                     flavor.name) != pods.flavors->end();
   if (!is_allowed) return false;
   for (const Taint& taint : flavor.taints) {
     if (taint.effect != "NoSchedule" && taint.effect != "NoExecute") continue;
@@ -183,7 +220,10 @@ Result<Workload> World::resolve(Submission submission) {
 
 std::vector<std::pair<ResourceAt, Amount>> World::wants_of(const Pods& pods, int count) {
   std::vector<std::pair<ResourceAt, Amount>> made = pods.each;
-  for (auto& [resource, amount] : made) amount *= count;
+  for (auto& [resource, amount] : made) {
+    if (__builtin_mul_overflow(amount, Amount{count}, &amount)) amount = kMostAmount;
+    amount = std::min(amount, kMostAmount);
+  }
   return made;
 }
 
@@ -194,6 +234,7 @@ Result<void> check_setup(const Setup& setup) {
       return fail(Code::invalid, fmt::format("flavor '{}' is declared twice", flavor.name));
     }
   }
+  Totals totals;
   std::map<std::string, std::string> parents;
   for (const Cohort& cohort : setup.cohorts) {
     if (!parents.emplace(cohort.name, cohort.parent).second) {
@@ -202,13 +243,19 @@ Result<void> check_setup(const Setup& setup) {
     if (auto known = check_groups(cohort.groups, "cohort " + cohort.name, flavors); !known) {
       return known;
     }
+    if (auto added = totals.add(cohort.groups); !added) return added;
   }
   for (const auto& [name, parent] : parents) {
-    std::size_t steps = 0;
+    constexpr int kDeepest = 64;
+    int steps = 0;
     for (auto up = parents.find(parent); up != parents.end(); up = parents.find(up->second)) {
-      if (++steps > parents.size()) {
-        return fail(Code::invalid, fmt::format("cohort '{}' is its own ancestor", name), {},
-                    "change a parentName");
+      const bool is_circle = up->first == name;
+      if (is_circle || ++steps > kDeepest) {
+        return fail(Code::invalid,
+                    is_circle
+                        ? fmt::format("cohort '{}' is its own ancestor", name)
+                        : fmt::format("cohort '{}' has more than {} ancestors", name, kDeepest),
+                    {}, "change a parentName");
       }
     }
   }
@@ -220,6 +267,7 @@ Result<void> check_setup(const Setup& setup) {
     if (auto known = check_groups(queue.groups, "queue " + queue.name, flavors); !known) {
       return known;
     }
+    if (auto added = totals.add(queue.groups); !added) return added;
   }
   return {};
 }

@@ -148,8 +148,8 @@ struct World {
   std::map<std::string, std::uint32_t> shapes_{};
 };
 
-/// Returns an error if names are used twice, a flavor or a parent is unknown, or cohorts form a
-/// circle.
+/// Returns an error if names are used twice, a flavor is unknown, listed twice or in two groups,
+/// quotas add up to more than kMostAmount, or cohorts form a circle or are nested too deep.
 Result<void> check_setup(const Setup& setup);
 
 }  // namespace almanac::kueue

@@ -48,8 +48,7 @@ std::unique_ptr<policy::Policy> make_policy(const policy::Composition& compositi
       {.estimator = std::move(host.estimator),
        .binds = host.binds,
        .type_speeds = host.learns_types ? std::make_shared<predict::TypeSpeeds>() : nullptr,
-       .site = std::move(host.site),
-       .queues = std::move(host.queues)});
+       .site = std::move(host.site)});
 }
 
 }  // namespace almanac::schedule

@@ -15,10 +15,6 @@
 #include "policy/contract/contract.h"
 #include "policy/contract/host.h"
 
-namespace almanac::kueue {
-struct Objects;
-}
-
 namespace almanac::schedule {
 
 /// Usage of jobs and owners before the policy began; null if unknown.
@@ -60,7 +56,6 @@ struct SimulatedHost {
   bool binds;         ///< See policy::Host.
   bool learns_types;  ///< The policy learns how fast jobs are on types of GPUs.
   policy::KnownSite site;
-  std::shared_ptr<const kueue::Objects> queues;
 };
 
 std::unique_ptr<policy::Policy> make_policy(const policy::Composition& composition, RealHost host,

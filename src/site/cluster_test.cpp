@@ -174,8 +174,9 @@ TEST_F(SiteCluster, HasTheTiersSwitchesAndLimitsOfASite) {
   EXPECT_EQ(made->vcs[0].name, "fast");
   EXPECT_EQ(made->vcs[0].priority_tier, 9);
   EXPECT_EQ(made->vcs[1].name, "night+slow");
-  EXPECT_THAT(made->notes,
-              Contains(HasSubstr("priority tiers 1 (slow) and 3 (night), which are not modelled")));
+  EXPECT_THAT(
+      made->notes,
+      Contains(HasSubstr("priority tiers 1 (slow) and 3 (night), which only policy slurm models")));
   EXPECT_THAT(made->notes, Contains(HasSubstr("only policy slurm models these parts of the site: "
                                               "priority factors, partition limits")));
   EXPECT_EQ(made->nodes[3].rack, "top/s2");

@@ -30,14 +30,14 @@ bool breaks(AlertKind kind, const JobUse& job, const Norms& norms) {
     case AlertKind::unused_gpus:
       return job.left_gpus_unused();
     case AlertKind::low_gpu_use:
-      return job.gpu_use <= norms.low_gpu_use && !job.left_gpus_unused();
+      return job.gpu_use_bound() <= norms.low_gpu_use && !job.left_gpus_unused();
     case AlertKind::many_cores:
       return job.cores > norms.cores_per_gpu * job.gpus && job.core_share() < norms.cores_used;
     case AlertKind::much_memory:
       return job.memory_gb > norms.memory_gb_per_gpu * job.gpus &&
              job.memory_share() < norms.memory_used;
     case AlertKind::strong_gpu:
-      return job.gpus == 1 && is_strong(job, norms) && job.gpu_use <= norms.small_gpu_use &&
+      return job.gpus == 1 && is_strong(job, norms) && job.gpu_use_bound() <= norms.small_gpu_use &&
              !job.left_gpus_unused() && job.gpu_memory_gb < norms.small_gpu_memory_gb &&
              job.memory_used_gb < norms.small_memory_gb;
     case AlertKind::long_time_limit:
@@ -117,7 +117,8 @@ std::string breach_in_words(AlertKind kind, const JobUse& job) {
     case AlertKind::unused_gpus:
       return "0 % GPU use";
     case AlertKind::low_gpu_use:
-      return fmt::format("{} GPU use", human_share(job.gpu_use));
+      return fmt::format("{} GPU use{}", human_share(job.gpu_use_bound()),
+                         job.gpu_use_is_sample ? " at most" : "");
     case AlertKind::many_cores:
       return fmt::format("{:.3g} cores/GPU, {} used", job.cores / job.gpus,
                          human_share(job.core_share()));
@@ -125,8 +126,8 @@ std::string breach_in_words(AlertKind kind, const JobUse& job) {
       return fmt::format("{:.4g} GB/GPU, {} used", job.memory_gb / job.gpus,
                          human_share(job.memory_share()));
     case AlertKind::strong_gpu:
-      return fmt::format("{}: {} use, {:.1f} GB", job.gpu_type, human_share(job.gpu_use),
-                         job.gpu_memory_gb);
+      return fmt::format("{}: {} use{}, {:.1f} GB", job.gpu_type, human_share(job.gpu_use_bound()),
+                         job.gpu_use_is_sample ? " at most" : "", job.gpu_memory_gb);
     case AlertKind::long_time_limit:
       return fmt::format("{} of {}", human_share(job.time_share()),
                          text::format_duration(job.limit));

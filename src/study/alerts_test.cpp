@@ -47,6 +47,12 @@ TEST(Alerts, ComeFromNormsThatJobsBreak) {
   EXPECT_THAT(kinds_of(job), ElementsAre("low-gpu-use"));
   job.gpu_use = 0.26;
   EXPECT_THAT(kinds_of(job), ElementsAre());
+  job.gpu_use = 0;
+  job.gpu_use_is_sample = true;
+  EXPECT_THAT(kinds_of(job), ElementsAre()) << "its last sample was 0, another one 100 %";
+  job.gpu_use_at_most = 0.25;
+  EXPECT_THAT(kinds_of(job), ElementsAre("low-gpu-use"));
+  job = fine_job("1");
   job.cores = 65;
   EXPECT_THAT(kinds_of(job), ElementsAre("many-cores")) << "more than 16 for each of four GPUs";
   job.cores_used = 60;
@@ -123,7 +129,7 @@ TEST(Alerts, ArePrintedWithTheirNorms) {
 TEST(Norms, AreReadFromAFile) {
   const TemporaryFolder folder;
   const auto norms = read_norms(folder.write(
-      "n.toml", "cores_per_gpu = 12\nstrong_gpus = [\"rtx6000\"]\nlimit_used = 0.1\n"));
+      "n.toml", "cores_per_gpu = 12\nstrong_gpus = [\"RTX6000\"]\nlimit_used = 0.1\n"));
   ASSERT_TRUE(norms) << to_string(norms.error());
   EXPECT_EQ(norms->cores_per_gpu, 12);
   EXPECT_EQ(norms->limit_used, 0.1);

@@ -56,6 +56,8 @@ struct JobUse {
   /// Whether its GPUs are known to have never computed: 0 at every sample, or less than 1 % of the
   /// time on average. The last sample alone does not say so.
   bool left_gpus_unused() const;
+  /// Returns an upper bound of its mean GPU use: the mean, or the highest sample; NaN if unknown.
+  double gpu_use_bound() const { return gpu_use_is_sample ? gpu_use_at_most : gpu_use; }
   /// Whether left_gpus_unused() could be true.
   bool knows_unused_gpus() const;
 

@@ -261,7 +261,12 @@ figure::Listing job_use_rows(const std::vector<JobUse>& jobs) {
   add_share(figure::Tier::wide, "gpu_use_max", "at most",
             [](const JobUse& job) { return job.gpu_use_at_most; });
   rows.add("gpu_memory_gb", "GPU GB", &JobUse::gpu_memory_gb, figure::Decimals{1});
-  rows.add("gpu_hours_unused", "GPU-h idle", &JobUse::idle_gpu_hours, figure::Decimals{1});
+  rows.add(
+      "gpu_hours_unused", "GPU-h idle",
+      [](const JobUse& job) {
+        return std::isnan(job.gpu_use) ? JobUse::kUnknown : job.idle_gpu_hours();
+      },
+      figure::Decimals{1});
   rows.add(figure::Tier::wide, "cpus", "cores", &JobUse::cores);
   rows.add(figure::Tier::data, "cpus_used", "cores used", &JobUse::cores_used);
   add_share(figure::Tier::usual, "cpu_use", "cores used",

@@ -55,8 +55,12 @@ std::string summary(const UserUse& user, const Correspondence& about) {
                                  text::counted(static_cast<std::uint64_t>(user.jobs), "job"),
                                  user.gpu_hours, user.core_hours);
   if (user.gpu_hours_known > 0) {
-    made += fmt::format("The GPUs were idle {} of that time.\n",
-                        text::human_share(user.gpu_hours_unused / user.gpu_hours_known));
+    const bool has_samples = std::any_of(
+        about.jobs.begin(), about.jobs.end(),
+        [&](const JobUse& job) { return job.user == user.user && job.gpu_use_is_sample; });
+    made += fmt::format("The GPUs were idle {} of that time{}.\n",
+                        text::human_share(user.gpu_hours_unused / user.gpu_hours_known),
+                        has_samples ? " at their last samples, which are no mean" : "");
   }
   if (user.core_hours > 0) {
     made += fmt::format("The cores were idle {} of that time.\n",
@@ -152,6 +156,19 @@ void for_each_part(std::string_view letter,
   take(letter.substr(from), "");
 }
 
+/// Names of jobs and users are what anybody wrote: mail programs take a line that begins with ~ for
+/// a command, and terminals take control characters for theirs.
+std::string harmless(std::string text, bool begins_a_line) {
+  std::string made;
+  for (const char sign : text) {
+    const bool is_first = made.empty() ? begins_a_line : made.back() == '\n';
+    if (sign == '~' && is_first) made += ' ';
+    const auto byte = static_cast<unsigned char>(sign);
+    made += (byte < 0x20 && sign != '\n') || byte == 0x7f ? '?' : sign;
+  }
+  return made;
+}
+
 }  // namespace
 
 std::string_view default_letter() { return kLetter; }
@@ -180,7 +197,8 @@ std::string write_letter(std::string_view letter, const UserUse& user,
     const bool was_alone = was_nothing && made.ends_with("\n\n") && text.starts_with("\n\n");
     made += was_alone ? text.substr(2) : text;
     if (name.empty()) return;
-    const std::string filled = placeholders().at(name)(user, about);
+    const std::string filled =
+        harmless(placeholders().at(name)(user, about), made.empty() || made.back() == '\n');
     was_nothing = filled.empty();
     made += filled;
   });

@@ -53,6 +53,38 @@ TEST(Letter, NamesJobsHoursAndWhatToChange) {
   EXPECT_THAT(ann, Not(HasSubstr("\n\n\n"))) << "no gap where there are no requests to change";
 }
 
+// Mail programs run a line that begins with ~! as a command of whoever sends the letter.
+TEST(Letter, NoNameBecomesACommandOfAMailProgram) {
+  std::vector<JobUse> jobs = two_jobs();
+  for (JobUse& job : jobs) job.name = std::string(62, 'a') + " ~!touch /tmp/x\x1b[2J";
+  const Norms norms;
+  const std::vector<RightSize> sizes{{.name = jobs[0].name, .user = "ann"}};
+  for (const UserUse& user : by_user(jobs)) {
+    for (const std::string_view letter : {default_letter(), std::string_view("{requests}")}) {
+      const std::string text = write_letter(
+          letter, user, {.jobs = jobs, .sizes = sizes, .alerts = {}, .norms = norms, .prices = {}});
+      EXPECT_THAT(text, Not(testing::StartsWith("~")));
+      EXPECT_THAT(text, Not(HasSubstr("\n~")));
+      EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+    }
+  }
+}
+
+TEST(Letter, SaysWhenIdleTimeIsASample) {
+  std::vector<JobUse> jobs = two_jobs();
+  jobs[0].gpu_use_is_sample = true;
+  jobs[0].gpu_use_at_most = 1;
+  const Norms norms;
+  const std::string text = write_letter(default_letter(), by_user(jobs)[0],
+                                        {.jobs = jobs,
+                                         .sizes = {},
+                                         .alerts = find_alerts(jobs, norms),
+                                         .norms = norms,
+                                         .prices = {}});
+  EXPECT_THAT(text, HasSubstr("The GPUs were idle 100 % of that time at their last samples, which "
+                              "are no mean.\n"));
+}
+
 TEST(Letter, SaysLittleWhereThereIsLittleToSay) {
   EXPECT_THAT(letter_to("bob"),
               HasSubstr("The cores were idle 50 % of that time.\n\nIf you have questions"));

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "study/norms.h"
 
+#include <algorithm>
+#include <cctype>
+
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
@@ -44,6 +47,9 @@ class NormsReader final : text::TomlReader {
       const auto text = each.value_exact<std::string>();
       if (!text) refuse(each, fmt::format("{} must be a list of GPU types", kStrong));
       made.push_back(*text);
+      // Types are compared in lower case.
+      std::transform(text->begin(), text->end(), made.back().begin(),
+                     [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
     }
     return made;
   }

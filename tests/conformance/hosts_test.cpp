@@ -57,12 +57,10 @@ class EveryHost : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(EveryHost, GetsTheScheduleOfTheSimulation) {
-  const std::uint64_t simulated = schedule_of(
-      schedule::make_policy(composition_, schedule::SimulatedHost{.estimator = estimator(),
-                                                                  .binds = false,
-                                                                  .learns_types = false,
-                                                                  .site = {},
-                                                                  .queues = {}}));
+  const std::uint64_t simulated = schedule_of(schedule::make_policy(
+      composition_,
+      schedule::SimulatedHost{
+          .estimator = estimator(), .binds = false, .learns_types = false, .site = {}}));
   EXPECT_EQ(schedule_of(schedule::make_policy(
                 composition_,
                 schedule::PlayedHost{.estimator = estimator(), .past_use = nullptr, .site = {}},

@@ -16,6 +16,7 @@
 namespace almanac {
 namespace {
 
+using testing::Contains;
 using testing::HasSubstr;
 
 struct Job {
@@ -24,7 +25,12 @@ struct Job {
   double run_min = 0;
   int gpus = 1;
   std::string queue{};
+  std::string gpu_type{};
 };
+
+constexpr const char* kTwoTypes =
+    "[[nodes]]\ncount = 1\ngpus = 4\ngpu_type = \"a100\"\n"
+    "[[nodes]]\ncount = 1\ngpus = 4\ngpu_type = \"h100\"\n";
 
 /// A ClusterQueue with a quota of GPUs, in cohort `all`.
 std::string queue(const std::string& name, int gpus, const std::string& more = "") {
@@ -40,7 +46,8 @@ std::string queue(const std::string& name, int gpus, const std::string& more = "
 
 class SiteKueueTest : public testing::Test {
  protected:
-  Result<void> play(const std::vector<std::string>& queues, const std::vector<Job>& jobs) {
+  Result<void> play(const std::vector<std::string>& queues, const std::vector<Job>& jobs,
+                    const std::string& cluster = "") {
     const TemporaryFolder folder;
     std::string items = R"({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ResourceFlavor",
                             "metadata": {"name": "default"}, "spec": {}})";
@@ -48,30 +55,33 @@ class SiteKueueTest : public testing::Test {
     experiment::Experiment experiment;
     experiment.queues =
         folder.write("queues.json", R"({"kind": "List", "items": [)" + items + "]}");
-    std::string log = "job_id,submit_s,run_s,gpus,vc\n";
+    std::string log = "job_id,submit_s,run_s,gpus,vc,gpu_type\n";
     for (const Job& job : jobs) {
-      log += fmt::format("{},{},{},{},{}\n", job.id, job.submit_min * 60, job.run_min * 60,
-                         job.gpus, job.queue);
+      log += fmt::format("{},{},{},{},{},{}\n", job.id, job.submit_min * 60, job.run_min * 60,
+                         job.gpus, job.queue, job.gpu_type);
     }
     experiment.trace = folder.write("log.csv", log);
-    experiment.cluster = "2x4";
+    experiment.cluster = cluster.empty() ? "2x4" : folder.write("cluster.toml", cluster);
     experiment.policies = {"kueue"};
     experiment.restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s};
     auto prepared = experiment::prepare(experiment);
     if (!prepared) return tl::unexpected(prepared.error());
+    notes_ = prepared->notes;
     auto played = experiment::simulate_run(*prepared, 0, nullptr, nullptr, kNoJob, true);
     if (!played) return tl::unexpected(played.error());
     for (std::size_t at = 0; at < jobs.size(); ++at) {
       const auto& found = played->jobs[at];
-      spans_[prepared->trace.id(prepared->trace.jobs[at].id)] = {seconds(found.start) / 60,
-                                                                 seconds(found.end) / 60};
+      const bool has_started = found.start != kNoTime;
+      spans_[prepared->trace.id(prepared->trace.jobs[at].id)] = {
+          has_started ? seconds(found.start) / 60 : -1, seconds(found.end) / 60};
     }
     return {};
   }
   double start_of(const std::string& job) { return spans_.at(job).first; }
   double end_of(const std::string& job) { return spans_.at(job).second; }
 
-  std::map<std::string, std::pair<double, double>> spans_;
+  std::map<std::string, std::pair<double, double>> spans_;  ///< Minutes; -1 = never.
+  std::vector<std::string> notes_;
 };
 
 // a may use b's GPUs while b has no jobs. b does not preempt, so it waits until a gives them back.
@@ -110,6 +120,31 @@ TEST_F(SiteKueueTest, AnAdmittedJobWaitsForNodes) {
   ASSERT_TRUE(play({queue("a", 8)},
                    {{"one", 0, 30, 3, "a"}, {"two", 0, 20, 3, "a"}, {"pair", 1, 10, 2, "a"}}));
   EXPECT_EQ(start_of("pair"), 20);
+}
+
+// b's only flavor stands for A100s, and the cluster has none: its job holds no quota of the others.
+TEST_F(SiteKueueTest, AJobWithoutAFlavorOfItsTypeWaits) {
+  const std::string typed =
+      R"({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ResourceFlavor",
+          "metadata": {"name": "gpu-h100"}, "spec": {}})";
+  ASSERT_TRUE(play({typed,
+                    R"({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue",
+                        "metadata": {"name": "a"},
+                        "spec": {"resourceGroups": [{"coveredResources": ["nvidia.com/gpu"],
+                          "flavors": [{"name": "gpu-h100", "resources": [
+                            {"name": "nvidia.com/gpu", "nominalQuota": 4}]}]}]}})"},
+                   {{"old", 0, 10, 4, "a", "a100"}, {"new", 1, 10, 4, "a", "h100"}}, kTwoTypes));
+  EXPECT_LT(start_of("old"), 0) << "it never starts";
+  EXPECT_EQ(start_of("new"), 1);
+}
+
+TEST_F(SiteKueueTest, NotesWhatNeverStarts) {
+  ASSERT_TRUE(play({queue("a", 4), queue("b", 2, R"(, "stopPolicy": "Hold")")},
+                   {{"a1", 0, 10, 8, "a"}, {"a2", 0, 10, 4, "a"}, {"b1", 0, 10, 1, "b"}}));
+  EXPECT_THAT(notes_, Contains(HasSubstr("1 jobs request more GPUs than their ClusterQueue can")));
+  EXPECT_THAT(notes_, Contains(HasSubstr("1 jobs are of stopped ClusterQueues")));
+  EXPECT_EQ(start_of("a2"), 0);
+  EXPECT_LT(start_of("b1"), 0);
 }
 
 TEST_F(SiteKueueTest, RefusesJobsThatBelongToNoQueue) {

@@ -292,8 +292,9 @@ TEST_F(EfficiencyCommand, ListsAlertsByNormsOfTheSite) {
   const std::string norms = folder_.write("norms.toml", "cores_per_gpu = 24\n");
   const ProgramRun other = run_program({"efficiency", week, "--alerts", "--norms", norms});
   EXPECT_THAT(other.out, Not(HasSubstr("many-cores"))) << "24 cores per GPU are fine there";
-  const ProgramRun none = run_program({"efficiency", trace(week_of_sacct()), "--alerts"});
-  EXPECT_THAT(none.out, HasSubstr("No user's jobs break a norm for 24 GPU-hours or more"));
+  const std::string patient = folder_.write("patient.toml", "gpu_hours = 1000\n");
+  const ProgramRun none = run_program({"efficiency", week, "--alerts", "--norms", patient});
+  EXPECT_THAT(none.out, HasSubstr("No user's jobs break a norm for 1000 GPU-hours or more"));
 }
 
 TEST_F(EfficiencyCommand, ListsJobsByWhatTheyWasted) {

@@ -195,7 +195,7 @@ Result<int> print_alerts(const EfficiencyOptions& options, const std::vector<Job
     return kDone;
   }
   return options.list.print(study::alert_rows(alerts, *norms),
-                            study::norms_in_words(alerts, *norms));
+                            study::norms_in_words(alerts, *norms) + study::samples_in_words(jobs));
 }
 
 Result<int> efficiency(EfficiencyOptions options, const std::vector<std::string>& command) {
@@ -289,12 +289,14 @@ void register_efficiency(Program& program) {
       "--jobs", options->jobs, "One row for each job, those with most idle GPU-hours first");
   CLI::Option* const sizes = command.add_flag("--sizes", options->sizes,
                                               "Recommend requests: cores, memory and time limit");
-  command
-      .add_flag("--alerts", options->alerts,
-                "Users whose jobs break a norm: unused GPUs, too many cores or too much memory per "
-                "GPU, a GPU too strong, a time limit too long (almanac help norms)")
-      ->excludes(jobs)
-      ->excludes(sizes);
+  CLI::Option* const alerts =
+      command
+          .add_flag(
+              "--alerts", options->alerts,
+              "Users whose jobs break a norm: unused GPUs, too many cores or too much memory per "
+              "GPU, a GPU too strong, a time limit too long (almanac help norms)")
+          ->excludes(jobs)
+          ->excludes(sizes);
   jobs->excludes(sizes);
   command
       .add_option("--norms", options->norms,
@@ -326,7 +328,11 @@ void register_efficiency(Program& program) {
                   "to change")
       ->type_name("DIR")
       ->group(heading(Group::output))
-      ->excludes(tell);
+      ->excludes(tell)
+      ->excludes(jobs)
+      ->excludes(sizes)
+      ->excludes(alerts);
+  tell->excludes(jobs)->excludes(sizes)->excludes(alerts);
   command
       .add_option("--letter", options->letter,
                   "Template of the letters, with {user}, {jobs}, {gpu_hours}, {idle_gpu_hours}, "
@@ -337,7 +343,7 @@ void register_efficiency(Program& program) {
   options->list.add_to(command);
   add_example(command, "almanac efficiency 17");
   add_example(command, "almanac efficiency week.txt --user ann");
-  add_example(command, "almanac efficiency week.txt --jobs --sort -energy_kwh -o wide");
+  add_example(command, "almanac efficiency week.txt --jobs --sort=-energy_kwh -o wide");
   add_example(command, "almanac efficiency week.txt --alerts");
   add_example(command, "almanac efficiency --sizes --core-hour 0.05");
   add_example(command,

@@ -56,7 +56,7 @@ struct PastReport {
 /// ended arrives.
 using PastReports = std::function<std::vector<PastReport>(NameId group)>;
 
-/// The Slurm site of a cluster, as its controller knows it.
+/// What is known of the site that a cluster belongs to: as its scheduler, Slurm or Kueue, knows it.
 struct KnownSite {
   /// The site that the cluster was made from (site/cluster.h), so that each node of the cluster has
   /// the name of one of the site. Null if no Slurm site is known.
@@ -64,6 +64,8 @@ struct KnownSite {
   /// Names of users, accounts, partitions and QOS in the requests of jobs. Must outlive the policy;
   /// null only without a description and without queues.
   const Names* names = nullptr;
+  /// The queues of a Kueue site; null if unknown.
+  std::shared_ptr<const kueue::Objects> queues{};
 };
 
 struct Host {
@@ -84,8 +86,6 @@ struct Host {
   /// all types are equally fast, or as View::speeds says.
   std::shared_ptr<predict::TypeSpeeds> type_speeds{};
   KnownSite site{};
-  /// The queues of a Kueue site. Needs KnownSite::names; null if unknown.
-  std::shared_ptr<const kueue::Objects> queues{};
 };
 
 /// What an estimate is made from.

@@ -163,9 +163,8 @@ void register_carbon_scaler(Registry& registry) {
        .summary =
            "elastic jobs use more GPUs while power is clean or cheap, and still finish in time",
        .source = "Hanafy et al. SIGMETRICS'24 (CarbonScaler)",
-       .traits = {.has = {Trait::reads_training, Trait::reads_deadlines, Trait::reads_signals,
-                          Trait::stops_jobs, Trait::moves_jobs, Trait::resizes_jobs,
-                          Trait::chooses_gpus}},
+       .traits = {.has = {Trait::reads_training, Trait::reads_signals, Trait::stops_jobs,
+                          Trait::moves_jobs, Trait::resizes_jobs, Trait::chooses_gpus}},
        .parameters =
            {number("wait_s", "longest total wait of a job without a deadline", 86'400, 0, 1e9),
             number("day_s", "period after which the signal is assumed to repeat", 86'400, 60, 1e9),

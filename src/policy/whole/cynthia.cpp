@@ -156,8 +156,8 @@ void register_cynthia(Registry& registry) {
       {.name = "cynthia",
        .summary = "cheapest GPU type and number of GPUs that finish a job in time, by price",
        .source = "Zheng et al. ICPP'19 (Cynthia)",
-       .traits = {.has = {Trait::reads_run_times, Trait::reads_deadlines, Trait::reads_speeds,
-                          Trait::reads_signals, Trait::chooses_gpus}}},
+       .traits = {.has = {Trait::reads_run_times, Trait::reads_speeds, Trait::reads_signals,
+                          Trait::chooses_gpus}}},
       [](const Parameters&, const Composition& composition, Host host) {
         return std::make_unique<Cynthia>(
             almanac::policy::registry().placements.make(composition.placement, host),

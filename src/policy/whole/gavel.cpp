@@ -223,8 +223,8 @@ void register_gavel(Registry& registry) {
       {.name = "gavel_cost",
        .summary = "leases of GPU types by their (changing) prices and by deadlines",
        .source = "Narayanan et al. OSDI'20 (Gavel), DISPA'20 (MLCloudPrice)",
-       .traits = {.has = {Trait::reads_run_times, Trait::reads_deadlines, Trait::reads_signals,
-                          Trait::stops_jobs, Trait::moves_jobs, Trait::leases}},
+       .traits = {.has = {Trait::reads_run_times, Trait::reads_signals, Trait::stops_jobs,
+                          Trait::moves_jobs, Trait::leases}},
        .parameters = {lease, reset}},
       [](const Parameters& told, const Composition& composition, Host host) {
         return std::make_unique<Gavel>(

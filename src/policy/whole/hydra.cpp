@@ -155,7 +155,7 @@ void register_hydra(Registry& registry) {
       {.name = "hydra",
        .summary = "assigns jobs to GPU types for few missed deadlines and short completion times",
        .source = "Yang et al. IEEE TC 2023 (Hydra)",
-       .traits = {.has = {Trait::reads_run_times, Trait::reads_deadlines}},
+       .traits = {.has = {Trait::reads_run_times}},
        .parameters = {number("late_worth",
                              "value of a second of tardiness, in seconds of completion time", 10, 0,
                              1e6),

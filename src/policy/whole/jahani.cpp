@@ -182,7 +182,7 @@ void register_jahani(Registry& registry) {
       {.name = "jahani",
        .summary = "cheapest nodes on which jobs finish in time, shared while they are paid for",
        .source = "Jahani et al. ICCCS'19",
-       .traits = {.has = {Trait::reads_run_times, Trait::reads_deadlines, Trait::chooses_gpus}},
+       .traits = {.has = {Trait::reads_run_times, Trait::chooses_gpus}},
        .parameters = {number("late_cost",
                              "cost of a second of tardiness, where a GPU-second costs 1", 10, 0,
                              1e9),

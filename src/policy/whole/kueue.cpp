@@ -56,7 +56,7 @@ class Kueue final : public Policy {
  public:
   Kueue(std::unique_ptr<Placement> placement, Host host, bool is_fair)
       : placement_(std::move(placement)),
-        known_(std::move(host.queues)),
+        known_(std::move(host.site.queues)),
         names_(host.site.names),
         is_fair_(is_fair) {}
 
@@ -184,8 +184,9 @@ class Kueue final : public Policy {
     const cluster::Amount total = demand.total();
     pods.requests = resources_.requests(queue, demand.gpus, total.cpu_milli, total.memory_mb);
     if (demand.is_cpu_job()) return made;
+    pods.flavors.emplace();
     for (const auto& [flavor, types] : flavors_) {
-      if ((types & demand.gpu_types) != 0) pods.flavors.push_back(flavor);
+      if ((types & demand.gpu_types) != 0) pods.flavors->push_back(flavor);
     }
     return made;
   }
@@ -226,7 +227,7 @@ class Kueue final : public Policy {
     kueue::Submission made = submission_of(job);
     std::map<std::string, std::string> flavors;
     for (const auto& [resource, amount] : made.pod_sets[0].requests) {
-      flavors.emplace(resource, flavor_of(view_->grants(job)));
+      flavors.emplace(resource, flavor_of(queue_of_job_.at(job), view_->grants(job)));
     }
     const auto done = scheduler_->submit_admitted(std::move(made), flavors,
                                                   second_of(view_->progress(job).since));
@@ -238,16 +239,20 @@ class Kueue final : public Policy {
     return view_->cluster.classes[view_->cluster.nodes[index(node)].node_class];
   }
 
-  /// The flavor of the node that a job runs on, or the first.
-  std::string flavor_of(std::span<const cluster::Grant> grants) const {
+  /// The flavor of its queue that stands for the node that a job runs on, or the first.
+  std::string flavor_of(std::size_t queue, std::span<const cluster::Grant> grants) const {
     std::uint64_t type = 0;
     for (std::size_t at = 0; at < types_.size() && !grants.empty(); ++at) {
       if (types_[at] == class_of(grants.front().node).gpu_type) type |= std::uint64_t{1} << at;
     }
-    for (const auto& [flavor, types] : flavors_) {
-      if ((types & type) != 0) return flavor;
+    std::string first;
+    for (const kueue::ResourceGroup& group : setup_.queues[queue].groups) {
+      for (const kueue::FlavorQuotas& each : group.flavors) {
+        if (first.empty()) first = each.flavor;
+        if ((flavors_.at(each.flavor) & type) != 0) return each.flavor;
+      }
     }
-    return setup_.flavors.front().name;
+    return first;
   }
 
   void forget(JobId job) {

@@ -50,8 +50,12 @@ Drawing draw_philly_fig9b(const Study& study) {
     rate.add(failed[each] / jobs[each]);
     philly.add(kPhillyFailures[each]);
   }
-  figure.charts.push_back(
-      {.kind = "bar", .x = "size", .y = {"unsuccessful_fraction", "philly_fraction"}});
+  if (failed.back() > 0) {
+    figure.charts.push_back(
+        {.kind = "bar", .x = "size", .y = {"unsuccessful_fraction", "philly_fraction"}});
+  } else {
+    figure.caption += " None failed.";
+  }
   drawing.published = {philly.name};
   constexpr std::size_t kOne = 0, kMany = 3;
   const bool enough = jobs[kOne] >= 20 && jobs[kMany] >= 20;

@@ -148,10 +148,14 @@ Result<Answer> queue_of(const ServiceOptions& service, const Arguments& argument
   const auto running = std::count_if(jobs.begin(), jobs.end(), [](const Json& each) {
     return each.value("state", "") == "RUNNING";
   });
+  const auto held = std::count_if(jobs.begin(), jobs.end(), [](const Json& each) {
+    return each.value("state", "") == "PENDING" && !each.contains("place");
+  });
   const auto limit = static_cast<std::size_t>(arguments.value("limit", 50));
   const std::size_t shown = std::min(limit, jobs.size());
-  Answer made{.sentence = fmt::format("{} running, {} waiting.", text::counted(running, "job"),
-                                      static_cast<std::int64_t>(jobs.size()) - running)};
+  Answer made{.sentence = fmt::format("{} running, {} waiting{}.", text::counted(running, "job"),
+                                      static_cast<std::int64_t>(jobs.size()) - running - held,
+                                      held > 0 ? fmt::format(", {} held", held) : "")};
   if (shown < jobs.size())
     made.sentence = fmt::format("{} Only the first {} are listed.", made.sentence, shown);
   made.data["left_off"] = jobs.size() - shown;

@@ -45,6 +45,14 @@ Json capabilities() {
   return made;
 }
 
+/// The JSON library copies and writes nested values recursively: deeper ones exhaust the stack.
+constexpr int kDeepest = 32;
+struct TooDeep {};
+bool refuse_depth(int depth, Arguments::parse_event_t, const Arguments&) {
+  if (depth > kDeepest) throw TooDeep{};
+  return true;
+}
+
 /// The version that a request names in its _meta; "" = it names none.
 std::string version_of(const Arguments& params) {
   const auto meta = params.find("_meta");
@@ -181,7 +189,13 @@ Session::~Session() {
 }
 
 void Session::receive(std::string_view line) {
-  const Arguments message = Arguments::parse(line, nullptr, false);
+  Arguments message;
+  try {
+    message = Arguments::parse(line, refuse_depth, false);
+  } catch (const TooDeep&) {
+    return refuse(nullptr, kInvalidRequest,
+                  fmt::format("the message is nested more than {} levels deep", kDeepest));
+  }
   if (message.is_discarded())
     return refuse(nullptr, kParseError, "the line is not a JSON text in UTF-8");
   if (message.is_array())
@@ -320,7 +334,7 @@ void Session::run(Call& call) {
   std::string bug;
   try {
     result = tool_result(call.tool->call(call.arguments, call.stop));
-  } catch (const nlohmann::json::exception& error) {
+  } catch (const std::exception& error) {
     bug = fmt::format("{}: {}", call.tool->name, error.what());
   }
   {

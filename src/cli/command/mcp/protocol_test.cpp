@@ -182,9 +182,18 @@ TEST_F(McpSession, RefusesMessagesThatAreNoRequests) {
   EXPECT_EQ(error_code(R"({"jsonrpc":"2.0","id":1,"method":"resources/list"})"), -32601);
   EXPECT_EQ(error_code(call(1, "nothing")), -32602);
   EXPECT_EQ(error_code(call(1, "double", "[]")), -32602);
-  EXPECT_EQ(error_code(std::string(kLongestLine, '[')), -32700);
+  EXPECT_EQ(error_code(std::string(kLongestLine, '[')), -32600);
   // An error without a known id has none.
   EXPECT_FALSE(answer_to("not JSON").contains("id"));
+}
+
+// The JSON library would exhaust the stack.
+TEST_F(McpSession, RefusesDeepNesting) {
+  const std::string deep = std::string(400'000, '[') + std::string(400'000, ']');
+  const Json answer =
+      answer_to(R"({"jsonrpc":"2.0","id":1,"method":"ping","params":)" + deep + "}");
+  EXPECT_THAT(answer.at("error").at("message").get<std::string>(),
+              HasSubstr("nested more than 32 levels deep"));
 }
 
 TEST_F(McpSession, IsSilentOnNotificationsAndAnswers) {

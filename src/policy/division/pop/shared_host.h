@@ -22,8 +22,8 @@ class SharedHost {
   /// Returns the host for one more policy.
   Host lend() const {
     // Names every field, so that one more does not compile until it is lent too.
-    const auto& [estimator, may_share, is_on, mix, binds, past_use, past_reports, type_speeds, site,
-                 queues] = host_;
+    const auto& [estimator, may_share, is_on, mix, binds, past_use, past_reports, type_speeds,
+                 site] = host_;
     return {.estimator = beliefs_->estimator ? std::make_unique<Lent>(beliefs_) : nullptr,
             .may_share = may_share,
             .is_on = is_on,
@@ -32,8 +32,7 @@ class SharedHost {
             .past_use = past_use,
             .past_reports = past_reports,
             .type_speeds = type_speeds,
-            .site = site,
-            .queues = queues};
+            .site = site};
   }
   /// Forgets the estimate of a job that is over.
   void forget(JobId job) { beliefs_->known.erase(job); }
