@@ -29,8 +29,9 @@ struct Job {
 };
 
 constexpr const char* kTwoTypes =
-    "[[nodes]]\ncount = 1\ngpus = 4\ngpu_type = \"a100\"\n"
-    "[[nodes]]\ncount = 1\ngpus = 4\ngpu_type = \"h100\"\n";
+    "[node]\ngpus = 4\n[[vc]]\nname = \"all\"\n"
+    "[[vc.group]]\nnodes = 1\ngpu_type = \"a100\"\n"
+    "[[vc.group]]\nnodes = 1\ngpu_type = \"h100\"\n";
 
 /// A ClusterQueue with a quota of GPUs, in cohort `all`.
 std::string queue(const std::string& name, int gpus, const std::string& more = "") {
