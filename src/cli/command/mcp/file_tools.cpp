@@ -39,9 +39,26 @@ Error error_of(const process::Captured& captured) {
   return {Code::invalid, message};
 }
 
+/// What a command printed.
+struct Printed {
+  Json data{};
+  std::vector<std::string> notes{};  ///< What it assumed and left out.
+};
+
+std::vector<std::string> notes_in(std::string_view err) {
+  constexpr std::string_view kNote = "almanac: note: ";
+  std::vector<std::string> notes;
+  while (!err.empty()) {
+    const std::string_view line = err.substr(0, err.find('\n'));
+    err.remove_prefix(std::min(line.size() + 1, err.size()));
+    if (line.starts_with(kNote)) notes.emplace_back(line.substr(kNote.size()));
+  }
+  return notes;
+}
+
 /// What `almanac WORD... -o json -- OPERAND...` prints. No operand is read as an option.
-Result<Json> run_command(const std::string& configuration, const std::vector<std::string>& words,
-                         const std::vector<std::string>& operands, const process::Bell& stop) {
+Result<Printed> run_command(const std::string& configuration, const std::vector<std::string>& words,
+                            const std::vector<std::string>& operands, const process::Bell& stop) {
   std::vector<std::string> argv{process::own_program()};
   if (!configuration.empty()) argv.push_back("--config=" + configuration);
   argv.insert(argv.end(), words.begin(), words.end());
@@ -52,7 +69,7 @@ Result<Json> run_command(const std::string& configuration, const std::vector<std
   if (!captured->ending.good()) return tl::unexpected(error_of(*captured));
   Json json = Json::parse(captured->out, nullptr, false);
   if (json.is_discarded()) return fail(Code::corrupt, "the command's output is not JSON");
-  return json;
+  return Printed{std::move(json), notes_in(captured->err)};
 }
 
 /// "Of 3 policies, easy has the shortest mean wait: 2m 14s (fifo 5m 03s, ...)".
@@ -60,8 +77,9 @@ std::string shortest_wait(const Json& policies) {
   std::vector<std::pair<double, std::string>> waits;
   for (const Json& each : policies) {
     const Json wait = each.value("avg_wait_s", Json());
-    // A bound knows the future: no cluster can run it.
-    if (!wait.is_number() || each.value("bound", false)) continue;
+    // A bound knows the future, so no cluster can run it; what was recorded is no policy.
+    const bool is_policy = !each.value("bound", false) && !each.value("recorded", false);
+    if (!wait.is_number() || !is_policy) continue;
     waits.emplace_back(wait.get<double>(), each.value("policy", ""));
   }
   if (waits.empty()) return "No job waited or could be simulated.";
@@ -81,10 +99,13 @@ std::string shortest_wait(const Json& policies) {
   return text + ".";
 }
 
-Result<Answer> policies_of(Result<Json> rows) {
+Result<Answer> policies_of(Result<Printed> rows) {
   if (!rows) return tl::unexpected(rows.error());
-  Answer made{.sentence = shortest_wait(*rows)};
-  made.data["policies"] = *std::move(rows);
+  Answer made{.sentence = shortest_wait(rows->data)};
+  if (!rows->notes.empty())
+    made.sentence += fmt::format(" Notes: {}.", fmt::join(rows->notes, "; "));
+  made.data["policies"] = std::move(rows->data);
+  made.data["notes"] = std::move(rows->notes);
   return made;
 }
 
@@ -116,9 +137,9 @@ Result<Answer> explain_kept_job(const std::string& configuration, const Argument
                   {path_argument(arguments, "run"), arguments.at("job").get<std::string>()}, stop);
   if (!json) return tl::unexpected(json.error());
   std::vector<std::string> sentences;
-  for (const Json& each : *json) sentences.push_back(waits_of(each));
+  for (const Json& each : json->data) sentences.push_back(waits_of(each));
   Answer made{.sentence = fmt::format("{}", fmt::join(sentences, " "))};
-  made.data["explanations"] = *std::move(json);
+  made.data["explanations"] = std::move(json->data);
   return made;
 }
 
@@ -130,11 +151,11 @@ Result<Answer> log_summary(const std::string& configuration, const Arguments& ar
   return Answer{
       .sentence = fmt::format(
           "The log has {} of {} in {}, with {} GPU-hours of run time.",
-          text::counted(json->value("jobs", std::uint64_t{0}), "job"),
-          text::counted(json->value("users", std::uint64_t{0}), "user"),
-          text::human_time(json->value("span_s", 0.0)),
-          text::grouped(static_cast<std::int64_t>(json->value("gpu_time_gpu_s", 0.0) / 3600))),
-      .data = *std::move(json)};
+          text::counted(json->data.value("jobs", std::uint64_t{0}), "job"),
+          text::counted(json->data.value("users", std::uint64_t{0}), "user"),
+          text::human_time(json->data.value("span_s", 0.0)),
+          text::grouped(static_cast<std::int64_t>(json->data.value("gpu_time_gpu_s", 0.0) / 3600))),
+      .data = std::move(json->data)};
 }
 
 Result<Answer> simulate_log(const std::string& configuration, const Arguments& arguments,

@@ -2,6 +2,8 @@
 #include "cli/command/mcp/submit_tools.h"
 
 #include <algorithm>
+#include <cctype>
+#include <cstring>
 #include <deque>
 #include <filesystem>
 #include <memory>
@@ -21,6 +23,7 @@
 #include "serve/submission_json.h"
 #include "submission/draft.h"
 #include "text/human.h"
+#include "text/quoted.h"
 
 namespace almanac::cli::mcp {
 namespace {
@@ -117,6 +120,15 @@ Result<store::Submission> submission_of(const Arguments& arguments) {
   return with_asked(*std::move(base), words);
 }
 
+/// A word as a shell would need it, so that no other command looks the same.
+std::string shell_word(const std::string& word) {
+  const bool is_plain =
+      !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char sign) {
+        return std::isalnum(sign) != 0 || std::strchr("-_./=:,+@%", sign) != nullptr;
+      });
+  return is_plain ? word : text::quoted(word);
+}
+
 Json numbers_json(const Numbers& numbers) {
   Json made = Json::array();
   for (const store::JobNumber each : numbers) made.push_back(static_cast<std::int64_t>(each));
@@ -137,8 +149,10 @@ Result<Answer> preview_submit(const ServiceOptions& service, Previews& previews,
   Json shown = Json::parse(serve::to_json(*asked), nullptr, false);
   // The environment may hold passwords, and is the same for every job.
   shown.erase("environment");
+  std::vector<std::string> command;
+  for (const std::string& each : asked->argv) command.push_back(shell_word(each));
   made.sentence = fmt::format(
-      "Would submit `{}` with {} in {}{}; nothing is submitted yet.", fmt::join(asked->argv, " "),
+      "Would submit `{}` with {} in {}{}; nothing is submitted yet.", fmt::join(command, " "),
       text::counted(static_cast<std::uint64_t>(asked->gpus), "GPU"), asked->directory,
       *expected ? ", which " + in_words(**expected, wall_clock()) : "");
   made.data["token"] = previews.keep(*std::move(asked));
