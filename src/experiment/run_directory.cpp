@@ -180,7 +180,7 @@ Json configuration(const Prepared& prepared) {
 }
 
 /// Digest of a file, or of all files in a folder and of their names; "" for what cannot be read.
-std::string digest_of(const fs::path& path) {
+std::string digest_of_files(const fs::path& path) {
   std::error_code error;
   if (!fs::is_directory(path, error)) {
     const Result<std::string> text = table::read_file(path.string());
@@ -189,7 +189,7 @@ std::string digest_of(const fs::path& path) {
   std::map<std::string, std::string> files;
   for (const auto& entry : fs::directory_iterator(path, error)) {
     if (entry.is_regular_file(error)) {
-      files.emplace(entry.path().filename(), digest_of(entry.path()));
+      files.emplace(entry.path().filename(), digest_of_files(entry.path()));
     }
   }
   return table::sha256(Json(files).dump());
@@ -198,9 +198,9 @@ std::string digest_of(const fs::path& path) {
 /// What policies read of a Slurm site: the folder, or slurm.conf and the files beside it.
 std::string digest_of_site(const std::string& cluster) {
   std::error_code error;
-  if (fs::is_directory(cluster, error)) return digest_of(cluster);
+  if (fs::is_directory(cluster, error)) return digest_of_files(cluster);
   const fs::path folder = fs::path(cluster).parent_path();
-  return digest_of(folder.empty() ? "." : folder);
+  return digest_of_files(folder.empty() ? "." : folder);
 }
 
 Duration duration_in(const Json& object, const char* key) {
@@ -284,7 +284,7 @@ std::string configuration_hash(const Prepared& prepared) {
   decided["cluster"] = cluster::to_toml(prepared.cluster);
   decided.erase("timeline_interval_s");
   // Only where there are any: other configurations keep the hashes that they had.
-  if (decided.contains("queues")) decided["queues"] = digest_of(prepared.experiment.queues);
+  if (decided.contains("queues")) decided["queues"] = digest_of_files(prepared.experiment.queues);
   const bool has_site = std::any_of(prepared.runs.begin(), prepared.runs.end(),
                                     [](const Prepared::Run& run) { return run.site != nullptr; });
   if (has_site) decided["site"] = digest_of_site(prepared.experiment.cluster);

@@ -86,7 +86,7 @@ test('files are read', async () => {
   const kept = await ask(reader, 'run_summary', {run: 'run'});
   assert.equal(kept.sentence, 'Of 2 policies, easy has the shortest mean wait: 5m 30s (fifo 16m 30s).');
   const again = await ask(reader, 'simulate_log', {log: 'log.csv', cluster: '1x8', policies: ['fifo', 'easy']});
-  assert.equal(again.sentence, kept.sentence);
+  assert.ok(again.sentence.startsWith(kept.sentence), again.sentence);
   assert.match((await ask(reader, 'explain_run_job', {run: 'run', job: '2', policy: 'fifo'})).sentence,
     /^Under fifo it waited 16m 30s/);
 });
