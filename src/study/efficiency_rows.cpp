@@ -264,7 +264,8 @@ figure::Listing job_use_rows(const std::vector<JobUse>& jobs) {
   rows.add(
       "gpu_hours_unused", "GPU-h idle",
       [](const JobUse& job) {
-        return std::isnan(job.gpu_use) ? JobUse::kUnknown : job.idle_gpu_hours();
+        const bool is_unknown = job.gpus > 0 && std::isnan(job.gpu_use);
+        return is_unknown ? JobUse::kUnknown : job.idle_gpu_hours();
       },
       figure::Decimals{1});
   rows.add(figure::Tier::wide, "cpus", "cores", &JobUse::cores);

@@ -250,7 +250,9 @@ TEST_F(EfficiencyCommand, TellsEachUserByACommand) {
   EXPECT_EQ(run.out, "informed 1 user\n");
   EXPECT_THAT(content(told), HasSubstr("to ann\nHello ann,\n"));
   EXPECT_THAT(content(told), HasSubstr("\nann: 6 jobs, 12.0 GPU-hours, 192.0 core-hours\n"));
-  EXPECT_THAT(content(told), HasSubstr("The GPUs were idle 90 % of that time."));
+  EXPECT_THAT(
+      content(told),
+      HasSubstr("The GPUs were idle 90 % of that time at their last samples, which are no mean."));
   EXPECT_THAT(content(told), HasSubstr("Jobs called train could request less: 3 of 16 cores"));
   const ProgramRun fails = run_program({"efficiency", trace(week_of_sacct()), "--tell", "exit 3"});
   EXPECT_EQ(fails.status, 1);
