@@ -3,11 +3,11 @@
 #include "cli/inference_emit.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string_view>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "text/human.h"
 #include "text/nearest.h"
@@ -16,6 +16,13 @@ namespace almanac::cli {
 namespace {
 
 using inference::Service;
+
+/// Stand for what is not known of the fleet.
+constexpr const char *kModel = "MODEL", *kDraftModel = "DRAFT_MODEL", *kImage = "IMAGE";
+
+std::string repository_of(const Service& service) {
+  return service.model.repository.empty() ? kModel : service.model.repository;
+}
 
 /// A part of the fleet whose replicas are alike.
 struct Pool {
@@ -51,12 +58,16 @@ std::string product_of(const inference::Board& board) {
 /// Flags of vllm serve without those of the model and of parallelism.
 std::vector<std::string> vllm_engine(const Service& service) {
   const inference::Limits& limits = service.limits;
+  // Each rank of data parallelism is an engine with limits of its own.
+  const int ranks = service.data_attention ? service.gpus : 1;
   std::vector<std::string> flags{
-      fmt::format("--max-num-seqs={}", limits.sequences),
-      fmt::format("--max-num-batched-tokens={}", limits.tokens), "--gpu-memory-utilization=0.9",
+      fmt::format("--max-num-seqs={}", (limits.sequences + ranks - 1) / ranks),
+      fmt::format("--max-num-batched-tokens={}", (limits.tokens + ranks - 1) / ranks),
+      "--gpu-memory-utilization=0.9",
       limits.reuse ? "--enable-prefix-caching" : "--no-enable-prefix-caching"};
   if (limits.kv_blocks > 0) {
-    flags.push_back(fmt::format("--num-gpu-blocks-override={}", limits.kv_blocks));
+    flags.push_back(
+        fmt::format("--num-gpu-blocks-override={}", std::max(1, limits.kv_blocks / ranks)));
   }
   if (service.model.positions > 0) {
     flags.push_back(fmt::format("--max-model-len={}", service.model.positions));
@@ -66,9 +77,9 @@ std::vector<std::string> vllm_engine(const Service& service) {
                                fmt::format("--max-lora-rank={}", service.adapter_rank)});
   }
   if (service.speculation.drafts > 0) {
-    flags.push_back(fmt::format(R"(--speculative-config={{"method":"eagle3","model":"DRAFT_MODEL",)"
+    flags.push_back(fmt::format(R"(--speculative-config={{"method":"eagle3","model":"{}",)"
                                 R"("num_speculative_tokens":{}}})",
-                                service.speculation.drafts));
+                                kDraftModel, service.speculation.drafts));
   }
   if (service.prefill > 0) {
     flags.emplace_back(
@@ -116,11 +127,20 @@ std::vector<std::string> sglang_flags(const Service& service) {
   }
   if (const int drafts = service.speculation.drafts; drafts > 0) {
     flags.insert(flags.end(),
-                 {"--speculative-algorithm=EAGLE3", "--speculative-draft-model-path=DRAFT_MODEL",
+                 {"--speculative-algorithm=EAGLE3",
+                  fmt::format("--speculative-draft-model-path={}", kDraftModel),
                   fmt::format("--speculative-num-steps={}", drafts), "--speculative-eagle-topk=1",
                   fmt::format("--speculative-num-draft-tokens={}", drafts + 1)});
   }
   return flags;
+}
+
+/// A flag whose JSON value a shell leaves as it is.
+std::string for_shell(const std::string& flag) {
+  const std::size_t value = flag.find("={");
+  return value == std::string::npos
+             ? flag
+             : fmt::format("{}'{}'", flag.substr(0, value + 1), flag.substr(value + 1));
 }
 
 /// One command for each pool.
@@ -133,13 +153,7 @@ std::string commands(const Service& service, const std::string& start,
                         text::counted(static_cast<std::uint64_t>(service.replica_gpus()), "GPU"),
                         service.board.name,
                         service.prefill > 0 ? fmt::format(": {}", pool.name) : "", start);
-    for (const std::string& flag : flags) {
-      // A shell must not read the quotes of a JSON value.
-      const std::size_t value = flag.find("={");
-      made += value == std::string::npos
-                  ? fmt::format(" \\\n  {}", flag)
-                  : fmt::format(" \\\n  {} '{}'", flag.substr(0, value), flag.substr(value + 1));
-    }
+    for (const std::string& flag : flags) made += fmt::format(" \\\n  {}", for_shell(flag));
     if (sglang && service.prefill > 0) {
       made += fmt::format(
           " \\\n  --disaggregation-mode={} \\\n  "
@@ -151,27 +165,40 @@ std::string commands(const Service& service, const std::string& start,
   return made;
 }
 
-/// A flag as an element of a list in YAML.
+/// A string in YAML.
+std::string yaml_string(const std::string& text) {
+  std::string made;
+  for (const char each : text) made += each == '\'' ? "''" : std::string(1, each);
+  return fmt::format("'{}'", made);
+}
+
+/// Flags as a list in YAML.
 std::string items(const std::vector<std::string>& flags, int indent) {
   std::string made;
-  for (const std::string& flag : flags) {
-    made += fmt::format("{:{}}- '{}'\n", "", indent, flag);
-  }
+  for (const std::string& flag : flags)
+    made += fmt::format("{:{}}- {}\n", "", indent, yaml_string(flag));
   return made;
 }
 
+/// Room for the weights and for what else a repository has, of which drafts are a part.
+std::string model_volume(const inference::Model& model) {
+  constexpr double kMargin = 1.25, kGib = 1024.0 * 1024 * 1024;
+  return fmt::format("{:.0f}Gi", std::ceil(kMargin * model.bytes() / kGib) + 1);
+}
+
 /// Values of the chart llm-d-modelservice.
-std::string llm_d(const Service& service, const std::string& repository) {
+std::string llm_d(const Service& service) {
   std::string made = fmt::format(
       "modelArtifacts:\n"
       "  name: {0}\n"
       "  uri: hf://{0}\n"
+      "  size: {2}\n"
       "accelerator:\n"
       "  type: nvidia\n"
       "routing:\n"
       "  proxy:\n"
       "    enabled: {1}\n",
-      repository, service.prefill > 0);
+      repository_of(service), service.prefill > 0, model_volume(service.model));
   std::vector<std::string> flags = vllm_engine(service);
   if (service.stages > 1) {
     flags.push_back(fmt::format("--pipeline-parallel-size={}", service.stages));
@@ -180,12 +207,14 @@ std::string llm_d(const Service& service, const std::string& repository) {
   const std::string product = product_of(service.board);
   for (const Pool& pool : pools_of(service)) {
     made += fmt::format(
-        "{}:\n"
+        "{0}:\n"
         "  create: true\n"
-        "  replicas: {}\n"
+        "  replicas: {1}\n"
         "  parallelism:\n"
-        "    tensor: {}\n"
-        "    data: {}\n",
+        "    tensor: {2}\n"
+        "    data: {3}\n"
+        "    dataLocal: {3}\n"
+        "    workers: 1\n",
         pool.name, pool.replicas, service.data_attention ? 1 : service.gpus,
         service.data_attention ? service.gpus : 1);
     if (!product.empty()) {
@@ -199,37 +228,42 @@ std::string llm_d(const Service& service, const std::string& repository) {
     made += fmt::format(
         "  containers:\n"
         "    - name: vllm\n"
+        "      image: {}\n"
         "      modelCommand: vllmServe\n"
         "      mountModelVolume: true\n"
         "      args:\n{}"
         "      resources:\n"
         "        limits:\n"
         "          nvidia.com/gpu: '{}'\n",
-        items(flags, 8), service.replica_gpus());
+        kImage, items(flags, 8), service.replica_gpus());
   }
   if (service.prefill == 0) made += "prefill:\n  create: false\n";
   return made;
 }
 
 /// A DynamoGraphDeployment of vLLM.
-std::string dynamo(const Service& service, const std::string& repository) {
+std::string dynamo(const Service& service) {
+  const std::string repository = repository_of(service);
   std::string made = fmt::format(
       "apiVersion: nvidia.com/v1alpha1\n"
       "kind: DynamoGraphDeployment\n"
       "metadata:\n"
-      "  name: {}\n"
+      "  name: {0}\n"
       "spec:\n"
       "  backendFramework: vllm\n"
       "  services:\n"
       "    Frontend:\n"
       "      componentType: frontend\n"
-      "      replicas: 1\n",
-      resource_name(repository));
+      "      replicas: 1\n"
+      "      extraPodSpec:\n"
+      "        mainContainer:\n"
+      "          image: {1}\n",
+      resource_name(repository), kImage);
   for (const Pool& pool : pools_of(service)) {
     const bool is_prefill = std::string_view(pool.name) == "prefill";
     std::vector<std::string> flags = vllm_flags(service);
     flags.insert(flags.begin(), fmt::format("--model={}", repository));
-    if (is_prefill) flags.emplace_back("--is-prefill-worker");
+    if (service.prefill > 0) flags.push_back(fmt::format("--disaggregation-mode={}", pool.name));
     made += fmt::format(
         "    {}:\n"
         "      componentType: worker\n"
@@ -240,6 +274,7 @@ std::string dynamo(const Service& service, const std::string& repository) {
         "          gpu: '{}'\n"
         "      extraPodSpec:\n"
         "        mainContainer:\n"
+        "          image: {}\n"
         "          command:\n"
         "            - python3\n"
         "            - '-m'\n"
@@ -247,8 +282,32 @@ std::string dynamo(const Service& service, const std::string& repository) {
         "          args:\n{}",
         is_prefill ? "VllmPrefillWorker" : "VllmDecodeWorker",
         service.prefill > 0 ? fmt::format("      subComponentType: {}\n", pool.name) : "",
-        pool.replicas, service.replica_gpus(), items(flags, 12));
+        pool.replicas, service.replica_gpus(), kImage, items(flags, 12));
   }
+  return made;
+}
+
+/// A pod of an LLMInferenceService under a key of its own.
+std::string kserve_pod(const Service& service, const char* key, int indent) {
+  const std::string by(static_cast<std::size_t>(indent), ' ');
+  std::string made = fmt::format("{}{}:\n", by, key);
+  if (const std::string product = product_of(service.board); !product.empty()) {
+    made += fmt::format("{0}  nodeSelector:\n{0}    nvidia.com/gpu.product: {1}\n", by, product);
+  }
+  std::string flags;
+  for (const std::string& each : vllm_engine(service)) {
+    flags += (flags.empty() ? "" : " ") + for_shell(each);
+  }
+  made += fmt::format(
+      "{0}  containers:\n"
+      "{0}    - name: main\n"
+      "{0}      env:\n"
+      "{0}        - name: VLLM_ADDITIONAL_ARGS\n"
+      "{0}          value: {1}\n"
+      "{0}      resources:\n"
+      "{0}        limits:\n"
+      "{0}          nvidia.com/gpu: '{2}'\n",
+      by, yaml_string(flags), service.replica_gpus());
   return made;
 }
 
@@ -256,31 +315,26 @@ std::string dynamo(const Service& service, const std::string& repository) {
 std::string kserve_workload(const Service& service, int replicas, int indent) {
   const std::string by(static_cast<std::size_t>(indent), ' ');
   std::string made = fmt::format("{0}replicas: {1}\n{0}parallelism:\n", by, replicas);
-  if (service.data_attention) {
-    made += fmt::format("{0}  data: {1}\n{0}  expert: true\n", by, service.gpus);
-  } else {
-    made += fmt::format("{0}  tensor: {1}\n", by, service.gpus);
+  if (!service.data_attention) {
+    return made + fmt::format("{0}  tensor: {1}\n", by, service.gpus) +
+           kserve_pod(service, "template", indent);
   }
-  if (service.stages > 1) made += fmt::format("{0}  pipeline: {1}\n", by, service.stages);
-  made += fmt::format("{}template:\n", by);
-  if (const std::string product = product_of(service.board); !product.empty()) {
-    made += fmt::format("{0}  nodeSelector:\n{0}    nvidia.com/gpu.product: {1}\n", by, product);
-  }
-  made += fmt::format(
-      "{0}  containers:\n"
-      "{0}    - name: main\n"
-      "{0}      env:\n"
-      "{0}        - name: VLLM_ADDITIONAL_ARGS\n"
-      "{0}          value: '{1}'\n"
-      "{0}      resources:\n"
-      "{0}        limits:\n"
-      "{0}          nvidia.com/gpu: '{2}'\n",
-      by, fmt::join(vllm_engine(service), " "), service.replica_gpus());
-  return made;
+  // KServe starts data parallelism only where there is a worker, of which one pod has none.
+  return made +
+         fmt::format("{0}  data: {1}\n{0}  dataLocal: {1}\n{0}  expert: true\n", by, service.gpus) +
+         kserve_pod(service, "template", indent) + kserve_pod(service, "worker", indent);
 }
 
 /// An LLMInferenceService of KServe.
-std::string kserve(const Service& service, const std::string& repository) {
+Result<std::string> kserve(const Service& service) {
+  if (service.stages > 1) {
+    return fail(Code::usage,
+                fmt::format("--emit kserve cannot describe replicas of {} pipeline stages: KServe "
+                            "starts each stage in a pod of its own",
+                            service.stages),
+                {}, "leave out --stages, or use --emit vllm, llm-d or dynamo");
+  }
+  const std::string repository = repository_of(service);
   std::string made = fmt::format(
       "apiVersion: serving.kserve.io/v1alpha1\n"
       "kind: LLMInferenceService\n"
@@ -298,6 +352,23 @@ std::string kserve(const Service& service, const std::string& repository) {
   return made + "  router:\n    scheduler: {}\n    route: {}\n    gateway: {}\n";
 }
 
+/// The text without the comments at its top.
+Result<std::string> body(const std::string& format, const Service& service) {
+  if (format == "vllm") {
+    return commands(service, "vllm serve " + repository_of(service), vllm_flags(service), false);
+  }
+  if (format == "sglang") {
+    return commands(service,
+                    "python3 -m sglang.launch_server --model-path=" + repository_of(service),
+                    sglang_flags(service), true);
+  }
+  if (format == "llm-d") return llm_d(service);
+  if (format == "dynamo") return dynamo(service);
+  if (format == "kserve") return kserve(service);
+  return fail(Code::not_found, fmt::format("no deployment format is named \"{}\"", format), {},
+              text::meant_or_known(format, deployment_formats()));
+}
+
 }  // namespace
 
 const std::vector<std::string>& deployment_formats() {
@@ -305,20 +376,28 @@ const std::vector<std::string>& deployment_formats() {
   return kFormats;
 }
 
-Result<std::string> deployment_text(const std::string& format, const Service& service,
-                                    const std::string& repository) {
-  if (format == "vllm") {
-    return commands(service, "vllm serve " + repository, vllm_flags(service), false);
+std::vector<std::string> to_replace(const std::string& format, const Service& service) {
+  std::vector<std::string> made;
+  if (format == "llm-d" || format == "dynamo") {
+    made.push_back(fmt::format(
+        "replace {} with a container image of vLLM, such as {}:TAG", kImage,
+        format == "dynamo" ? "nvcr.io/nvidia/ai-dynamo/vllm-runtime" : "ghcr.io/llm-d/llm-d-cuda"));
   }
-  if (format == "sglang") {
-    return commands(service, "python3 -m sglang.launch_server --model-path=" + repository,
-                    sglang_flags(service), true);
+  if (service.model.repository.empty()) {
+    made.push_back(fmt::format("replace {} with the model's repository", kModel));
   }
-  if (format == "llm-d") return llm_d(service, repository);
-  if (format == "dynamo") return dynamo(service, repository);
-  if (format == "kserve") return kserve(service, repository);
-  return fail(Code::not_found, fmt::format("no deployment format is named \"{}\"", format), {},
-              text::meant_or_known(format, deployment_formats()));
+  if (service.speculation.drafts > 0) {
+    made.push_back(fmt::format("replace {} with the draft model's repository", kDraftModel));
+  }
+  return made;
+}
+
+Result<std::string> deployment_text(const std::string& format, const Service& service) {
+  auto text = body(format, service);
+  if (!text) return text;
+  std::string made;
+  for (const std::string& each : to_replace(format, service)) made += fmt::format("# {}\n", each);
+  return made + *text;
 }
 
 }  // namespace almanac::cli

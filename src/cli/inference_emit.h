@@ -15,15 +15,20 @@ namespace almanac::cli {
 /// "vllm", "sglang", "llm-d", "dynamo" and "kserve".
 const std::vector<std::string>& deployment_formats();
 
-/// Returns the fleet in one of these formats, for a model that `repository` holds
-/// ("meta-llama/llama-3.1-8b"). Every number is the one that the fleet was simulated with. Fails
-/// with not_found for an unknown format.
+/// Returns the fleet in one of these formats. Every number is the one that the fleet was simulated
+/// with; limits that vLLM counts for each GPU of data-parallel attention are a GPU's part. Comments
+/// at the top say what is left to replace. Fails with not_found for an unknown format, and with
+/// usage for pipeline stages with "kserve", which starts each in a pod of its own.
 ///
 /// Source   names of flags and fields: docs.vllm.ai (serve), docs.sglang.ai (server arguments),
 ///          llm-d-modelservice (values.yaml), docs.nvidia.com/dynamo (DynamoGraphDeployment,
 ///          nvidia.com/v1alpha1), kserve.github.io (LLMInferenceService,
-///          serving.kserve.io/v1alpha1).
-Result<std::string> deployment_text(const std::string& format, const inference::Service& service,
-                                    const std::string& repository);
+///          serving.kserve.io/v1alpha1; its admission webhook and the templates of its pods, which
+///          expand VLLM_ADDITIONAL_ARGS in a shell). Limits for each data-parallel rank:
+///          docs.vllm.ai (data parallel deployment).
+Result<std::string> deployment_text(const std::string& format, const inference::Service& service);
+
+/// Returns what the user must replace in that text, in a phrase each: "replace IMAGE with ...".
+std::vector<std::string> to_replace(const std::string& format, const inference::Service& service);
 
 }  // namespace almanac::cli

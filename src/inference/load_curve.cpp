@@ -49,9 +49,14 @@ Result<bool> carries(const Service& service, const Requests& requests, const Obj
   return summarize(faster, *outcomes, objective).attainment() >= share;
 }
 
+/// Far enough for requests not to meet.
+constexpr Micros kApart = 6e8;
+
 Result<double> most_factor(const Service& service, const Requests& requests,
                            const Objective& objective, double share) {
-  constexpr double kLeast = 1e-3, kMost = 1e6, kWithin = 1.03;
+  constexpr double kMost = 1e6, kWithin = 1.03;
+  // However fast the log is, its requests are kApart from one another in the end.
+  const double least = std::min(1e-3, 1e6 / (rate_of(requests) * kApart));
   const auto does = [&](double factor) {
     return carries(service, requests, objective, share, factor);
   };
@@ -62,7 +67,7 @@ Result<double> most_factor(const Service& service, const Requests& requests,
     if (!*enough) break;
     low = high;
   }
-  while (high > kLeast && (low == 0 || high > kWithin * low)) {
+  while (high > least && (low == 0 || high > kWithin * low)) {
     const double middle = low == 0 ? high / 2 : std::sqrt(low * high);
     const auto enough = does(middle);
     if (!enough) return tl::unexpected(enough.error());
@@ -99,7 +104,6 @@ Result<std::vector<LoadPoint>> load_curve(const Service& service, const Requests
 Result<Seen> play_idle(const Service& service, const Requests& requests,
                        const Objective& objective) {
   constexpr std::size_t kMost = 100;
-  constexpr Micros kApart = 6e8;
   Requests alone = requests;
   alone.all.clear();
   const std::size_t count = std::min(kMost, requests.size());

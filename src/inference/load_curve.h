@@ -16,7 +16,7 @@ namespace almanac::inference {
 /// A fleet and the highest mean rate of requests at which it meets the objective.
 struct LoadPoint {
   int replicas = 0;
-  double requests_per_s = 0;  ///< 0 if it meets it at no rate.
+  double requests_per_s = 0;  ///< 0 if it misses it even with ten minutes between requests.
   double times_log = 0;       ///< The rate relative to the log's.
 };
 

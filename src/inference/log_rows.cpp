@@ -23,9 +23,6 @@
 namespace almanac::inference {
 namespace {
 
-/// In the year 2286. A later time is a mistake, and simulating up to it takes for ever.
-constexpr double kLatest_us = 1e16;
-
 /// A date with a time, in tenths of microseconds since 1970: more than a double holds.
 std::optional<std::int64_t> parse_moment(std::string_view text) {
   const std::size_t point = text.find('.');
@@ -158,7 +155,7 @@ class RowReader {
     const auto value = text::parse_decimal(text);
     const double finest = columns_.may_be_other ? 1e-3 : columns_.micros;  // nanoseconds, if
                                                                            // unknown
-    if (!value || (columns_.is_gap && *value < 0) || std::abs(*value) * finest > kLatest_us) {
+    if (!value || (columns_.is_gap && *value < 0) || std::abs(*value) * finest > kLatestArrival) {
       return std::nullopt;
     }
     return columns_.may_be_other ? *value : *value * columns_.micros;

@@ -17,6 +17,9 @@
 
 namespace almanac::inference {
 
+/// In the year 2286. A later time is a mistake, and simulating up to it takes for ever.
+inline constexpr Micros kLatestArrival = 1e16;
+
 /// Collects requests in the order of a log, validates them, and sorts them at the end.
 class RequestIntake {
  public:

@@ -2,10 +2,12 @@
 
 #include "inference/tool_results.h"
 
+#include <cmath>
 #include <initializer_list>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "inference/request_log.h"
@@ -30,6 +32,9 @@ const json* inside(const json& object, Path path) {
   return at->is_null() ? nullptr : at;
 }
 
+/// "info.input_tokens".
+std::string spelled(Path path) { return fmt::format("{}", fmt::join(path, ".")); }
+
 /// The first of several fields that is there: newer versions of a tool, then older ones.
 const json* first_of(const json& object, std::initializer_list<Path> paths) {
   for (const Path& path : paths) {
@@ -48,6 +53,10 @@ class ResultReader {
     ++number_;
     const auto at = number(request, time), in = number(request, prompt);
     if (!at) return tl::unexpected(at.error());
+    if (!(std::abs(*at * micros) <= kLatestArrival)) {
+      return wrong(fmt::format("request {}: {} is {:g}, which is later than the year 2286", number_,
+                               spelled(*time.begin()), *at));
+    }
     if (!in) return tl::unexpected(in.error());
     const auto out = number(request, output);
     if (!out) return tl::unexpected(out.error());
@@ -73,10 +82,7 @@ class ResultReader {
   Result<double> number(const json& request, std::initializer_list<Path> paths) const {
     const json* const found = first_of(request, paths);
     if (found != nullptr && found->is_number()) return found->get<double>();
-    std::string name;
-    for (const char* const key : *paths.begin())
-      name += (name.empty() ? "" : ".") + std::string(key);
-    return wrong(fmt::format("request {}: {} is {}", number_, name,
+    return wrong(fmt::format("request {}: {} is {}", number_, spelled(*paths.begin()),
                              found == nullptr ? "missing" : "not a number"));
   }
 

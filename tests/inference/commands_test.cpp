@@ -519,45 +519,27 @@ TEST_F(InferenceCommand, SizeTakesOneListOfGoalsAndTellsTheLoadThatHolds) {
   const ProgramRun none = sized({"--ttft", "1ms"});
   EXPECT_EQ(none.status, 69);
   EXPECT_THAT(none.err, HasSubstr("on an idle replica, 90 % of the requests have TTFT <="));
+  // A share is given once.
+  for (const std::vector<std::string>& twice :
+       {std::vector<std::string>{"--goal", "goodput=0.5", "--share", "0.99"},
+        std::vector<std::string>{"--goal", "goodput=0.5,goodput=0.99"}}) {
+    std::vector<std::string> more = twice;
+    more.insert(more.end(), {"--ttft", "1s"});
+    const ProgramRun refused = sized(more);
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_THAT(refused.err, HasSubstr("expected the share once"));
+  }
 }
 
-TEST_F(InferenceCommand, SizeEmitsWhatDeploysTheFleet) {
-  const auto emitted = [&](const std::string& format, const std::vector<std::string>& more = {}) {
-    std::vector<std::string> all{"--confidence", "0",  "--gpus", "2",
-                                 "--sequences",  "64", "--emit", format};
-    all.insert(all.end(), more.begin(), more.end());
-    const ProgramRun made = run("size", all);
-    EXPECT_EQ(made.status, 0) << made.err;
-    return made.out;
-  };
-  EXPECT_THAT(emitted("vllm"), HasSubstr("vllm serve meta-llama/llama-3.1-8b \\\n"
-                                         "  --tensor-parallel-size=2 \\\n"
-                                         "  --max-num-seqs=64 \\\n"
-                                         "  --max-num-batched-tokens=2048 \\\n"));
-  EXPECT_THAT(
-      emitted("sglang"),
-      testing::AllOf(HasSubstr("sglang.launch_server --model-path=meta-llama/llama-3.1-8b"),
-                     HasSubstr("--max-running-requests=64"), HasSubstr("--disable-radix-cache")));
-  EXPECT_THAT(
-      emitted("llm-d"),
-      testing::AllOf(HasSubstr("uri: hf://meta-llama/llama-3.1-8b"), HasSubstr("    tensor: 2\n"),
-                     HasSubstr("nvidia.com/gpu: '2'"), HasSubstr("prefill:\n  create: false")));
-  EXPECT_THAT(emitted("kserve"), testing::AllOf(HasSubstr("kind: LLMInferenceService"),
-                                                HasSubstr("  parallelism:\n    tensor: 2\n")));
-  // With prefill-only replicas there are two pools.
-  const std::string split = emitted("dynamo", {"--split"});
-  EXPECT_THAT(split, testing::AllOf(HasSubstr("kind: DynamoGraphDeployment"),
-                                    HasSubstr("subComponentType: prefill"),
-                                    HasSubstr("subComponentType: decode"),
-                                    HasSubstr("- '--is-prefill-worker'")));
-  const std::string file = folder_ / "fleet.yaml";
-  const ProgramRun both = run("size", {"--confidence", "0", "--emit", "kserve", "--out", file});
-  ASSERT_EQ(both.status, 0) << both.err;
-  EXPECT_THAT(both.out, HasSubstr("replicas_for_log"));
-  EXPECT_TRUE(std::filesystem::exists(file));
-  const ProgramRun unknown = run("size", {"--emit", "helm"});
-  EXPECT_NE(unknown.status, 0);
-  EXPECT_THAT(unknown.err, HasSubstr("no deployment format is named \"helm\""));
+TEST_F(InferenceCommand, SizeLeavesOutWhatNoRequestHas) {
+  // Answers of one token have no time for each token after the first.
+  requests_ =
+      folder_.write("short.csv", "arrival_s,prompt_tokens,output_tokens\n0,1000,1\n60,1000,1\n");
+  const ProgramRun none =
+      run_program({"inference", "size", requests_, "--model", "llama-3.1-8b", "--ttft", "1ms"});
+  EXPECT_EQ(none.status, 69);
+  EXPECT_THAT(none.err, testing::AllOf(HasSubstr("have TTFT <="), HasSubstr(" ms, E2E <="),
+                                       testing::Not(HasSubstr("nan"))));
 }
 
 }  // namespace

@@ -90,6 +90,14 @@ TEST_F(KernelTables, SayWhatTheyLack) {
   ASSERT_FALSE(heads);
   EXPECT_NE(to_string(heads.error()).find("attention of 1 heads of 64"), std::string::npos);
   EXPECT_FALSE(read({.stages = 2}));
+  // Between 1 and 4 heads lie the model's 2, but no size was measured with both.
+  write("context_attention", fmt::format("{}{}", kAttention,
+                                         "1,100,1,1,64,bfloat16,bfloat16,0,0,1\n"
+                                         "2,200,4,1,64,bfloat16,bfloat16,0,0,4\n"));
+  const auto between = read();
+  ASSERT_FALSE(between);
+  EXPECT_NE(to_string(between.error()).find("1 and 4 heads have no sizes in common"),
+            std::string::npos);
   write("gemm", "gemm_dtype,m,n,k,latency\nbfloat16,1,256,128,no\n");
   const auto broken = read();
   ASSERT_FALSE(broken);

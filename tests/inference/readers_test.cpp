@@ -164,6 +164,10 @@ TEST_F(Logs, OfInferencePerfAreListsOfRequests) {
   EXPECT_THAT(error(R"([{"start_time": 1, "info": {"input_tokens": 5}, "error": null}])"),
               testing::HasSubstr("request 1: info.response_metrics.server_usage.completion_tokens "
                                  "is missing"));
+  // A time of which nothing may be simulated: minutes up to it fill the memory.
+  EXPECT_THAT(error(R"([{"start_time": 1, "info": {"input_tokens": 5, "output_tokens": 1}},
+                        {"start_time": 1e15, "info": {"input_tokens": 5, "output_tokens": 1}}])"),
+              testing::HasSubstr("request 2: start_time is 1e+15, which is later than the year"));
 }
 
 TEST_F(Logs, OfGuidellmHaveTheRequestsOfAllBenchmarks) {

@@ -412,6 +412,11 @@ TEST(LoadCurve, TellsTheRateThatEachFleetCarries) {
     EXPECT_NEAR(each.requests_per_s / (10.0 * each.replicas), 1, 0.04) << each.replicas;
     EXPECT_NEAR(each.times_log / (2.0 * each.replicas), 1, 0.04) << each.replicas;
   }
+  // A log may be much faster than one replica.
+  const auto fast =
+      load_curve(ten_per_second(), evenly(1000, 50'000), {.first_token = 150e3}, 0.99, sizes);
+  ASSERT_TRUE(fast) << to_string(fast.error());
+  EXPECT_NEAR(fast->front().requests_per_s / 10, 1, 0.04);
   // No rate is slow enough for what an idle replica misses.
   const auto none = load_curve(ten_per_second(), requests, {.first_token = 50e3}, 0.99, sizes);
   ASSERT_TRUE(none) << to_string(none.error());

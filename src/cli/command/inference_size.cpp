@@ -3,6 +3,8 @@
 /// \file
 /// almanac inference size: the fewest replicas with which requests meet the objective.
 #include <algorithm>
+#include <cmath>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -29,6 +31,7 @@ namespace {
 
 struct SizeOptions {
   inference::SizeQuestion question{};
+  bool has_share = false;  ///< Whether --share is given.
   double gpu_hour = 0;
   std::string goal;
   std::string emit;
@@ -36,7 +39,9 @@ struct SizeOptions {
 };
 
 /// Applies --goal, such as "ttft=500ms,tpot=50ms,e2e=10s,goodput=0.95".
-Result<void> apply_goal(const std::string& goal, InferenceOptions& options, double& share) {
+/// `has_share`: whether --share is given too.
+Result<void> apply_goal(const std::string& goal, InferenceOptions& options, double& share,
+                        bool has_share) {
   for (std::size_t at = 0; at < goal.size();) {
     const std::size_t end = std::min(goal.find(',', at), goal.size());
     const std::string part = goal.substr(at, end - at);
@@ -60,7 +65,9 @@ Result<void> apply_goal(const std::string& goal, InferenceOptions& options, doub
       const auto told = text::parse_decimal(value);
       if (!told || !(*told > 0 && *told <= 1))
         return bad("a share of the requests, above 0 and up to 1");
+      if (has_share) return bad("the share once: here or as --share");
       share = *told;
+      has_share = true;
     } else {
       return bad("ttft, tpot, e2e or goodput");
     }
@@ -74,33 +81,38 @@ void note_possible(const InferenceCase& told, const inference::SizeQuestion& que
   const auto idle = inference::play_idle(told.service, told.requests, told.objective);
   if (!idle) return;
   constexpr double kMs = 1e3;
-  note(
-      fmt::format("on an idle replica, 90 % of the requests have TTFT <= {:.0f} ms, TPOT <= {:.1f} "
-                  "ms and E2E <= {:.0f} ms, and {:.1f} % meet the objective",
-                  idle->first_token.p90 / kMs, idle->per_token.p90 / kMs,
-                  idle->end_to_end.p90 / kMs, 100 * idle->attainment()));
+  std::vector<std::string> bounds;
+  for (const auto& [name, of, digits] :
+       {std::tuple("TTFT", idle->first_token.p90, 0), std::tuple("TPOT", idle->per_token.p90, 1),
+        std::tuple("E2E", idle->end_to_end.p90, 0)}) {
+    // No request may have it, such as TPOT where answers have one token.
+    if (!std::isnan(of)) bounds.push_back(fmt::format("{} <= {:.{}f} ms", name, of / kMs, digits));
+  }
+  note(fmt::format(
+      "on an idle replica, {}{:.1f} % meet the objective",
+      bounds.empty() ? "" : fmt::format("90 % of the requests have {}; ", fmt::join(bounds, ", ")),
+      100 * idle->attainment()));
   if (idle->attainment() < question.share) return;
   const std::vector<int> sizes = inference::curve_sizes(0, question.most);
   const auto curve =
       inference::load_curve(told.service, told.requests, told.objective, question.share, sizes);
   if (!curve) return;
   for (const inference::LoadPoint& each : *curve) {
-    note(
-        fmt::format("{} meet{} the objective up to {:.3g} requests/s, {:.3g} times this log's rate",
-                    text::counted(static_cast<std::uint64_t>(each.replicas), "replica"),
-                    each.replicas == 1 ? "s" : "", each.requests_per_s, each.times_log));
+    note(fmt::format("{} meet{} the objective {}",
+                     text::counted(static_cast<std::uint64_t>(each.replicas), "replica"),
+                     each.replicas == 1 ? "s" : "",
+                     each.requests_per_s > 0
+                         ? fmt::format("up to {:.3g} requests/s, {:.3g} times this log's rate",
+                                       each.requests_per_s, each.times_log)
+                         : "at no rate, because requests of this log come at once"));
   }
 }
 
 /// Prints the fleet as what deploys it, or writes it to a file.
 Result<int> emit(const InferenceCase& told, const SizeOptions& asked) {
-  std::string repository = told.service.model.repository;
-  if (repository.empty()) {
-    repository = "MODEL";
-    note("the repository of the model is not known: replace MODEL");
-  }
-  const auto text = deployment_text(asked.emit, told.service, repository);
+  const auto text = deployment_text(asked.emit, told.service);
   if (!text) return tl::unexpected(text.error());
+  for (const std::string& each : to_replace(asked.emit, told.service)) note(each);
   if (asked.out.empty()) {
     fmt::print("{}", *text);
     return kDone;
@@ -230,7 +242,8 @@ Result<int> size_of_plan(InferenceCase told, const InferenceOptions& options,
 }
 
 Result<int> size(InferenceOptions options, SizeOptions asked) {
-  if (auto applied = apply_goal(asked.goal, options, asked.question.share); !applied) {
+  auto applied = apply_goal(asked.goal, options, asked.question.share, asked.has_share);
+  if (!applied) {
     return tl::unexpected(applied.error());
   }
   auto told = inference_case(options);
@@ -254,7 +267,7 @@ Result<int> size(InferenceOptions options, SizeOptions asked) {
     return fail(Code::usage, "--out writes the plan that --plan sizes, or what --emit makes");
   }
   if (!asked.emit.empty()) {  // a wrong name should not cost the time to size
-    const auto known = deployment_text(asked.emit, told->service, "");
+    const auto known = deployment_text(asked.emit, told->service);
     if (!known) return tl::unexpected(known.error());
   }
   auto size = with_progress(question, [&](const inference::SizeQuestion& shown) {
@@ -305,12 +318,9 @@ void register_inference_size(Program& program) {
            .add_subcommand("size", "Find the fewest replicas that meet your latency objective");
   const auto options = add_inference_options(command);
   const auto asked = std::make_shared<SizeOptions>();
-  command
-      .add_option("--share", asked->question.share,
-                  "Share of the requests that must meet the objective")
-      ->check(number(0.001, 1.0))
-      ->capture_default_str()
-      ->group(heading(Group::objective));
+  CLI::Option* const share = command.add_option(
+      "--share", asked->question.share, "Share of the requests that must meet the objective");
+  share->check(number(0.001, 1.0))->capture_default_str()->group(heading(Group::objective));
   command.add_option("--most", asked->question.most, "Limit on the number of replicas")
       ->check(whole_number(1, 100'000))
       ->capture_default_str()
@@ -354,7 +364,10 @@ void register_inference_size(Program& program) {
               "ttft=500ms,e2e=10s,goodput=0.95 --emit kserve");
   add_example(command,
               "almanac inference size requests.csv --model llama-3.1-8b --ttft 500ms --tpot 50ms");
-  program.on(command, [options, asked] { return size(*options, *asked); });
+  program.on(command, [options, asked, share] {
+    asked->has_share = share->count() > 0;
+    return size(*options, *asked);
+  });
 }
 
 }  // namespace almanac::cli

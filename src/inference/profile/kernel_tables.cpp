@@ -406,6 +406,11 @@ class Composer {
       if (other == below->second.end()) continue;
       made.curve(sizes.first).add(sizes.second, std::lerp(other->second, ms, part));
     }
+    if (made.empty()) {
+      rows.lack(fmt::format(
+          "attention of {} heads of {}, and those of {} and {} heads have no sizes in common",
+          heads, layer.head_size, below->first, above->first));
+    }
     return made;
   }
 
