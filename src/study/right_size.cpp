@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <utility>
+#include <tuple>
 
 namespace almanac::study {
 namespace {
@@ -83,12 +83,16 @@ RightSize size_of(const Group& group) {
 }  // namespace
 
 std::vector<RightSize> right_sizes(const std::vector<JobUse>& jobs) {
-  std::map<std::pair<std::string, std::string>, Group> groups;
+  // Jobs of other sizes need other amounts. What is not known compares equal to itself only as -1.
+  const auto request = [](double amount) { return std::isnan(amount) ? -1 : amount; };
+  std::map<std::tuple<std::string, std::string, double, double, double>, Group> groups;
   for (const JobUse& job : jobs) {
-    if (job.elapsed >= 1min) groups[{job.user, job.name}].jobs.push_back(&job);
+    if (job.elapsed < 1min) continue;
+    groups[{job.user, job.name, request(job.gpus), request(job.cores), request(job.memory_gb)}]
+        .jobs.push_back(&job);
   }
   std::vector<RightSize> all;
-  for (const auto& [who, group] : groups) {
+  for (const auto& [request_of, group] : groups) {
     if (group.jobs.size() < kFewest) continue;
     RightSize made = size_of(group);
     const bool any = !std::isnan(made.enough_cores) || !std::isnan(made.enough_memory_gb) ||
