@@ -113,6 +113,17 @@ TEST(Experiment, RunsWhatIsNamed) {
               Not(Contains(HasSubstr("cannot use all of its features"))));
 }
 
+TEST(Experiment, RefusesQueuesOfKueueThatNoPolicyReads) {
+  trace::Trace trace;
+  trace.jobs.emplace_back().request.gpus = 1;
+  Experiment experiment;
+  experiment.policies = {"easy"};
+  experiment.queues = "queues.json";
+  const auto made = prepare(experiment, std::move(trace), cluster::uniform(1, 8));
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().message, "--queues requires policy kueue, and none of the policies is it");
+}
+
 TEST(Experiment, IsTheSameByTheNamesThatRan) {
   const Prepared all = prepared({});
   const Prepared again = prepared({.policies = all.experiment.policies});

@@ -255,10 +255,17 @@ void note_slurm_site(Prepared& made) {
   }
 }
 
-/// Gives policies the queues of a Kueue site, which share all nodes.
+/// Gives policies the queues of a Kueue site, which share all nodes. Fails if no policy reads them.
 Result<void> read_queues(Prepared& made) {
   const std::string& file = made.experiment.queues;
   if (file.empty()) return {};
+  const bool used = std::any_of(made.runs.begin(), made.runs.end(), [](const Prepared::Run& run) {
+    return run.composition.whole == "kueue";
+  });
+  if (!used) {
+    return fail(Code::usage, "--queues requires policy kueue, and none of the policies is it",
+                {.file = file}, "add it: --policy kueue,easy");
+  }
   auto objects = kueue::read_objects(file);
   if (!objects) return tl::unexpected(objects.error());
   auto notes = kueue::notes_on_jobs(*objects, made.trace);
