@@ -113,6 +113,19 @@ TEST(Experiment, RunsWhatIsNamed) {
               Not(Contains(HasSubstr("cannot use all of its features"))));
 }
 
+TEST(Experiment, RefusesAJobOfMoreNodesThanAreCounted) {
+  trace::Trace trace;
+  trace::Job& job = trace.jobs.emplace_back();
+  job.id = trace.key("1");
+  job.request.gpus = 600'000;
+  Experiment experiment;
+  experiment.policies = {"easy"};
+  const auto made = prepare(experiment, std::move(trace), cluster::uniform(75'000, 8));
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().message,
+            "job 1 requests 600000 GPUs, more than 65535 nodes of 8 GPUs have");
+}
+
 TEST(Experiment, RefusesQueuesOfKueueThatNoPolicyReads) {
   trace::Trace trace;
   trace.jobs.emplace_back().request.gpus = 1;
