@@ -45,7 +45,7 @@ bool is_whole(const Summary& summary) { return summary.complete && !summary.reco
 std::uint64_t fewest_left(const std::vector<Summary>& summaries) {
   std::uint64_t fewest = std::numeric_limits<std::uint64_t>::max();
   for (const Summary& each : summaries) {
-    if (is_whole(each)) fewest = std::min(fewest, jobs_without_end(each));
+    if (is_whole(each)) fewest = std::min(fewest, each.never_ended);
   }
   return fewest;
 }
@@ -95,7 +95,7 @@ class Table {
   }
   /// Whether it may be called best: a cluster can run it, and no policy ends more jobs.
   bool is_choice(const Summary& summary) const {
-    return is_deployable(summary) && jobs_without_end(summary) == fewest_left_;
+    return is_deployable(summary) && summary.never_ended == fewest_left_;
   }
   /// Of what can be chosen the best is strong, where there is something to choose.
   Listing::Column& mark(Listing::Column& column, bool less_is_better) const {
@@ -227,15 +227,15 @@ std::string loan_lines(const std::vector<Summary>& summaries) {
   return lines;
 }
 
-/// "35 of 1,500 jobs never ended under kueue.": a line for each policy under which more jobs never
-/// end than under another.
+/// "35 of 1,500 jobs never ended under kueue.": a line for each policy under which jobs never end
+/// that could start.
 std::string unfinished_lines(const std::vector<Summary>& summaries) {
-  const std::uint64_t fewest = fewest_left(summaries);
   std::string lines;
   for (const Summary& each : summaries) {
-    if (!is_whole(each) || jobs_without_end(each) == fewest) continue;
-    lines += fmt::format("{} of {} never ended under {}, so no figure of it counts as best.\n",
-                         count(jobs_without_end(each) - fewest), text::counted(each.jobs, "job"),
+    if (!is_whole(each) || each.never_ended <= each.never_startable) continue;
+    lines += fmt::format("{} of {} never ended under {} and count in no average.\n",
+                         count(each.never_ended - each.never_startable),
+                         text::counted(each.never_ended + each.finished, "job"),
                          experiment::marked_name(each));
   }
   return lines;

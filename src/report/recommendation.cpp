@@ -29,12 +29,12 @@ std::optional<std::size_t> best_deployable(const SummaryRows& policies, May may)
   std::optional<std::size_t> ours;
   std::uint64_t fewest = std::numeric_limits<std::uint64_t>::max();
   for (const Summary* const each : policies) {
-    if (is_deployable(*each)) fewest = std::min(fewest, jobs_without_end(*each));
+    if (is_deployable(*each)) fewest = std::min(fewest, each->never_ended);
   }
   for (std::size_t at = 0; at < policies.size(); ++at) {
     const Summary& each = *policies[at];
     if (!is_deployable(each) || std::isnan(each.avg_jct_s) || !may(each)) continue;
-    if (jobs_without_end(each) > fewest) continue;
+    if (each.never_ended > fewest) continue;
     if (policy::is_recommended(each.policy) && !ours) ours = at;
     if (!best || each.avg_jct_s < policies[*best]->avg_jct_s) best = at;
   }
@@ -47,12 +47,8 @@ bool is_deployable(const Summary& summary) {
   return !summary.bound && summary.complete && !summary.recorded;
 }
 
-std::uint64_t jobs_without_end(const Summary& summary) {
-  return summary.jobs - std::min(summary.jobs, summary.finished);
-}
-
 bool are_comparable(const Summary& one, const Summary& other) {
-  return one.finished == other.finished && jobs_without_end(one) == jobs_without_end(other);
+  return one.finished == other.finished && one.never_ended == other.never_ended;
 }
 
 bool needs_checkpoints(const Summary& summary) {

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -21,10 +20,6 @@ bool is_deployable(const experiment::Summary& summary);
 /// Whether the policy stops or resizes jobs of which neither a mark nor a model of their training
 /// says that they can resume.
 bool needs_checkpoints(const experiment::Summary& summary);
-
-/// Returns the jobs in service that have no end under the policy: those that can never start, that
-/// never started, and those before a warm-up. Jobs withdrawn before they ran are not among them.
-std::uint64_t jobs_without_end(const experiment::Summary& summary);
 
 /// Whether the averages of both cover the same number of jobs, so that a ratio means something.
 bool are_comparable(const experiment::Summary& one, const experiment::Summary& other);
