@@ -58,7 +58,7 @@ TEST(Letter, NoNameBecomesACommandOfAMailProgram) {
   std::vector<JobUse> jobs = two_jobs();
   for (JobUse& job : jobs) job.name = std::string(62, 'a') + " ~!touch /tmp/x\x1b[2J";
   const Norms norms;
-  const std::vector<RightSize> sizes{{.name = jobs[0].name, .user = "ann"}};
+  const std::vector<RightSize> sizes{{.user = "ann", .name = jobs[0].name}};
   for (const UserUse& user : by_user(jobs)) {
     for (const std::string_view letter : {default_letter(), std::string_view("{requests}")}) {
       const std::string text = write_letter(

@@ -32,6 +32,7 @@ struct RightSize {
   std::string user{};
   std::string name{};
   int jobs = 0;  ///< Jobs that ran for at least a minute.
+  double gpus = 0;
   double cores = 0;
   double enough_cores = 0;
   double memory_gb = 0;
@@ -49,6 +50,9 @@ struct RightSize {
 /// Returns jobs that could request less, by core-hours in descending order. The current time limit
 /// is that of the last job.
 std::vector<RightSize> right_sizes(const std::vector<JobUse>& jobs);
+
+/// Whether `size` is for jobs like `job`: of its user, name and request.
+bool is_for(const RightSize& size, const JobUse& job);
 
 /// Returns the cost of what `user` held and did not use, as far as known.
 double cost_of_unused(const UserUse& user, const Prices& prices);

@@ -48,6 +48,8 @@ TEST(RightSize, IsForJobsOfOneRequest) {
   ASSERT_EQ(sizes.size(), 1U) << "one job of 144 cores is too few";
   EXPECT_EQ(sizes[0].jobs, 6);
   EXPECT_EQ(sizes[0].cores, 16);
+  EXPECT_TRUE(is_for(sizes[0], jobs.front()));
+  EXPECT_FALSE(is_for(sizes[0], jobs.back()));
   EXPECT_EQ(sizes[0].enough_cores, 4);
 }
 
