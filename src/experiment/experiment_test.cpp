@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "experiment/run_directory.h"
+#include "experiment/run_notes.h"
 
 namespace almanac::experiment {
 namespace {
@@ -124,6 +125,24 @@ TEST(Experiment, RefusesAJobOfMoreNodesThanAreCounted) {
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().message,
             "job 1 requests 600000 GPUs, more than 65535 nodes of 8 GPUs have");
+}
+
+TEST(RunNotes, TellArrayTasksFromJobsThatDependOnAnother) {
+  trace::Trace trace;
+  for (const char* const id : {"7_1", "7_2", "70_1"}) {
+    trace::Job& job = trace.jobs.emplace_back();
+    job.id = trace.key(id);
+    job.request.gpus = 1;
+    job.outcome.run = 1h;
+  }
+  trace.jobs[1].request.after = trace.jobs[2].request.after = trace.jobs[0].id;
+  std::vector<std::string> notes;
+  note_what_is_left_out(trace, cluster::uniform(1, 8), notes);
+  EXPECT_THAT(
+      notes, ElementsAre("1 job depends on another: each joins the queue when it was eligible, but "
+                         "not before the other has left",
+                         "1 array task waits for a place in its array: each joins the queue when "
+                         "it was eligible, but not before another task of its array has left"));
 }
 
 TEST(Experiment, RefusesQueuesOfKueueThatNoPolicyReads) {
