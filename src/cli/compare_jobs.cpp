@@ -74,6 +74,12 @@ std::string explanation(const std::vector<Paired>& all, const std::string& basel
       "means that chance alone hardly explains the difference, in this log and simulation.\n",
       baseline, longest > 1 ? fmt::format(", up to {} days in a row,", longest) : "",
       text::counted(all.size(), "comparison"));
+  for (const Paired& each : all) {
+    if (each.unpaired == 0) continue;
+    made += fmt::format("{} ended under only one of {} and {}, and {} left out.\n",
+                        text::counted(each.unpaired, "job"), baseline, each.policy,
+                        each.unpaired == 1 ? "is" : "are");
+  }
   if (withheld) {
     made +=
         "-: no interval, because the log has fewer than 6 days or its days are not independent "

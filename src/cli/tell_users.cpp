@@ -2,6 +2,7 @@
 #include "cli/tell_users.h"
 
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 
@@ -35,19 +36,19 @@ Result<int> tell_users(const std::string& command, const std::vector<UserLetter>
 }
 
 Result<int> write_letters(const std::string& folder, const std::vector<UserLetter>& letters) {
+  std::uint64_t written_letters = 0;
   for (const UserLetter& letter : letters) {
     const std::string& user = letter.user;
     if (user.empty() || user == "." || user == ".." || user.find('/') != std::string::npos) {
-      return fail(Code::usage, fmt::format("the user \"{}\" has no name for a file", user), {},
-                  "pass --user NAME for one user");
+      note(fmt::format("no letter for user \"{}\": the name cannot be that of a file", user));
+      continue;
     }
-  }
-  for (const UserLetter& letter : letters) {
     const auto written =
         table::write_file(fmt::format("{}/{}.txt", folder, letter.user), letter.text);
     if (!written) return tl::unexpected(written.error());
+    ++written_letters;
   }
-  fmt::print("wrote {} to {}\n", text::counted(letters.size(), "letter"), folder);
+  fmt::print("wrote {} to {}\n", text::counted(written_letters, "letter"), folder);
   return kDone;
 }
 

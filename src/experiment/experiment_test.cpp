@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "experiment/run_directory.h"
+#include "experiment/run_notes.h"
 
 namespace almanac::experiment {
 namespace {
@@ -111,6 +112,48 @@ TEST(Experiment, RunsWhatIsNamed) {
               Contains("chronus cannot use all of its features: no job has a deadline"));
   EXPECT_THAT(prepared({.policies = {"chronus"}, .has_deadline = true}).notes,
               Not(Contains(HasSubstr("cannot use all of its features"))));
+}
+
+TEST(Experiment, RefusesAJobOfMoreNodesThanAreCounted) {
+  trace::Trace trace;
+  trace::Job& job = trace.jobs.emplace_back();
+  job.id = trace.key("1");
+  job.request.gpus = 600'000;
+  Experiment experiment;
+  experiment.policies = {"easy"};
+  const auto made = prepare(experiment, std::move(trace), cluster::uniform(75'000, 8));
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().message,
+            "job 1 requests 600000 GPUs, more than 65535 nodes of 8 GPUs have");
+}
+
+TEST(RunNotes, TellArrayTasksFromJobsThatDependOnAnother) {
+  trace::Trace trace;
+  for (const char* const id : {"7_1", "7_2", "70_1"}) {
+    trace::Job& job = trace.jobs.emplace_back();
+    job.id = trace.key(id);
+    job.request.gpus = 1;
+    job.outcome.run = 1h;
+  }
+  trace.jobs[1].request.after = trace.jobs[2].request.after = trace.jobs[0].id;
+  std::vector<std::string> notes;
+  note_what_is_left_out(trace, cluster::uniform(1, 8), notes);
+  EXPECT_THAT(
+      notes, ElementsAre("1 job depends on another: each joins the queue when it was eligible, but "
+                         "not before the other has left",
+                         "1 array task waits for a place in its array: each joins the queue when "
+                         "it was eligible, but not before another task of its array has left"));
+}
+
+TEST(Experiment, RefusesQueuesOfKueueThatNoPolicyReads) {
+  trace::Trace trace;
+  trace.jobs.emplace_back().request.gpus = 1;
+  Experiment experiment;
+  experiment.policies = {"easy"};
+  experiment.queues = "queues.json";
+  const auto made = prepare(experiment, std::move(trace), cluster::uniform(1, 8));
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().message, "--queues requires policy kueue, and none of the policies is it");
 }
 
 TEST(Experiment, IsTheSameByTheNamesThatRan) {

@@ -25,29 +25,48 @@ void note_impossible_jobs(cluster::Cluster& cluster, const trace::Trace& trace) 
   std::string first;
   std::set<std::uint32_t> elsewhere;
   std::string unknown;
+  const auto note_if_too_many = [&](std::uint32_t job, int gpus, int available,
+                                    const std::string& where) {
+    if (gpus <= available) return;
+    if (too_many.empty()) {
+      first = fmt::format("job {} used {} GPUs of {} {}", trace.id(trace.jobs[job].id), gpus, where,
+                          available);
+    }
+    too_many.insert(job);
+  };
   for (const trace::Stay& stay : held.stays()) {
     const trace::Request& request = trace.jobs[stay.job].request;
+    bool all_known = true;
+    int available = 0;
+    // Slurm may spread a job's GPUs unevenly, so only their total is certain.
+    int spread = 0;
     for (const trace::Held& each : held.held_in(stay)) {
       const std::string& name = held.names()[each.node];
       const auto known = has.find(name);
       if (known == has.end()) {
         if (elsewhere.empty()) unknown = name;
         elsewhere.insert(stay.job);
+        all_known = false;
         continue;
       }
+      available += known->second;
       const int gpus = trace::sure_gpus(request, stay, each);
-      if (gpus <= known->second) continue;
-      if (too_many.empty()) {
-        first = fmt::format("job {} used {} GPUs of {}, which has {}",
-                            trace.id(trace.jobs[stay.job].id), gpus, name, known->second);
+      if (each.gpus >= 0 || stay.count == 1) {
+        note_if_too_many(stay.job, gpus, known->second, name + ", which has");
+      } else if (gpus > 0) {
+        spread = request.gpus;
       }
-      too_many.insert(stay.job);
+    }
+    if (all_known) {
+      note_if_too_many(stay.job, spread, available,
+                       fmt::format("{} nodes, which have", stay.count));
     }
   }
   if (!too_many.empty()) {
-    cluster.notes.push_back(fmt::format(
-        "{} used more GPUs of a node than the cluster file lists: {}{}",
-        text::counted(too_many.size(), "job"), first, too_many.size() > 1 ? " is the first" : ""));
+    cluster.notes.push_back(
+        fmt::format("{} used more GPUs of {} nodes than the cluster file lists: {}{}",
+                    text::counted(too_many.size(), "job"), too_many.size() > 1 ? "their" : "its",
+                    first, too_many.size() > 1 ? " is the first" : ""));
   }
   if (!elsewhere.empty()) {
     cluster.notes.push_back(

@@ -286,9 +286,28 @@ TEST(ImpossibleJobs, AreNamed) {
   note_impossible_jobs(*machines, *trace);
   EXPECT_THAT(
       machines->notes,
-      testing::ElementsAre("1 job used more GPUs of a node than the cluster file lists: job 1 used "
-                           "8 GPUs of m51, which has 2",
+      testing::ElementsAre("1 job used more GPUs of its nodes than the cluster file lists: job "
+                           "1 used 8 GPUs of m51, which has 2",
                            "1 job ran on nodes that are not in the cluster file, such as m53"));
+}
+
+TEST(ImpossibleJobs, AreNotThoseWhoseGpusMayBeSpreadUnevenly) {
+  const TemporaryFolder folder;
+  const auto notes_of = [&](int gpus) {
+    const auto trace = trace::read_trace(folder.write(
+        "a.csv",
+        fmt::format("job_id,submit_s,start_s,run_s,gpus,node_list\n1,0,0,100,{},\"n[1-2]\"\n",
+                    gpus)));
+    auto machines = cluster::read_cluster(folder.write(
+        "m.csv", "machineId, number of GPUs, single GPU mem\nn1,4, 12GB\nn2,8, 24GB\n"));
+    EXPECT_TRUE(trace && machines);
+    note_impossible_jobs(*machines, *trace);
+    return machines->notes;
+  };
+  EXPECT_THAT(notes_of(12), testing::IsEmpty()) << "4 of n1 and 8 of n2";
+  EXPECT_THAT(notes_of(14),
+              testing::ElementsAre("1 job used more GPUs of its nodes than the cluster file lists: "
+                                   "job 1 used 14 GPUs of 2 nodes, which have 12"));
 }
 
 TEST(SharesOfCluster, SayWhatPartOfAGpuJobsHold) {

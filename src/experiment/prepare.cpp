@@ -4,7 +4,9 @@
 /// Reads and checks the inputs of a run.
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -255,10 +257,32 @@ void note_slurm_site(Prepared& made) {
   }
 }
 
-/// Gives policies the queues of a Kueue site, which share all nodes.
+/// Fails if a job would span more nodes than a simulation counts of a job.
+Result<void> check_widths(const Prepared& made) {
+  constexpr int kMostNodes = std::numeric_limits<std::uint16_t>::max();
+  int most = 0;
+  for (const cluster::NodeClass& each : made.cluster.classes) most = std::max(most, each.gpus);
+  for (const trace::Job& job : made.trace.jobs) {
+    if (most == 0 || (job.request.gpus - 1) / most < kMostNodes) continue;
+    return fail(Code::invalid,
+                fmt::format("job {} requests {} GPUs, more than {} nodes of {} GPUs have",
+                            made.trace.id(job.id), job.request.gpus, kMostNodes, most),
+                {}, "no job spans more nodes: correct the log");
+  }
+  return {};
+}
+
+/// Gives policies the queues of a Kueue site, which share all nodes. Fails if no policy reads them.
 Result<void> read_queues(Prepared& made) {
   const std::string& file = made.experiment.queues;
   if (file.empty()) return {};
+  const bool used = std::any_of(made.runs.begin(), made.runs.end(), [](const Prepared::Run& run) {
+    return run.composition.whole == "kueue";
+  });
+  if (!used) {
+    return fail(Code::usage, "--queues requires policy kueue, and none of the policies is it",
+                {.file = file}, "add it: --policy kueue,easy");
+  }
   auto objects = kueue::read_objects(file);
   if (!objects) return tl::unexpected(objects.error());
   auto notes = kueue::notes_on_jobs(*objects, made.trace);
@@ -444,6 +468,7 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace, clust
   made.model = std::move(*model);
   made.notes = made.trace.notes;
   merge_virtual_clusters(made);
+  if (const auto fits = check_widths(made); !fits) return tl::unexpected(fits.error());
   if (const auto read = read_queues(made); !read) return tl::unexpected(read.error());
   if (const auto read = read_incidents(made); !read) return tl::unexpected(read.error());
   scale_load(made.trace, experiment.load);

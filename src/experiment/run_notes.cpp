@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -35,17 +37,33 @@ void note_assumptions(const cluster::Incidents& incidents, const trace::Trace& t
   }
 }
 
+namespace {
+
+/// Whether the job that `job` waited for is a task of the same array ("12_1" and "12_4"): the limit
+/// on tasks that run at once is no dependency.
+bool is_of_its_array(const trace::Trace& trace, const trace::Job& job) {
+  const std::string own = trace.id(job.id);
+  const std::string other = trace.id(job.request.after);
+  const auto at = own.find('_');
+  return at != std::string::npos && other.starts_with(std::string_view(own).substr(0, at + 1));
+}
+
+}  // namespace
+
 void note_what_is_left_out(const trace::Trace& trace, const cluster::Cluster& cluster,
                            std::vector<std::string>& notes) {
   std::size_t cpu = 0;
   std::size_t shared = 0;
   std::size_t dependent = 0;
+  std::size_t tasks = 0;
   std::size_t never = 0;
   std::size_t pending = 0;
   for (const trace::Job& job : trace.jobs) {
     cpu += sim::is_simulated(job.request, cluster) ? 0 : 1;
     shared += job.request.gpus > 1 && job.request.gpu_share < 1 ? 1 : 0;
-    dependent += job.request.after != trace::kNoJobKey ? 1 : 0;
+    if (job.request.after != trace::kNoJobKey) {
+      ++(is_of_its_array(trace, job) ? tasks : dependent);
+    }
     if (!sim::is_simulated(job.request, cluster) || !trace::never_ran(job)) continue;
     ++(job.outcome.state == trace::JobState::pending ? pending : never);
   }
@@ -64,6 +82,13 @@ void note_what_is_left_out(const trace::Trace& trace, const cluster::Cluster& cl
         fmt::format("{} on another: each joins the queue when it was eligible, but not before the "
                     "other has left",
                     text::counted(dependent, "job depends", "jobs depend")));
+  }
+  if (tasks > 0) {
+    notes.push_back(fmt::format(
+        "{} for a place in {}: each joins the queue when it was eligible, but not before another "
+        "task of its array has left",
+        text::counted(tasks, "array task waits", "array tasks wait"),
+        tasks == 1 ? "its array" : "their arrays"));
   }
   if (never > 0) {
     notes.push_back(

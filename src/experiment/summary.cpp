@@ -266,7 +266,10 @@ Summary summarize(const policy::Composition& policy, const trace::Trace& trace,
     if (std::isnan(request.checkpoint_s)) made.lossless_preemptions += record.preemptions;
     const bool is_counted = request.submit >= schedule.window.from;
     if (is_counted) deadlines.add(request, record);
-    if (record.phase != policy::Phase::ended) continue;
+    if (record.phase != policy::Phase::ended) {
+      if (is_counted) ++made.never_ended;
+      continue;
+    }
     last_end = std::max(last_end, record.end);
     if (!is_counted) continue;
     const Time came = sim::joined(request, record);

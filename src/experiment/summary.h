@@ -51,6 +51,8 @@ struct Summary {
   std::uint64_t jobs = 0;            ///< Simulated, finished or not, without those withdrawn.
   std::uint64_t withdrawn_jobs = 0;  ///< Never ran in the log, and left the queue without running.
   std::uint64_t finished = 0;
+  std::uint64_t never_ended = 0;  ///< Submitted after the warm-up, in service, and without an end
+                                  ///< when the simulation ended: in no average.
   std::uint64_t never_startable = 0;
   double avg_jct_s = 0;
   double p50_jct_s = 0;

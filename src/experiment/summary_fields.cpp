@@ -10,6 +10,7 @@ std::span<const SummaryField> summary_fields() {
   static constexpr auto kFields = std::to_array<SummaryField>({
       {"jobs", &Summary::jobs},
       {"finished", &Summary::finished},
+      {"never_ended", &Summary::never_ended, Where::json},
       {"never_startable", &Summary::never_startable, Where::json},
       {"withdrawn_jobs", &Summary::withdrawn_jobs, Where::json},
       {"avg_jct_s", &Summary::avg_jct_s},

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
+#include <set>
 #include <utility>
 #include <variant>
 
@@ -11,6 +13,7 @@
 
 #include "experiment/summary_fields.h"
 #include "policy/recommended.h"
+#include "report/recommendation.h"
 #include "text/human.h"
 
 namespace almanac::report {
@@ -35,13 +38,17 @@ std::string decimal(double value) {
 
 std::string count(std::uint64_t value) { return grouped(static_cast<std::int64_t>(value)); }
 
-/// Whether it may be called best: a cluster can run it, and the simulation came to its end.
-bool is_choice(const Summary& summary) {
-  return !summary.bound && summary.complete && !summary.recorded;
-}
-
 /// Whether others may be compared with it: a simulation of all jobs.
 bool is_whole(const Summary& summary) { return summary.complete && !summary.recorded; }
+
+/// The fewest jobs without an end under any policy.
+std::uint64_t fewest_left(const std::vector<Summary>& summaries) {
+  std::uint64_t fewest = std::numeric_limits<std::uint64_t>::max();
+  for (const Summary& each : summaries) {
+    if (is_whole(each)) fewest = std::min(fewest, each.never_ended);
+  }
+  return fewest;
+}
 
 /// Whether any run has the figure: speeds, cores or CPU jobs may not be simulated.
 bool any_has(const std::vector<Summary>& summaries, double Summary::*field) {
@@ -52,7 +59,8 @@ bool any_has(const std::vector<Summary>& summaries, double Summary::*field) {
 /// Fills a table, and marks the best of a column.
 class Table {
  public:
-  explicit Table(const std::vector<Summary>& summaries) : summaries_(summaries), rows_(summaries) {}
+  explicit Table(const std::vector<Summary>& summaries)
+      : summaries_(summaries), rows_(summaries), fewest_left_(fewest_left(summaries)) {}
 
   template <typename... Get>
   Listing::Column& add(const char* name, std::string label, const Get&... get) {
@@ -85,6 +93,10 @@ class Table {
     const auto* const number = std::get_if<double>(&cell.value());
     return number == nullptr ? std::nan("") : *number;
   }
+  /// Whether it may be called best: a cluster can run it, and no policy ends more jobs.
+  bool is_choice(const Summary& summary) const {
+    return is_deployable(summary) && summary.never_ended == fewest_left_;
+  }
   /// Of what can be chosen the best is strong, where there is something to choose.
   Listing::Column& mark(Listing::Column& column, bool less_is_better) const {
     double best = std::nan("");
@@ -101,6 +113,7 @@ class Table {
 
   const std::vector<Summary>& summaries_;
   figure::Rows<Summary> rows_;
+  std::uint64_t fewest_left_;
 };
 
 /// Use of GPUs and cores, and the waits of GPU jobs and CPU jobs apart.
@@ -164,8 +177,9 @@ void add_gain(Table& table) {
   if (whole.empty()) whole.push_back(table.summaries().back());
   const Summary& first = whole[policy::baseline_of(whole, &Summary::policy)];
   const double reference = is_whole(first) ? first.avg_wait_s : std::nan("");
-  table.add("wait_gain", "vs " + first.policy, [reference](const Summary& s) {
+  table.add("wait_gain", "vs " + first.policy, [&](const Summary& s) {
     if (!is_whole(s) || !(s.avg_wait_s > 0) || !(reference > 0)) return Cell();
+    if (!are_comparable(s, first)) return Cell();
     return Cell(reference / s.avg_wait_s, fmt::format("{:.2f}x", reference / s.avg_wait_s));
   });
 }
@@ -213,17 +227,33 @@ std::string loan_lines(const std::vector<Summary>& summaries) {
   return lines;
 }
 
-/// Of which jobs the rows are, where a log says what happened or some jobs never ran: "" elsewhere.
+/// "35 of 1,500 jobs never ended under kueue.": a line for each policy under which jobs never end
+/// that could start.
+std::string unfinished_lines(const std::vector<Summary>& summaries) {
+  std::string lines;
+  for (const Summary& each : summaries) {
+    if (!is_whole(each) || each.never_ended <= each.never_startable) continue;
+    lines += fmt::format("{} of {} never ended under {} and count in no average.\n",
+                         count(each.never_ended - each.never_startable),
+                         text::counted(each.never_ended + each.finished, "job"),
+                         experiment::marked_name(each));
+  }
+  return lines;
+}
+
+/// Of which jobs the rows are, where a log says what happened or they differ: "" elsewhere.
 std::string population_line(const std::vector<Summary>& summaries) {
   std::uint64_t withdrawn = 0;
   bool any_recorded = false;
   bool alike = true;
+  std::set<std::uint64_t> policies;  // their numbers of jobs
   for (const Summary& each : summaries) {
     withdrawn = std::max(withdrawn, each.withdrawn_jobs);
     any_recorded = any_recorded || each.recorded;
     alike = alike && each.finished == summaries.front().finished;
+    if (is_whole(each)) policies.insert(each.finished);
   }
-  if (!any_recorded && withdrawn == 0) return "";
+  if (!any_recorded && withdrawn == 0 && alike) return "";
   std::string made;
   if (alike) {
     made = fmt::format("Every row averages over the same {}",
@@ -234,7 +264,9 @@ std::string population_line(const std::vector<Summary>& summaries) {
       rows.push_back(fmt::format("{} {}", experiment::marked_name(each),
                                  grouped(static_cast<std::int64_t>(each.finished))));
     }
-    made = fmt::format("Rows average over different numbers of jobs: {}", fmt::join(rows, ", "));
+    made = fmt::format("Rows average over different numbers of jobs{}: {}",
+                       policies.size() > 1 ? ", and only rows of equal numbers have a ratio" : "",
+                       fmt::join(rows, ", "));
   }
   if (withdrawn > 0) {
     made += fmt::format("; {} that never ran in the log {} in no row",
@@ -324,6 +356,7 @@ std::string comparison_notes(const std::vector<Summary>& summaries) {
   if (summaries.empty()) return "";
   std::string table;
   table += population_line(summaries);
+  table += unfinished_lines(summaries);
   table += loan_lines(summaries);
   const bool any_bound = std::any_of(summaries.begin(), summaries.end(),
                                      [](const Summary& summary) { return summary.bound; });
@@ -354,7 +387,7 @@ std::optional<figure::Finding> how_well_reproduced(const std::vector<Summary>& s
   const Summary* closest = nullptr;
   for (const Summary& each : summaries) {
     // A log tells one run of each job.
-    if (!is_choice(each) || !std::isfinite(each.as_recorded) || each.preemptions > 0) continue;
+    if (!is_deployable(each) || !std::isfinite(each.as_recorded) || each.preemptions > 0) continue;
     if (closest == nullptr || difference(each) < difference(*closest)) closest = &each;
   }
   if (closest == nullptr) return {};

@@ -65,6 +65,27 @@ TEST(Comparison, ComparesWithTheFirstThatCameToItsEnd) {
   EXPECT_NE(table.find("An interrupted row"), std::string::npos);
 }
 
+TEST(Comparison, GivesNoRatioWhereRowsCoverOtherJobs) {
+  std::vector<experiment::Summary> both = {summary("fifo", 400), summary("kueue", 100)};
+  both[0].finished = 1500;
+  both[1].finished = 485;
+  both[1].never_ended = 1015;
+  const std::string table = comparison_table(both, {.colour = true});
+  EXPECT_EQ(table.find("4.00x"), std::string::npos);
+  EXPECT_EQ(table.find("\x1b[1m1m 40s"), std::string::npos) << "jobs that never end do not wait";
+  EXPECT_NE(table.find("Rows average over different numbers of jobs, and only rows of equal "
+                       "numbers have a ratio: fifo 1,500, kueue 485."),
+            std::string::npos)
+      << table;
+  EXPECT_NE(table.find("1,015 of 1,500 jobs never ended under kueue"), std::string::npos);
+
+  both[1].never_ended = 0;  // the others were withdrawn before they ran
+  both[1].withdrawn_jobs = 1015;
+  const std::string withdrawn = comparison_table(both, {});
+  EXPECT_EQ(withdrawn.find("4.00x"), std::string::npos);
+  EXPECT_EQ(withdrawn.find("never ended"), std::string::npos);
+}
+
 experiment::Summary recorded(double wait_s) {
   experiment::Summary made = summary(experiment::kAsRecorded, wait_s);
   made.recorded = true;

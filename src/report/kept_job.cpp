@@ -62,14 +62,14 @@ std::string sentence(const KeptWait& wait) { return policy::to_string(wait.reaso
 
 std::string waits_in_words(const KeptJob& job) {
   std::string made;
-  std::map<ReasonKind, Duration> totals;
+  std::map<std::string, Duration> totals;
   for (const KeptWait& wait : job.waits) {
-    totals[wait.reason.kind] += wait.until - wait.from;
+    totals[waited_for(wait.reason)] += wait.until - wait.from;
     made += fmt::format("  {}  {:>14}  {}\n", text::moment(wait.from),
                         text::format_duration(wait.until - wait.from), sentence(wait));
   }
   Duration told{};
-  for (const auto& [kind, total] : totals) told += total;
+  for (const auto& [what, total] : totals) told += total;
   if (job.waits.empty() && job.waited <= Duration{0}) return made + "  it never waited\n";
   if (!totals.empty()) made += fmt::format("total: {}\n", in_all(totals));
   // A run asks again after a tenth of the wait, 10 s at least.
@@ -126,13 +126,18 @@ std::string kept_job_in_words(const KeptJob& job) {
   return made;
 }
 
-std::string in_all(const std::map<ReasonKind, Duration>& totals) {
-  std::vector<std::pair<ReasonKind, Duration>> longest(totals.begin(), totals.end());
+std::string waited_for(const policy::Reason& reason) {
+  if (policy::meaning(reason.slurm).empty()) return for_what(reason.kind);
+  return fmt::format("for Slurm's reason {}", policy::name(reason.slurm));
+}
+
+std::string in_all(const std::map<std::string, Duration>& totals) {
+  std::vector<std::pair<std::string, Duration>> longest(totals.begin(), totals.end());
   std::stable_sort(longest.begin(), longest.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   std::vector<std::string> parts;
-  for (const auto& [kind, total] : longest) {
-    parts.push_back(fmt::format("{} {}", text::format_duration(total), for_what(kind)));
+  for (const auto& [what, total] : longest) {
+    parts.push_back(fmt::format("{} {}", text::format_duration(total), what));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }

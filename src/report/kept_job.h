@@ -27,9 +27,13 @@ nlohmann::ordered_json kept_job_json(const experiment::KeptJob& job);
 /// tenth of the wait so far, and at least a minute, so it misses reasons in between.
 bool may_lack_reasons(const experiment::KeptJob& job);
 
+/// Returns what a job waited for: "for jobs ahead in the queue", or Slurm's reason, where Slurm's
+/// reason rather than its resources explains the wait.
+std::string waited_for(const policy::Reason& reason);
+
 /// Returns, for example, "01:00:00 for jobs ahead in the queue, 00:30:00 for GPUs that others
-/// held", the longest first.
-std::string in_all(const std::map<policy::ReasonKind, Duration>& totals);
+/// held", the longest first, from the total of each waited_for().
+std::string in_all(const std::map<std::string, Duration>& totals);
 
 /// Returns a line saying that a job held its GPUs for longer than its log says; "" if it did not.
 /// Such a job need not have waited: one that fails may restart at once.

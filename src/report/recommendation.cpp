@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string_view>
 
 #include "policy/recommended.h"
@@ -26,9 +27,14 @@ template <class May>
 std::optional<std::size_t> best_deployable(const SummaryRows& policies, May may) {
   std::optional<std::size_t> best;
   std::optional<std::size_t> ours;
+  std::uint64_t fewest = std::numeric_limits<std::uint64_t>::max();
+  for (const Summary* const each : policies) {
+    if (is_deployable(*each)) fewest = std::min(fewest, each->never_ended);
+  }
   for (std::size_t at = 0; at < policies.size(); ++at) {
     const Summary& each = *policies[at];
     if (!is_deployable(each) || std::isnan(each.avg_jct_s) || !may(each)) continue;
+    if (each.never_ended > fewest) continue;
     if (policy::is_recommended(each.policy) && !ours) ours = at;
     if (!best || each.avg_jct_s < policies[*best]->avg_jct_s) best = at;
   }
@@ -39,6 +45,10 @@ std::optional<std::size_t> best_deployable(const SummaryRows& policies, May may)
 
 bool is_deployable(const Summary& summary) {
   return !summary.bound && summary.complete && !summary.recorded;
+}
+
+bool are_comparable(const Summary& one, const Summary& other) {
+  return one.finished == other.finished && one.never_ended == other.never_ended;
 }
 
 bool needs_checkpoints(const Summary& summary) {

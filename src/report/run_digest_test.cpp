@@ -531,6 +531,7 @@ TEST(RunDocument, SpeaksOfJobsThatHadNotFinished) {
   const DigestPlan plan(input);
   PolicyDigest made = digest_of(input, plan);
   made.summary.finished = 1;
+  made.summary.never_ended = 2;
   EXPECT_THAT(run_findings(input, {made})[1].headline,
               "Under fifo 2 jobs had not finished when the simulation ended.");
 }

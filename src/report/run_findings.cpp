@@ -296,7 +296,8 @@ std::optional<Finding> never(const Policies& policies) {
 
 std::optional<Finding> unfinished(const Policies& policies) {
   const auto left = [](const PolicyDigest& each) {
-    return each.summary.jobs - each.summary.finished - each.summary.never_startable;
+    return each.summary.never_ended -
+           std::min(each.summary.never_ended, each.summary.never_startable);
   };
   const auto most = std::max_element(
       policies.begin(), policies.end(),

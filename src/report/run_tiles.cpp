@@ -64,6 +64,14 @@ Tile gain_tile(const PolicyDigest& before, const PolicyDigest& after) {
   const Summary& first = before.summary;
   const Summary& best = after.summary;
   Tile tile{.label = fmt::format("Gain over {}", first.policy)};
+  if (!are_comparable(first, best)) {
+    tile.value = "not comparable";
+    tile.detail = fmt::format(
+        "The means cover {} under {}, but {} under {}. Mean wait {} instead of {}.",
+        text::counted(best.finished, "job"), best.policy, text::counted(first.finished, "job"),
+        first.policy, human_time(best.avg_wait_s), human_time(first.avg_wait_s));
+    return tile;
+  }
   // Without waits, jobs may still run faster.
   constexpr double kNotable = 0.005;
   if (saved(first.avg_wait_s, best.avg_wait_s) >= kNotable) {

@@ -137,6 +137,17 @@ TEST(Norms, AreReadFromAFile) {
   EXPECT_THAT(norms->strong_gpus, testing::ElementsAre("rtx6000"));
 }
 
+TEST(Norms, AreReadFromTheirTableInASettingsFile) {
+  const TemporaryFolder folder;
+  const auto norms = read_norms(folder.write("n.toml", "[efficiency.norms]\ncores_per_gpu = 12\n"));
+  ASSERT_TRUE(norms) << to_string(norms.error());
+  EXPECT_EQ(norms->cores_per_gpu, 12);
+  const auto mixed =
+      read_norms(folder.write("n.toml", "gpu_hours = 1\n[efficiency.norms]\ncores_per_gpu = 12\n"));
+  ASSERT_FALSE(mixed);
+  EXPECT_THAT(to_string(mixed.error()), HasSubstr("n.toml:1:1: unknown key gpu_hours"));
+}
+
 TEST(Norms, RefuseWhatTheyDoNotKnow) {
   const TemporaryFolder folder;
   const auto error_of = [&](const std::string& text) {

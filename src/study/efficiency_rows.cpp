@@ -113,8 +113,8 @@ std::string use_in_words(const JobUse& job, const std::vector<RightSize>& sizes,
     add("energy", fmt::format("{:.2f} kWh", job.energy_j / kJoulesOfAKwh));
   }
   for (const RightSize& size : sizes) {
-    if (size.user != job.user || size.name != job.name) continue;
-    add("enough", fmt::format("{}, by {} of that name", enough_in_words(size),
+    if (!is_for(size, job)) continue;
+    add("enough", fmt::format("{}, by {} of that name and request", enough_in_words(size),
                               text::counted(static_cast<std::uint64_t>(size.jobs), "job")));
   }
   return made;
@@ -236,6 +236,7 @@ figure::Listing right_size_rows(const std::vector<RightSize>& sizes, const Price
            figure::Decimals{1});
   rows.add(figure::Tier::detail, "gb_hours_freed", "GB-hours freed", &RightSize::gb_hours,
            figure::Decimals{1});
+  rows.add(figure::Tier::data, "gpus", &RightSize::gpus);
   rows.add(
           has_price ? figure::Tier::usual : figure::Tier::data, "saved",
           [&](const RightSize& size) { return size.saved(prices); }, figure::Decimals{2})

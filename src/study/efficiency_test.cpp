@@ -100,6 +100,32 @@ TEST(Efficiency, TakesSlurmsNoValueAsNotKnown) {
   EXPECT_DOUBLE_EQ(users.at(0).gpu_hours_unused / users.at(0).gpu_hours_known, 0.9);
 }
 
+TEST(Efficiency, RefusesRowsThatNoJobCanHave) {
+  const TemporaryFolder folder;
+  const auto error = [&](const std::string& row) {
+    const auto log = read_job_use(folder.write("week", kUseHeader + row));
+    return log ? std::string() : to_string(log.error());
+  };
+  EXPECT_THAT(
+      error("1|x|ann|COMPLETED|2020-09-01T00:00:00|60|60|6|gres/gpu=99999999999|00:01|||\n"),
+      HasSubstr("week:2: AllocTRES must be a list like cpu=8,gres/gpu=8 of at most 1000000 GPUs: "
+                "\"gres/gpu=99999999999\""));
+  EXPECT_THAT(error("1|x|ann|COMPLETED|yesterday|60|60|6|gres/gpu=1|00:01|||\n"),
+              HasSubstr("week:2: Submit must be a time as YYYY-MM-DDThh:mm:ss: \"yesterday\""));
+  EXPECT_THAT(
+      error("1|x|ann|COMPLETED|2020-09-01T00:00:00|99999999999999999999|60|6|cpu=6|00:01|||\n"),
+      HasSubstr("week:2: ElapsedRaw must be seconds from 0 to 1000000000000: "
+                "\"99999999999999999999\""));
+  EXPECT_THAT(error("1|x|ann|COMPLETED|2020-09-01T00:00:00|60|60|999999999999|cpu=6|00:01|||\n"),
+              HasSubstr("week:2: AllocCPUS must be 1000000000 or less: \"999999999999\""));
+  EXPECT_EQ(use_of("1|x|ann|COMPLETED|yesterday|60|60|6|cpu=6|00:01|||\n"
+                   "2|x|ann|COMPLETED|Unknown|60|60|6|cpu=6|00:01|||\n",
+                   true)
+                .jobs.size(),
+            1U)
+      << "--lenient leaves the first out";
+}
+
 TEST(Efficiency, ReadsNamesOfAnyLines) {
   const auto log = use_of(
       "1|two\nlines | bars|ann|COMPLETED|2026-01-05T08:00:00|3600|120|1|cpu=1|01:00:00|||\n"

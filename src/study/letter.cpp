@@ -100,8 +100,10 @@ std::string requests(const UserUse& user, const Correspondence& about) {
   std::vector<std::string> lines;
   for (const RightSize& size : about.sizes) {
     if (size.user != user.user) continue;
-    lines.push_back(paragraph(
-        fmt::format("Jobs called {} could request less: {}.", size.name, enough_in_words(size))));
+    lines.push_back(paragraph(fmt::format(
+        "Jobs called {}{} could request less: {}.", size.name,
+        size.gpus > 0 ? fmt::format(" with {:g} GPU{}", size.gpus, size.gpus == 1 ? "" : "s") : "",
+        enough_in_words(size))));
   }
   return fmt::format("{}", fmt::join(lines, "\n"));
 }

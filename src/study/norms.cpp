@@ -22,6 +22,16 @@ class NormsReader final : text::TomlReader {
   using TomlReader::TomlReader;
 
   Norms read(const toml::table& file) {
+    const toml::table* const efficiency = table(file, "efficiency");
+    if (efficiency == nullptr) return read_keys(file);
+    allow(file, {"efficiency"});
+    allow(*efficiency, {"norms"});
+    const toml::table* const norms = table(*efficiency, "norms");
+    return norms == nullptr ? Norms{} : read_keys(*norms);
+  }
+
+ private:
+  Norms read_keys(const toml::table& file) const {
     std::vector<std::string> keys{kStrong};
     for (const Norm& each : known_norms()) keys.emplace_back(each.key);
     allow(file, keys);
@@ -39,7 +49,6 @@ class NormsReader final : text::TomlReader {
     return made;
   }
 
- private:
   std::vector<std::string> texts(const toml::node& node) const {
     std::vector<std::string> made;
     if (!node.is_array()) refuse(node, fmt::format("{} must be a list of GPU types", kStrong));

@@ -27,6 +27,7 @@ namespace almanac::study {
 namespace {
 
 constexpr double kNotTold = std::numeric_limits<double>::quiet_NaN();
+constexpr double kLongest_s = 1e12;  // 31,700 years: a longer time means a damaged row
 
 constexpr const char* kHowToRecordGpuUse =
     "no step has gres/gpuutil, so Slurm does not record the use of GPUs. It does from 23.02 on, "
@@ -180,13 +181,30 @@ class UseReader {
     }
     const auto tres = trace::parse_tres(field("AllocTRES"));
     if (!tres) {
-      return fmt::format("AllocTRES must be a list like cpu=8,gres/gpu=8: \"{}\"",
-                         field("AllocTRES").substr(0, 60));
+      return fmt::format(
+          "AllocTRES must be a list like cpu=8,gres/gpu=8 of at most {:.0f} GPUs: \"{}\"",
+          trace::kMostOfTres, field("AllocTRES").substr(0, 60));
     }
     const auto elapsed = field("ElapsedRaw").empty() ? std::optional<double>(0)
                                                      : text::parse_decimal(field("ElapsedRaw"));
-    if (!elapsed || *elapsed < 0) {
-      return fmt::format("ElapsedRaw must be seconds of 0 or more: \"{}\"", field("ElapsedRaw"));
+    if (!elapsed || *elapsed < 0 || *elapsed > kLongest_s) {
+      return fmt::format("ElapsedRaw must be seconds from 0 to {:.0f}: \"{}\"", kLongest_s,
+                         field("ElapsedRaw"));
+    }
+    for (const char* const column : {"Submit", "End"}) {
+      if (trace::fits(trace::SacctKind::time, field(column))) continue;
+      return fmt::format("{} must be a time as YYYY-MM-DDThh:mm:ss: \"{}\"", column,
+                         field(column).substr(0, 60));
+    }
+    const auto cpus = text::parse_decimal(field("AllocCPUS"));
+    if (cpus && *cpus > trace::kMostCpus) {
+      return fmt::format("AllocCPUS must be {:.0f} or less: \"{}\"", trace::kMostCpus,
+                         field("AllocCPUS"));
+    }
+    const auto limit = text::parse_decimal(field("TimelimitRaw"));
+    if (limit && *limit > kLongest_s / 60) {
+      return fmt::format("TimelimitRaw must be minutes up to {:.0f}: \"{}\"", kLongest_s / 60,
+                         field("TimelimitRaw"));
     }
     Run run{.use = {.id = std::string(id),
                     .name = std::string(field("JobName")),
@@ -194,7 +212,7 @@ class UseReader {
                     .partition = std::string(field("Partition")),
                     .state = std::string(field("State")),
                     .elapsed = Duration{std::llround(*elapsed * 1e3)},
-                    .cores = text::parse_decimal(field("AllocCPUS")).value_or(kNotTold),
+                    .cores = cpus.value_or(kNotTold),
                     .gpus = static_cast<double>(tres->gpus),
                     .memory_gb = static_cast<double>(tres->memory_gb),
                     .memory_used_gb = kNotTold,
@@ -206,9 +224,7 @@ class UseReader {
       run.end = job.submit + job.elapsed;
     }
     if (const auto end = text::parse_datetime(field("End"))) run.end = *end;
-    if (const auto limit = text::parse_decimal(field("TimelimitRaw"))) {
-      job.limit = Duration{std::llround(*limit * 60'000)};
-    }
+    if (limit) job.limit = Duration{std::llround(*limit * 60'000)};
     auto used = cpu_seconds(field("TotalCPU"));
     // Slurm counts processor time when a step ends.
     if (used && *used == 0 && job.state == "RUNNING") used = std::nullopt;

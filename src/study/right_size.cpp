@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <utility>
+#include <tuple>
 
 namespace almanac::study {
 namespace {
@@ -51,6 +51,7 @@ RightSize size_of(const Group& group) {
   RightSize made{.user = last.user,
                  .name = last.name,
                  .jobs = static_cast<int>(group.jobs.size()),
+                 .gpus = last.gpus,
                  .cores = last.cores,
                  .enough_cores = kNothing,
                  .memory_gb = last.memory_gb,
@@ -83,12 +84,16 @@ RightSize size_of(const Group& group) {
 }  // namespace
 
 std::vector<RightSize> right_sizes(const std::vector<JobUse>& jobs) {
-  std::map<std::pair<std::string, std::string>, Group> groups;
+  // Jobs of other sizes need other amounts. NaN has no order, so -1 stands for what is not known.
+  const auto request = [](double amount) { return std::isnan(amount) ? -1 : amount; };
+  std::map<std::tuple<std::string, std::string, double, double, double>, Group> groups;
   for (const JobUse& job : jobs) {
-    if (job.elapsed >= 1min) groups[{job.user, job.name}].jobs.push_back(&job);
+    if (job.elapsed < 1min) continue;
+    groups[{job.user, job.name, request(job.gpus), request(job.cores), request(job.memory_gb)}]
+        .jobs.push_back(&job);
   }
   std::vector<RightSize> all;
-  for (const auto& [who, group] : groups) {
+  for (const auto& [request_of, group] : groups) {
     if (group.jobs.size() < kFewest) continue;
     RightSize made = size_of(group);
     const bool any = !std::isnan(made.enough_cores) || !std::isnan(made.enough_memory_gb) ||
@@ -99,6 +104,12 @@ std::vector<RightSize> right_sizes(const std::vector<JobUse>& jobs) {
     return a.core_hours > b.core_hours;
   });
   return all;
+}
+
+bool is_for(const RightSize& size, const JobUse& job) {
+  const auto same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };
+  return size.user == job.user && size.name == job.name && same(size.gpus, job.gpus) &&
+         same(size.cores, job.cores) && same(size.memory_gb, job.memory_gb);
 }
 
 double cost_of_unused(const UserUse& user, const Prices& prices) {

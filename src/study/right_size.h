@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What jobs could request instead, based on the use of jobs with the same user and name.
+/// What jobs could request instead, based on the use of jobs with the same user, name and request
+/// (GPUs, cores and memory).
 ///
 /// Cores: a quarter more than the largest average use of a job; a program with short peaks runs
 /// longer with fewer. Memory: a fifth more than the largest use. Time: a quarter more than the
@@ -26,11 +27,12 @@ struct Prices {
   bool any() const { return gpu_hour > 0 || core_hour > 0 || gb_hour > 0; }
 };
 
-/// For the jobs of one user and name. NaN, or kNoDuration: no advice.
+/// For the jobs of one user, name and request. NaN, or kNoDuration: no advice.
 struct RightSize {
   std::string user{};
   std::string name{};
   int jobs = 0;  ///< Jobs that ran for at least a minute.
+  double gpus = 0;
   double cores = 0;
   double enough_cores = 0;
   double memory_gb = 0;
@@ -45,9 +47,12 @@ struct RightSize {
   }
 };
 
-/// Returns jobs that could request less, by core-hours in descending order. The current request is
-/// that of the last job.
+/// Returns jobs that could request less, by core-hours in descending order. The current time limit
+/// is that of the last job.
 std::vector<RightSize> right_sizes(const std::vector<JobUse>& jobs);
+
+/// Whether `size` is for jobs like `job`: of its user, name and request.
+bool is_for(const RightSize& size, const JobUse& job);
 
 /// Returns the cost of what `user` held and did not use, as far as known.
 double cost_of_unused(const UserUse& user, const Prices& prices);

@@ -39,6 +39,20 @@ TEST(RightSize, IsALittleMoreThanWhatWasUsed) {
   EXPECT_DOUBLE_EQ(sizes[0].saved({.core_hour = 2, .gb_hour = 0.5}), 2 * 126 + 0.5 * 546);
 }
 
+TEST(RightSize, IsForJobsOfOneRequest) {
+  auto jobs = six();
+  jobs.push_back(jobs.back());
+  jobs.back().cores = 144;
+  jobs.back().cores_used = 60;
+  const auto sizes = right_sizes(jobs);
+  ASSERT_EQ(sizes.size(), 1U) << "one job of 144 cores is too few";
+  EXPECT_EQ(sizes[0].jobs, 6);
+  EXPECT_EQ(sizes[0].cores, 16);
+  EXPECT_TRUE(is_for(sizes[0], jobs.front()));
+  EXPECT_FALSE(is_for(sizes[0], jobs.back()));
+  EXPECT_EQ(sizes[0].enough_cores, 4);
+}
+
 TEST(RightSize, SaysNothingOfFourJobs) {
   auto jobs = six();
   jobs.resize(4);

@@ -305,7 +305,8 @@ bool is_no_value(double number, int bits) {
   // Slurm's NO_VAL, INFINITE and NO_CONSUME_VAL: the last numbers that the bits can count to. Those
   // of 64 bits lose their last digits in a double, and where prefixes are written.
   constexpr double kLast64 = 9.2e18;
-  if (number < 0 || number >= kLast64) return true;
+  constexpr double kBeyond64 = 1.85e19;
+  if (number < 0 || (number >= kLast64 && number < kBeyond64)) return true;
   if (bits == 64) return false;
   if (number == 4294967293.0 || number == 4294967294.0 || number == 4294967295.0) return true;
   if (bits == 32) return false;

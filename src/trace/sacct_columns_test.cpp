@@ -65,6 +65,8 @@ TEST(SacctColumns, ReadsEveryCodeForNoValueAsNone) {
   EXPECT_EQ(value("JobName", "None"), "None") << "a name like others";
   EXPECT_FALSE(is_no_value(254, 16));
   EXPECT_TRUE(is_no_value(254, 8));
+  EXPECT_TRUE(is_no_value(18446744073709551614.0, 64));
+  EXPECT_FALSE(is_no_value(1e20, 64)) << "more than 64 bits can count to";
 }
 
 TEST(SacctColumns, WritesCountsWithoutPrefixes) {
@@ -99,6 +101,14 @@ TEST(SacctTres, ReadsEverySpelling) {
   EXPECT_TRUE(std::isnan(parse_tres("cpu=18446744073709551614,mem=16E")->cpus));
   EXPECT_TRUE(std::isnan(parse_tres("cpu=18446744073709551614,mem=16E")->memory_gb));
   EXPECT_EQ(parse_tres("cpu=2K,node=1")->cpus, 2048);
+}
+
+TEST(SacctTres, RefusesCountsThatNoJobCanHave) {
+  EXPECT_EQ(parse_tres("cpu=6,gres/gpu=1000000")->gpus, 1'000'000);
+  EXPECT_FALSE(parse_tres("cpu=6,gres/gpu=99999999999"));
+  EXPECT_FALSE(parse_tres("cpu=6,gres/gpu:a100=99999999999"));
+  EXPECT_FALSE(parse_tres("cpu=6,node=99999999999"));
+  EXPECT_FALSE(parse_tres("cpu=99999999999"));
 }
 
 }  // namespace

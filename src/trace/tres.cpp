@@ -9,7 +9,6 @@
 namespace almanac::trace {
 namespace {
 
-constexpr double kMost = 1e6;  // GPUs, nodes
 constexpr double kMibPerGb = 1024;
 
 /// "100G", "1.50T", "4000M", "4000": in MiB.
@@ -66,11 +65,15 @@ std::size_t item_end(std::string_view list) {
 
 }  // namespace
 
-void Tres::add(std::string_view resource, double count) {
+bool Tres::add(std::string_view resource, double count) {
+  const bool is_counted = resource == "node" || resource.starts_with("gres/gpu") ||
+                          resource.starts_with("gres/shard") || resource.starts_with("gres/mps");
+  if (is_counted && !(count >= 0 && count <= kMostOfTres)) return false;
   if (resource == "cpu") {
+    if (!(count >= 0 && count <= kMostCpus)) return false;
     cpus = static_cast<float>(count);
   } else if (resource == "node") {
-    nodes = static_cast<std::int32_t>(std::clamp(count, 0.0, kMost));
+    nodes = static_cast<std::int32_t>(count);
   } else if (resource == "mem") {
     memory_gb = static_cast<float>(count / kMibPerGb);
   } else if (gpu_count_.add(resource, "gres/gpu", count) ||
@@ -82,6 +85,7 @@ void Tres::add(std::string_view resource, double count) {
   gpus = gpu_count_.total();
   shards = shard_count_.total();
   mps = mps_count_.total();
+  return true;
 }
 
 bool Tres::Count::add(std::string_view resource, std::string_view name, double count) {
@@ -98,7 +102,7 @@ bool Tres::Count::add(std::string_view resource, std::string_view name, double c
 }
 
 std::int32_t Tres::Count::total() const {
-  return static_cast<std::int32_t>(std::clamp(all >= 0 ? all : typed, 0.0, kMost));
+  return static_cast<std::int32_t>(all >= 0 ? all : std::min(typed, kMostOfTres));
 }
 
 /// A type may be told of GPUs and of their shards.
@@ -139,7 +143,7 @@ std::optional<Tres> parse_tres(std::string_view text) {
     // Memory counts MiB: with a prefix, a code of 64 bits has become smaller.
     constexpr double kMostMib = 1e12;
     if (is_no_value(*count, 32) || (name == "mem" && *count > kMostMib)) continue;
-    tres.add(name, *count);
+    if (!tres.add(name, *count)) return std::nullopt;
   }
   return tres;
 }

@@ -13,6 +13,10 @@
 
 namespace almanac::trace {
 
+/// Most GPUs, nodes or CPUs of a job; a larger count means a damaged record.
+inline constexpr double kMostOfTres = 1e6;
+inline constexpr double kMostCpus = 1e9;
+
 /// Trackable resources. Missing: NaN, 0 nodes, no type.
 struct Tres {
   std::int32_t gpus = 0;
@@ -26,8 +30,9 @@ struct Tres {
 
   /// Adds `count` of a resource: "gres/gpu", "gres/gpu:a100", "cpu", "node"; others are passed
   /// over. gres/gpu counts all types together, so typed counts matter only without it; the same
-  /// holds for gres/shard and gres/mps.
-  void add(std::string_view resource, double count);
+  /// holds for gres/shard and gres/mps. Returns false, and adds nothing, for a count that no job
+  /// can have (kMostOfTres).
+  bool add(std::string_view resource, double count);
 
  private:
   /// Total of all types, and counts by type.
@@ -44,7 +49,8 @@ struct Tres {
   Count mps_count_;
 };
 
-/// Parses a TRES list, or the older GRES form "gpu:a100:8". Returns nothing for other texts.
+/// Parses a TRES list, or the older GRES form "gpu:a100:8". Returns nothing for other texts, and
+/// for counts that no job can have.
 std::optional<Tres> parse_tres(std::string_view text);
 
 }  // namespace almanac::trace

@@ -253,7 +253,8 @@ TEST_F(EfficiencyCommand, TellsEachUserByACommand) {
   EXPECT_THAT(
       content(told),
       HasSubstr("The GPUs were idle 90 % of that time at their last samples, which are no mean."));
-  EXPECT_THAT(content(told), HasSubstr("Jobs called train could request less: 3 of 16 cores"));
+  EXPECT_THAT(content(told),
+              HasSubstr("Jobs called train with 1 GPU could request less: 3 of 16 cores"));
   const ProgramRun fails = run_program({"efficiency", trace(week_of_sacct()), "--tell", "exit 3"});
   EXPECT_EQ(fails.status, 1);
   EXPECT_THAT(fails.err, HasSubstr("user ann: the command ended with status 3"));
@@ -318,6 +319,24 @@ TEST_F(EfficiencyCommand, WritesALetterToEachUser) {
   const std::string own = folder_.write("letter.txt", "Dear {user}: {idle_gpu_hours}\n");
   run_program({"efficiency", week, "--mail", out(), "--letter", own});
   EXPECT_EQ(content(out() + "/bob.txt"), "Dear bob: 120.0\n");
+}
+
+TEST_F(EfficiencyCommand, WritesLettersToAllWhoseNameIsThatOfAFile) {
+  const std::string week =
+      week_of_sacct() +
+      "99|x||COMPLETED|2024-05-01T10:00:00|7200|1440|16|cpu=16,mem=64G|04:00:00|||\n";
+  const ProgramRun run = run_program({"efficiency", trace(week), "--mail", out()});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(run.out, "wrote 1 letter to " + out() + "\n");
+  EXPECT_THAT(run.err, HasSubstr("no letter for user \"\": the name cannot be that of a file"));
+  EXPECT_TRUE(std::filesystem::exists(out() + "/ann.txt"));
+}
+
+TEST_F(EfficiencyCommand, RefusesNormsThatNothingReads) {
+  const ProgramRun run =
+      run_program({"efficiency", trace(week_of_sacct()), "--norms", "site.toml"});
+  EXPECT_EQ(run.status, 2) << run.out;
+  EXPECT_THAT(run.err, HasSubstr("--norms requires --alerts, --mail or --tell"));
 }
 
 TEST_F(EfficiencyCommand, ColoursNothingOutsideATerminal) {

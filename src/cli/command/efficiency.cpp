@@ -298,11 +298,12 @@ void register_efficiency(Program& program) {
           ->excludes(jobs)
           ->excludes(sizes);
   jobs->excludes(sizes);
-  command
-      .add_option("--norms", options->norms,
-                  "TOML file with norms for --alerts and letters (default: almanac help norms)")
-      ->type_name("FILE")
-      ->group(heading(Group::input));
+  CLI::Option* const norms =
+      command
+          .add_option("--norms", options->norms,
+                      "TOML file with norms for --alerts and letters (default: almanac help norms)")
+          ->type_name("FILE")
+          ->group(heading(Group::input));
   command.add_option("--gpu-hour", options->prices.gpu_hour, "Price of a GPU-hour")
       ->type_name("PRICE")
       ->check(number(0));
@@ -348,8 +349,13 @@ void register_efficiency(Program& program) {
   add_example(command, "almanac efficiency --sizes --core-hour 0.05");
   add_example(command,
               "almanac efficiency --since 7d --tell 'mail -s \"Your week\" \"$ALMANAC_USER\"'");
-  options->list.on(program, command,
-                   [options, &program] { return efficiency(*options, program.command_line); });
+  options->list.on(program, command, [options, norms, &program]() -> Result<int> {
+    const bool uses_norms = options->alerts || !options->tell.empty() || !options->mail.empty();
+    if (norms->count() > 0 && !uses_norms) {
+      return fail(Code::usage, "--norms requires --alerts, --mail or --tell");
+    }
+    return efficiency(*options, program.command_line);
+  });
 }
 
 }  // namespace almanac::cli

@@ -112,9 +112,9 @@ class Explanation {
         fmt::print("    {}\n", in_words(other, job.request));
       }
     }
-    std::map<policy::ReasonKind, Duration> totals;
+    std::map<std::string, Duration> totals;
     for (const sim::Wait& wait : waits()) {
-      totals[wait.reason.kind] += wait.until - wait.from;
+      totals[report::waited_for(wait.reason)] += wait.until - wait.from;
       fmt::print("  {}  {:>14}  {}\n", text::moment(wait.from),
                  text::format_duration(wait.until - wait.from),
                  policy::to_string(wait.reason, name(wait.reason.other)));

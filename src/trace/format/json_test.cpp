@@ -192,6 +192,14 @@ TEST(SacctJson, KeepsAJobWhoseReservationHasANumberForAName) {
   EXPECT_EQ(trace.jobs[0].request.reservation, kNoName);
 }
 
+TEST(SacctJson, RefusesMoreGpusThanAJobCanHave) {
+  EXPECT_THAT(
+      error(R"({"jobs": [{"job_id": 1, "user": "ann", "state": {"current": ["COMPLETED"]},
+    "time": {"elapsed": 10, "end": 1050, "start": 1040, "submission": 1000},
+    "tres": {"allocated": [{"type": "gres", "name": "gpu", "count": 99999999999}]}}]})"),
+      HasSubstr("tres/allocated must have counts of 1000000 or less: gres/gpu=99999999999"));
+}
+
 TEST(SacctJson, TakesHowSlurmScheduledAJob) {
   const Trace trace = read(R"({"jobs": [{"job_id": 1, "account": "lab", "partition": "gpu",
     "qos": "high", "user": "ann", "constraints": "a100", "reservation": {"id": 3, "name": "course"},

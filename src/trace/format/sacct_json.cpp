@@ -106,8 +106,10 @@ bool read_tres(JsonObject& lists, const char* key, Tres& tres) {
     }
     any = true;
     const auto count = number_of(item, "count");
-    if (count && !is_no_value(static_cast<double>(*count), 64)) {
-      tres.add(name, static_cast<double>(*count));
+    if (!count || is_no_value(static_cast<double>(*count), 64)) continue;
+    if (!tres.add(name, static_cast<double>(*count))) {
+      throw BadRecord{fmt::format("tres/{} must have counts of {:.0f} or less: {}={}", key,
+                                  name == "cpu" ? kMostCpus : kMostOfTres, name, *count)};
     }
   }
   return any;

@@ -14,6 +14,8 @@
 /// Source   sacct(1) of Slurm 20.11 to 25.05.
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "text/duration.h"
 #include "text/number.h"
 #include "trace/clock.h"
@@ -89,8 +91,8 @@ std::string finish_sacct_text(Draft& draft, Intake& intake, Partitions& partitio
   }
   const auto tres = parse_tres(source);
   if (!tres) {
-    return "TRES must be a list like cpu=8,gres/gpu=8: \"" + std::string(source.substr(0, 60)) +
-           "\"";
+    return fmt::format("TRES must be a list like cpu=8,gres/gpu=8 of at most {:.0f} GPUs: \"{}\"",
+                       kMostOfTres, source.substr(0, 60));
   }
   Request& request = draft.job.request;
   if (const std::string_view partition = draft.extras[kPartitionExtra]; !partition.empty()) {

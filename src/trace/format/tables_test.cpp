@@ -395,6 +395,16 @@ TEST(SacctText, GivesTheCommandWhereAColumnIsMissing) {
               HasSubstr("sacct -aPX"));
 }
 
+TEST(SacctText, RefusesNumbersThatNoJobCanHave) {
+  EXPECT_THAT(error("JobID|Submit|ElapsedRaw|AllocTRES\n"
+                    "1|2024-01-01T00:00:00|60|cpu=6,gres/gpu=99999999999\n"),
+              HasSubstr(":2: TRES must be a list like cpu=8,gres/gpu=8 of at most 1000000 GPUs: "
+                        "\"cpu=6,gres/gpu=99999999999\""));
+  EXPECT_THAT(error("JobID|Submit|ElapsedRaw|AllocTRES\n"
+                    "1|2024-01-01T00:00:00|99999999999999999999|gres/gpu=1\n"),
+              HasSubstr(":2: ElapsedRaw must be a number of 0 or more: \"99999999999999999999\""));
+}
+
 TEST(SacctText, NeedsAColumnThatCountsGpus) {
   EXPECT_THAT(
       error("JobID|Submit|Elapsed\n1|2024-01-01T00:00:00|00:01:01\n"),
