@@ -39,7 +39,8 @@ PlayedSite::PlayedSite(const std::string& conf) {
 }
 
 void PlayedSite::fail_node(const std::string& node, double from_min, double to_min) {
-  incidents_ += fmt::format("{},down,{},\n{},up,{},\n", moment(from_min), node, moment(to_min), node);
+  incidents_ +=
+      fmt::format("{},down,{},\n{},up,{},\n", moment(from_min), node, moment(to_min), node);
 }
 
 void PlayedSite::play(const std::string& policy) {
@@ -62,8 +63,7 @@ void PlayedSite::play(const std::string& policy) {
   experiment.policies = {policy};
   experiment.restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s};
   if (!incidents_.empty()) {
-    experiment.incidents =
-        folder.write("incidents.csv", "time,event,subject,value\n" + incidents_);
+    experiment.incidents = folder.write("incidents.csv", "time,event,subject,value\n" + incidents_);
   }
   auto prepared = experiment::prepare(experiment);
   ASSERT_TRUE(prepared) << to_string(prepared.error());
