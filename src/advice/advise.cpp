@@ -89,6 +89,18 @@ Result<void> compare_policies(const Play& play, const Question& question,
   return {};
 }
 
+/// Sets what is said of the jobs that are compared, and their waits today.
+void describe(const Play& play, const std::vector<Lived>& today, Advice& advice) {
+  advice.users = play.users();
+  advice.jobs = static_cast<std::int64_t>(today.size());
+  advice.days = play.days();
+  advice.stock = figures_of(today);
+  const std::vector<Lived> really = play.really();
+  const bool is_known =
+      std::all_of(really.begin(), really.end(), [](const Lived& job) { return job.ended; });
+  advice.real = is_known ? std::optional(figures_of(really)) : std::nullopt;
+}
+
 }  // namespace
 
 Result<Advice> advise(trace::Trace log, const cluster::Cluster& nodes, const Question& question) {
@@ -110,7 +122,6 @@ Result<Advice> advise(trace::Trace log, const cluster::Cluster& nodes, const Que
                 .knows_limits = slurm.whole == "slurm"};
   if (question.conditions.quotas) advice.quotas = question.conditions.quotas->limits;
 
-  // A setting may keep jobs from starting, so all of them count there.
   if (!question.what_if.empty()) {
     auto change = change_of(play, *today, question.what_if);
     if (!change) return tl::unexpected(change.error());
@@ -128,25 +139,30 @@ Result<Advice> advise(trace::Trace log, const cluster::Cluster& nodes, const Que
   for (const Lived& job : *today) ended.push_back(job.ended);
   advice.never = std::count(ended.begin(), ended.end(), false);
   play.keep(ended);
-  std::erase_if(*today, [](const Lived& job) { return !job.ended; });
+  today = kept(*today, ended);
   if (today->empty()) {
     return fail(Code::unavailable, "none of these weeks' jobs can run on this cluster", {},
                 "check that it is the cluster of the log; --cluster FILE gives another");
   }
-  advice.users = play.users();
-  advice.jobs = static_cast<std::int64_t>(today->size());
-  advice.days = play.days();
-  advice.never_ran = play.never_ran();
-  advice.stock = figures_of(*today);
+  describe(play, *today, advice);
   const std::vector<Lived> really = play.really();
-  const auto is_known = [](const Lived& job) { return job.ended; };
-  if (std::all_of(really.begin(), really.end(), is_known)) advice.real = figures_of(really);
-  if (std::any_of(really.begin(), really.end(), is_known)) {
+  if (std::any_of(really.begin(), really.end(), [](const Lived& job) { return job.ended; })) {
     advice.reproduction = reproduction_of(play, *today);
+  }
+  advice.never_ran = play.never_ran();
+  advice.reproduces = advice.real ? is_like_real(advice) : !nodes.inferred;
+  if (advice.what_if && advice.what_if->never > 0) {
+    // One table compares the same jobs.
+    std::vector<bool> compared;
+    for (std::size_t at = 0; at < ended.size(); ++at) {
+      if (ended[at]) compared.push_back(advice.what_if->compared[at]);
+    }
+    play.keep(compared);
+    today = kept(*today, compared);
+    describe(play, *today, advice);
   }
   auto compared = compare_policies(play, question, *today, slurm.name, advice);
   if (!compared) return tl::unexpected(compared.error());
-  advice.reproduces = advice.real ? is_like_real(advice) : !nodes.inferred;
   advice.best = choose(advice);
   advice.recommendation = recommend(advice);
   advice.assumptions = assumptions_of(advice, nodes);

@@ -4,7 +4,7 @@
 /// What one change of a Slurm site's settings would do, and to whom.
 #pragma once
 
-#include <optional>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,6 +22,13 @@ struct Change {
   std::vector<std::string> today{};  ///< Today's value of each setting.
   std::vector<Line> lines{};         ///< What makes the change on the real site.
   bool is_today = false;             ///< Every value is today's: nothing changes.
+  std::int64_t never = 0;            ///< Jobs that start today, and would never start.
+  std::int64_t newly = 0;            ///< Jobs that never start today, and would.
+  /// Jobs that start with and without the change, by their position among those that count. All
+  /// figures are theirs.
+  std::vector<bool> compared{};
+  std::int64_t jobs = 0;               ///< Number of them.
+  std::vector<std::string> remarks{};  ///< What the simulation cannot show of it; sentences.
   Figures before{};
   Figures after{};
   Gain wait{};   ///< Of the mean wait.
@@ -31,7 +38,7 @@ struct Change {
   std::vector<Group> losers{};
 };
 
-/// Returns the waits of the jobs that count before and after.
+/// Returns the waits before and after of the jobs that start in both.
 std::vector<Waited> waited(const Play& play, const std::vector<Lived>& before,
                            const std::vector<Lived>& after);
 

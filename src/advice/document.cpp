@@ -220,10 +220,15 @@ figure::Finding finding_of(const std::string& text, std::string figure) {
 
 void add_tiles(const Advice& advice, figure::Document& made) {
   if (advice.what_if) {
-    made.tiles.push_back(
-        {.label = "Mean wait with the change",
-         .value = human_time(advice.what_if->after.avg_wait_s),
-         .detail = fmt::format("Today {}.", human_time(advice.what_if->before.avg_wait_s))});
+    const Change& change = *advice.what_if;
+    std::string detail = fmt::format("Today {}.", human_time(change.before.avg_wait_s));
+    if (change.never > 0) {
+      detail += fmt::format(" {} would never start.", counted(change.never, "job"));
+    }
+    if (!advice.reproduces) detail += " In doubt: the simulation does not match the log.";
+    made.tiles.push_back({.label = "Mean wait with the change",
+                          .value = human_time(change.after.avg_wait_s),
+                          .detail = std::move(detail)});
   } else if (!advice.outcomes.empty()) {
     const bool is_sound = advice.best && advice.reproduces;
     made.tiles.push_back(

@@ -21,6 +21,9 @@ constexpr double kLeast_s = 1;
 
 using Times = std::span<const std::uint32_t>;
 
+/// The wait of a job that never starts would only measure how long the log is.
+bool count(const Lived& before, const Lived& after) { return before.ended && after.ended; }
+
 double ratio(double before, double after) {
   return after > 0 ? before / after : before > 0 ? HUGE_VAL : 1.0;
 }
@@ -32,6 +35,7 @@ std::optional<stats::JoinedDays> joined_days(const Play& play, const std::vector
                                              double Lived::*field) {
   std::map<long long, stats::DaySum> days;
   for (std::size_t at = 0; at < before.size(); ++at) {
+    if (!count(before[at], after[at])) continue;
     stats::DaySum& sum = days[play.day_of(at)];
     sum.jobs += 1;
     sum.before += before[at].*field;
@@ -102,6 +106,7 @@ Gain gain_of(const Play& play, const std::vector<Lived>& before, const std::vect
   double all_before = 0;
   double all_after = 0;
   for (std::size_t at = 0; at < before.size(); ++at) {
+    if (!count(before[at], after[at])) continue;
     all_before += before[at].*field;
     all_after += after[at].*field;
   }
@@ -126,6 +131,7 @@ Gain users_gain_of(const Play& play, const std::vector<Lived>& before,
   const int days_a_block = joined ? joined->days_a_block : 1;
   std::map<long long, Users> blocks;
   for (std::size_t at = 0; at < before.size(); ++at) {
+    if (!count(before[at], after[at])) continue;
     const Squares squares{1, before[at].wait_s * before[at].wait_s,
                           after[at].wait_s * after[at].wait_s};
     blocks[play.day_of(at) / days_a_block][play.request(at).user].add(squares, 1);

@@ -43,13 +43,14 @@ struct Gain {
 
 Figures figures_of(const std::vector<Lived>& lived);
 
-/// Returns the sums of `field` before / after, over all jobs that count.
+/// Returns the sums of `field` before / after, over the jobs that start in both.
 Gain gain_of(const Play& play, const std::vector<Lived>& before, const std::vector<Lived>& after,
              double Lived::*field, std::uint64_t seed);
 
-/// Returns how much shorter users wait: each user counts once, with the root mean square of the
-/// waits of the user's jobs, so that one job that waits for days counts more than many that wait
-/// for an hour. Less than a second counts as one. Jobs without a user are one user.
+/// Returns how much shorter users wait, over the same jobs: each user counts once, with the root
+/// mean square of the waits of the user's jobs, so that one job that waits for days counts more
+/// than many that wait for an hour. Less than a second counts as one. Jobs without a user are one
+/// user.
 Gain users_gain_of(const Play& play, const std::vector<Lived>& before,
                    const std::vector<Lived>& after, std::uint64_t seed);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include <fmt/format.h>
@@ -17,6 +18,7 @@ using Place = Setting::Place;
 
 constexpr std::uint32_t kWeight = 1000;  ///< Of a site whose weights are all 0.
 constexpr std::uint32_t kFactor = 4;
+constexpr std::int64_t kLongestWindow_min = 43'200;  ///< That Slurm takes.
 
 class Knobs {
  public:
@@ -41,7 +43,10 @@ class Knobs {
 
   void add_weight(const std::string& name, std::uint32_t weight, std::uint32_t largest) {
     const std::uint32_t low = weight > 0 ? weight / kFactor : largest / kFactor;
-    const std::uint32_t high = weight > 0 ? weight * kFactor : largest;
+    constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
+    const auto raised =
+        static_cast<std::uint32_t>(std::min(kMost, std::uint64_t{kFactor} * weight));
+    const std::uint32_t high = weight > 0 ? raised : largest;
     for (const std::uint32_t value : {low, high}) {
       if (value > 0) add(Place::config, "", name, fmt::to_string(value));
     }
@@ -57,6 +62,9 @@ class Knobs {
       add_weight("PriorityWeightFairshare", now.weight_fair_share, largest);
     }
     add_weight("PriorityWeightJobSize", now.weight_job_size, largest);
+    if (now.weight_job_size > 0) {
+      add(Place::config, "", "PriorityFavorSmall", now.favor_small ? "NO" : "YES");
+    }
     if (differ(site_.partitions, &site::Partition::priority_job_factor)) {
       add_weight("PriorityWeightPartition", now.weight_partition, largest);
     }
@@ -80,7 +88,7 @@ class Knobs {
     };
     for (const int jobs : {500, 100, 2000}) parameter("bf_max_job_test", jobs);
     for (const std::int64_t minutes : {std::int64_t{1440}, longest_limit_min()}) {
-      parameter("bf_window", minutes);
+      parameter("bf_window", std::min(minutes, kLongestWindow_min));
     }
     for (const int seconds : {30, 60}) parameter("bf_interval", seconds);
     for (const int seconds : {60, 300}) parameter("bf_resolution", seconds);

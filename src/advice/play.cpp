@@ -32,6 +32,14 @@ bool is_known(const trace::Job& job) {
 
 }  // namespace
 
+std::vector<Lived> kept(const std::vector<Lived>& lived, const std::vector<bool>& keep) {
+  std::vector<Lived> made;
+  for (std::size_t at = 0; at < lived.size(); ++at) {
+    if (keep[at]) made.push_back(lived[at]);
+  }
+  return made;
+}
+
 Result<Play> Play::of(trace::Trace log, const cluster::Cluster& nodes, Duration weeks,
                       Conditions conditions) {
   const bool any_vc = std::any_of(log.jobs.begin(), log.jobs.end(), [&](const trace::Job& job) {

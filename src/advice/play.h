@@ -36,6 +36,9 @@ struct Lived {
   bool ended = false;
 };
 
+/// Returns those for which `keep`, which is as long, is true.
+std::vector<Lived> kept(const std::vector<Lived>& lived, const std::vector<bool>& keep);
+
 /// What binds every simulation.
 struct Conditions {
   /// Nothing if unknown; none is simulated then.

@@ -174,10 +174,13 @@ std::string explain(const policy::Composition& composition) {
 
 std::string recommend(const Advice& advice) {
   if (advice.what_if) {
-    return advice.what_if->is_today ? fmt::format("Nothing would change: {} is today's setting.",
-                                                  in_words(*advice.what_if))
-                                    : fmt::format("With {}: {}", in_words(*advice.what_if),
-                                                  effect_in_words(*advice.what_if));
+    const Change& change = *advice.what_if;
+    if (change.is_today) {
+      return fmt::format("Nothing would change: {} is today's setting.", in_words(change));
+    }
+    const std::string doubtful = doubt_in_words(advice);
+    return fmt::format("With {}: {}{}{}", in_words(change), effect_in_words(change),
+                       doubtful.empty() ? "" : " ", doubtful);
   }
   const std::string why_not = doubt(advice);
   if (!advice.best) {

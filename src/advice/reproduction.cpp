@@ -19,6 +19,7 @@ constexpr double kMinute_s = 60;
 
 struct Sums {
   std::int64_t jobs = 0;
+  std::int64_t waited = 0;
   std::int64_t near = 0;
   std::int64_t tenth = 0;
   double recorded_s = 0;
@@ -27,6 +28,7 @@ struct Sums {
   void add(double recorded, double simulated) {
     const double off = std::abs(simulated - recorded);
     ++jobs;
+    waited += std::max(recorded, simulated) > kNear_s ? 1 : 0;
     near += off <= kNear_s ? 1 : 0;
     tenth += off <= std::max(kTenth * recorded, kMinute_s) ? 1 : 0;
     recorded_s += recorded;
@@ -37,6 +39,7 @@ struct Sums {
     const auto all = static_cast<double>(std::max<std::int64_t>(1, jobs));
     return {.who = std::move(who),
             .jobs = jobs,
+            .waited = waited,
             .near = static_cast<double>(near) / all,
             .tenth = static_cast<double>(tenth) / all,
             .recorded_s = recorded_s / all,

@@ -19,7 +19,8 @@ inline constexpr double kNear_s = 600;
 struct Fit {
   std::string who{};  ///< "all jobs", "jobs in gpu", "jobs of 5 to 8 GPUs".
   std::int64_t jobs = 0;
-  double near = 0;   ///< Fraction whose waits differ by at most kNear_s.
+  std::int64_t waited = 0;  ///< Number that waited longer than kNear_s, as recorded or simulated.
+  double near = 0;          ///< Fraction whose waits differ by at most kNear_s.
   double tenth = 0;  ///< Fraction whose waits differ by at most 10 % of the recorded one, or by a
                      ///< minute.
   double recorded_s = 0;  ///< Mean waits.

@@ -38,6 +38,7 @@ TEST(Reproduction, CountsWaitsThatAreNearTheRecordedOnes) {
   // Simulated waits are seconds. Two are exact, one is within ten minutes, one is an hour off.
   const Reproduction found = of(lonely_jobs({0s, 0s, 5min, 1h}));
   EXPECT_EQ(found.all.jobs, 4);
+  EXPECT_EQ(found.all.waited, 1) << "longer than ten minutes";
   EXPECT_DOUBLE_EQ(found.all.near, 0.75);
   EXPECT_DOUBLE_EQ(found.all.tenth, 0.5);
   EXPECT_DOUBLE_EQ(found.all.recorded_s, (300 + 3600) / 4.0);

@@ -110,7 +110,7 @@ class Search {
   }
 
   static bool is_worth(const Change& change) {
-    return change.users.times >= KnobSearch::kWorth &&
+    return change.never == 0 && change.users.times >= KnobSearch::kWorth &&
            (!change.users.sure || change.users.sure->from > 1);
   }
 

@@ -21,7 +21,8 @@ namespace almanac::advice {
 
 struct KnobSearch {
   /// At most kMost, the best first: each a different setting that shortens the waits of users
-  /// (users_gain_of) by kWorth at least, where the log shows it with 95 % confidence.
+  /// (users_gain_of) by kWorth at least and keeps no job from starting. Where the log shows how
+  /// certain that is, some gain is certain (95 %). The best of many look better than they are.
   std::vector<Change> changes{};
   std::size_t knobs = 0;       ///< Different settings tried.
   std::size_t candidates = 0;  ///< Values tried.

@@ -13,6 +13,7 @@
 #include "site/values.h"
 #include "text/duration.h"
 #include "text/nearest.h"
+#include "text/number.h"
 
 namespace almanac::advice {
 namespace {
@@ -112,6 +113,32 @@ const OfPartition kPartition[] = {
     {"MaxNodes", [](Partition& p) { return &p.max_nodes; }, nullptr},
     {"MaxCPUsPerNode", [](Partition& p) { return &p.max_cpus_per_node; }, nullptr}};
 
+/// The numbers that Slurm takes for a word of SchedulerParameters. It ignores others.
+struct Range {
+  const char* name;
+  std::int64_t least;
+  std::int64_t most;
+};
+
+constexpr std::int64_t kMostJobs = 1'000'000;
+const Range kRanges[] = {{"bf_interval", 1, 10'800},
+                         {"bf_window", 1, 43'200},
+                         {"bf_resolution", 1, 3600},
+                         {"bf_max_time", 1, 3600},
+                         {"bf_max_job_test", 1, kMostJobs},
+                         {"bf_max_job_user", 0, kMostJobs},
+                         {"bf_max_job_part", 0, kMostJobs},
+                         {"bf_max_job_assoc", 0, kMostJobs},
+                         {"bf_max_job_user_part", 0, kMostJobs},
+                         {"bf_max_job_start", 0, 10'000},
+                         {"bf_max_job_array_resv", 0, 1000},
+                         {"bf_node_space_size", 2, 2'000'000},
+                         {"bf_min_age_reserve", 0, 2'592'000},
+                         {"bf_job_part_count_reserve", 0, 100'000},
+                         {"bf_yield_interval", 1, 10'000'000},
+                         {"bf_yield_sleep", 1, 10'000'000}};
+constexpr Range kOtherRange{"", 0, 2'000'000'000};
+
 template <typename Rows>
 auto find(const Rows& rows, std::string_view name) {
   const std::string lower = in_lower_case(name);
@@ -183,6 +210,19 @@ bool is_flag(const Setting& setting) {
          (at->second == "yes" || at->second == "no");
 }
 
+/// Fails with usage for a number that Slurm does not take. -1 switches intervals off.
+Result<void> check_number(const Setting& setting) {
+  const auto told = text::parse_whole(setting.value);
+  const bool is_off =
+      told && *told == -1 && (setting.name == "bf_interval" || setting.name == "sched_interval");
+  if (is_off) return {};
+  const Range* const known = find(kRanges, setting.name);
+  const Range& range = known != nullptr ? *known : kOtherRange;
+  if (told && *told >= range.least && *told <= range.most) return {};
+  return fail(Code::usage, fmt::format("{} must be a whole number from {} to {}, found \"{}\"",
+                                       setting.name, range.least, range.most, setting.value));
+}
+
 /// SchedulerParameters with one word changed.
 std::string with_word(const std::string& all, const Setting& setting) {
   std::vector<std::string> items;
@@ -250,6 +290,39 @@ void set_owned(site::Site& site, const Setting& setting) {
   *row.length(*owner) = site::length(record, setting.name, site::Unit::minutes, text::kUnlimited);
 }
 
+/// The resource of a limit that is a list of them; "" for other settings.
+std::string resource_of(const Setting& setting) {
+  const auto equals = setting.value.find('=');
+  return equals == std::string::npos
+             ? ""
+             : in_lower_case(cluster::without_blanks(setting.value.substr(0, equals)));
+}
+
+/// Fails with usage for resources that the site does not count, and for negative amounts but -1.
+Result<void> check_resources(const Setting& setting, const site::Site& site) {
+  if (setting.place != Place::qos || find(kQos, setting.name)->tres == nullptr) return {};
+  if (setting.value == "-1") return {};
+  for (const std::string& item : cluster::split_list(setting.value)) {
+    const auto equals = item.find('=');
+    const std::string name(cluster::without_blanks(std::string_view(item).substr(0, equals)));
+    if (!site.find_tres(in_lower_case(name))) {
+      return fail(Code::usage,
+                  fmt::format("{}: this site counts no resource \"{}\"", name_of(setting), name),
+                  {}, text::meant_or_known(name, names_of(site.tres)));
+    }
+    const std::string_view amount =
+        equals == std::string::npos
+            ? std::string_view{}
+            : cluster::without_blanks(std::string_view(item).substr(equals + 1));
+    if (amount.empty() || (amount.front() == '-' && amount != "-1")) {
+      return fail(Code::usage, fmt::format("{}: {} must be 0 or more, or -1 for no limit, found "
+                                           "\"{}\"",
+                                           name_of(setting), name, amount));
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string name_of(const Setting& setting) {
@@ -280,6 +353,17 @@ Result<std::vector<Setting>> parse_settings(std::string_view text, const site::S
     if (setting->value.empty()) {
       return fail(Code::usage, fmt::format("{} has no value", name_of(*setting)), {},
                   fmt::format("write {}=VALUE", name_of(*setting)));
+    }
+    if (setting->place == Place::scheduler && !is_flag(*setting)) {
+      if (auto fits = check_number(*setting); !fits) return tl::unexpected(fits.error());
+    }
+    if (auto known = check_resources(*setting, site); !known) return tl::unexpected(known.error());
+    const bool is_twice = std::any_of(made.begin(), made.end(), [&](const Setting& each) {
+      return name_of(each) == name_of(*setting) && resource_of(each) == resource_of(*setting);
+    });
+    if (is_twice) {
+      return fail(Code::usage, fmt::format("{} has two values", name_of(*setting)), {},
+                  "give each setting once");
     }
     made.push_back(std::move(*setting));
   }
@@ -340,8 +424,9 @@ std::vector<Line> lines_for(const site::Site& site, std::span<const Setting> set
                                            each.name, each.value)});
     }
     if (each.place == Place::partition) {
-      made.push_back({"shell", fmt::format("scontrol update PartitionName={} {}={}", each.owner,
-                                           each.name, each.value)});
+      made.push_back({"shell", fmt::format("scontrol update PartitionName={} {}={}  # until "
+                                           "slurmctld restarts; set it in slurm.conf, too",
+                                           each.owner, each.name, each.value)});
     }
   }
   return made;

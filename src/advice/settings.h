@@ -44,7 +44,10 @@ struct Line {
 std::string name_of(const Setting& setting);
 
 /// Reads settings between commas. Fails with usage for a name that Almanac does not simulate, with
-/// the nearest ones, and for a QOS or partition that `site` does not have.
+/// the nearest ones, for a QOS, partition or resource that `site` does not have, for a number that
+/// Slurm does not take as a word of SchedulerParameters, and for two values of one setting.
+///
+/// Source   slurm.conf(5), SchedulerParameters (ranges).
 Result<std::vector<Setting>> parse_settings(std::string_view text, const site::Site& site);
 
 /// Returns today's value of a setting, as Slurm writes it.

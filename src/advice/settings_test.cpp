@@ -77,7 +77,7 @@ TEST(Settings, AreReadAsTheyAreToday) {
   EXPECT_EQ(today("PriorityMaxAge"), "7-00:00:00");
   EXPECT_EQ(today("bf_max_job_test"), "50");
   EXPECT_EQ(today("bf_window"), "1440");
-  EXPECT_EQ(today("qos.normal.MaxTRESPU"), "cpu=8,gres/gpu=4");
+  EXPECT_EQ(today("qos.normal.MaxTRESPU=cpu"), "cpu=8,gres/gpu=4");
   EXPECT_EQ(today("partition.gpu.MaxNodes"), "-1");
   EXPECT_EQ(value_of(parse_settings("bf_continue", site).value().front(), site), "no");
 }
@@ -97,7 +97,8 @@ TEST(Settings, GiveTheLinesForTheRealSite) {
                   "slurm.conf: PriorityWeightAge=2000",
                   "slurm.conf: SchedulerParameters=bf_interval=60,bf_max_job_test=500,bf_continue",
                   "shell: sacctmgr modify qos normal set MaxJobsPU=20",
-                  "shell: scontrol update PartitionName=gpu MaxTime=7-0"));
+                  "shell: scontrol update PartitionName=gpu MaxTime=7-0  # until slurmctld "
+                  "restarts; set it in slurm.conf, too"));
 }
 
 TEST(Settings, RefuseWhatNobodyKnows) {
@@ -110,7 +111,21 @@ TEST(Settings, RefuseWhatNobodyKnows) {
   EXPECT_THAT(refused("PriorityWeightAge"), HasSubstr("PriorityWeightAge has no value"));
   EXPECT_THAT(refused("PriorityWeightAge=lots"), HasSubstr("must be a whole number"));
   EXPECT_THAT(refused("bf_continue=maybe"), HasSubstr("must be yes or no"));
-  EXPECT_THAT(refused("bf_max_job_test=many"), HasSubstr("bf_max_job_test=NUMBER"));
+  EXPECT_THAT(
+      refused("bf_max_job_test=many"),
+      HasSubstr("bf_max_job_test must be a whole number from 1 to 1000000, found \"many\""));
+  EXPECT_THAT(refused("bf_interval=999999"), HasSubstr("from 1 to 10800, found \"999999\""));
+  EXPECT_THAT(refused("bf_max_job_test=0"), HasSubstr("from 1 to 1000000, found \"0\""));
+  EXPECT_THAT(refused("default_queue_depth=-5"), HasSubstr("found \"-5\""));
+  EXPECT_EQ(refused("bf_interval=-1"), "taken") << "no backfill";
+  EXPECT_THAT(refused("qos.normal.MaxTRESPU=gres/gpuu=16"),
+              HasSubstr("counts no resource \"gres/gpuu\""));
+  EXPECT_THAT(refused("qos.normal.MaxTRESPU=gres/gpuu=16"), HasSubstr("did you mean gres/gpu?"));
+  EXPECT_THAT(refused("qos.normal.MaxTRESPU=gpu=16"), HasSubstr("counts no resource \"gpu\""));
+  EXPECT_THAT(refused("qos.normal.MaxTRESPU=cpu=-3"), HasSubstr("cpu must be 0 or more"));
+  EXPECT_EQ(refused("qos.normal.MaxTRESPU=cpu=-1"), "taken") << "no limit";
+  EXPECT_THAT(refused("bf_continue,bf_continue=no"), HasSubstr("bf_continue has two values"));
+  EXPECT_EQ(refused("qos.normal.MaxTRESPU=cpu=9,qos.normal.MaxTRESPU=gres/gpu=5"), "taken");
   EXPECT_THAT(refused(""), HasSubstr("no setting is named"));
 }
 

@@ -12,12 +12,19 @@ namespace {
 using text::human_share;
 using text::human_time;
 
+constexpr double kNoDifference = 1.005;  ///< Would be shown as 1.00 times.
+
 /// "3.10 times shorter (95 % CI 2.40 to 4.00)".
 std::string in_words(const Gain& gain) {
   const bool is_longer = gain.times < 1;
   const double times = is_longer ? 1 / gain.times : gain.times;
   std::string made = fmt::format("{:.2f} times {}", times, is_longer ? "longer" : "shorter");
+  if (times < kNoDifference) made = "as long as today";
   if (!gain.sure) return made + " (how certain that is, this log does not show)";
+  if (times < kNoDifference && gain.sure->from > 1 / kNoDifference &&
+      gain.sure->to < kNoDifference) {
+    return made;
+  }
   const double from = is_longer ? 1 / gain.sure->to : gain.sure->from;
   const double to = is_longer ? 1 / gain.sure->from : gain.sure->to;
   return made + fmt::format(" (95 % CI {:.2f} to {:.2f})", from, to);
@@ -48,12 +55,17 @@ std::string reproduction_in_words(const Advice& advice) {
            "it.";
   }
   const Fit& all = advice.reproduction->all;
-  return fmt::format(
+  std::string made = fmt::format(
       "Simulated with {}, {} of {} wait as recorded within 10 minutes, {} within 10 % (or a "
       "minute). Mean wait: {} recorded, {} simulated.",
       advice.knows_site ? "the settings of your site" : "stock Slurm's default settings",
       human_share(all.near), counted(all.jobs, "job"), human_share(all.tenth),
       human_time(all.recorded_s), human_time(all.simulated_s));
+  if (2 * all.waited < all.jobs) {
+    made += fmt::format(" Only {} of the jobs waited longer than 10 minutes in either.",
+                        text::grouped(all.waited));
+  }
+  return made;
 }
 
 std::string causes_in_words(const Reproduction& reproduction) {
@@ -71,10 +83,32 @@ std::string causes_in_words(const Reproduction& reproduction) {
 }
 
 std::string effect_in_words(const Change& change) {
-  return fmt::format("mean wait {} instead of {} (p90 {} instead of {}). Users wait {}. {}",
-                     human_time(change.after.avg_wait_s), human_time(change.before.avg_wait_s),
-                     human_time(change.after.p90_wait_s), human_time(change.before.p90_wait_s),
-                     in_words(change.users), losers_in_words(change));
+  std::string made;
+  if (change.never > 0) {
+    made += fmt::format("{} that {} today would never start. ", counted(change.never, "job"),
+                        change.never == 1 ? "starts" : "start");
+  }
+  if (change.newly > 0) {
+    made += fmt::format("{} that never {} today would start. ", counted(change.newly, "job"),
+                        change.newly == 1 ? "starts" : "start");
+  }
+  if (change.jobs == 0) return made + "No job is left to compare.";
+  if (!made.empty()) made += fmt::format("Of the other {}, the ", counted(change.jobs, "job"));
+  made += fmt::format("mean wait {} instead of {} (p90 {} instead of {}). Users wait {}. {}",
+                      human_time(change.after.avg_wait_s), human_time(change.before.avg_wait_s),
+                      human_time(change.after.p90_wait_s), human_time(change.before.p90_wait_s),
+                      in_words(change.users), losers_in_words(change));
+  for (const std::string& remark : change.remarks) made += " " + remark;
+  return made;
+}
+
+std::string doubt_in_words(const Advice& advice) {
+  if (advice.reproduces || !advice.reproduction) return "";
+  const Fit& all = advice.reproduction->all;
+  return fmt::format(
+      "This is in doubt: the simulation does not match the log (mean wait {} recorded, {} "
+      "simulated today).",
+      human_time(all.recorded_s), human_time(all.simulated_s));
 }
 
 std::vector<std::string> lines_in_words(const Change& change) {
@@ -90,9 +124,10 @@ std::string search_in_words(const Advice& advice) {
                   text::counted(search.knobs, "setting"),
                   text::counted(search.simulations, "simulation"), counted(search.jobs, "job"));
   if (!advice.reproduces) tried += "; the simulation does not match the log, so try them with care";
-  if (!search.changes.empty()) return tried;
+  if (!search.changes.empty()) return tried + "; the best of many look better than they are";
   return fmt::format(
-      "No setting of your Slurm shortens the waits of users by {:.0f} % with 95 % confidence ({}).",
+      "None of the values tried shortens the waits of users by {:.0f} % or more so that a gain is "
+      "certain (95 %) ({}).",
       100 * (KnobSearch::kWorth - 1), tried);
 }
 

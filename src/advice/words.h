@@ -23,12 +23,16 @@ std::string reproduction_in_words(const Advice& advice);
 /// Returns how many jobs are missed, by likely cause; "" if there are none.
 std::string causes_in_words(const Reproduction& reproduction);
 
-/// Returns what a change does to waits, how certain that is, and who loses.
+/// Returns which jobs would never start, what a change does to the waits of the others, how certain
+/// that is, and who loses.
 std::string effect_in_words(const Change& change);
+/// Returns that the simulation does not match the log, so that a change is in doubt; "" if it
+/// matches.
+std::string doubt_in_words(const Advice& advice);
 /// Returns the lines that make a change: "slurm.conf: PriorityWeightAge=1000".
 std::vector<std::string> lines_in_words(const Change& change);
-/// Returns how many settings were tried, and that none helps if so; and that the simulation does
-/// not match the log, if so.
+/// Returns how many settings were tried, and that none helps, or that the best of many look better
+/// than they are; and that the simulation does not match the log, if so.
 std::string search_in_words(const Advice& advice);
 
 }  // namespace almanac::advice

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "capacity/document.h"
+#include "support/temporary_folder.h"
 
 namespace almanac::capacity {
 namespace {
@@ -61,6 +62,24 @@ TEST(Capacity, FindsThatTwoJobsNeedTwoNodes) {
   EXPECT_EQ(planned(two_jobs(), cluster::uniform(1, 8), "max wait < 2h").answers[0].nodes, 1);
   EXPECT_EQ(planned(two_jobs(), cluster::uniform(5, 8), "max wait < 1h").answers[0].nodes, 2);
   EXPECT_EQ(planned(two_jobs(), cluster::uniform(5, 8), "max wait < 2h").answers[0].nodes, 1);
+}
+
+TEST(Capacity, RefusesPolicySlurmOnASiteWhoseSettingsNoOtherSizeHas) {
+  const TemporaryFolder folder;
+  experiment::Experiment asked;
+  asked.trace =
+      folder.write("log.csv", "job_id,submit_s,run_s,gpus,user,state\n1,0,7200,8,ann,COMPLETED\n");
+  asked.cluster = folder.write("slurm.conf",
+                               "ClusterName=c\nGresTypes=gpu\nSelectType=select/cons_tres\n"
+                               "NodeName=n[1-2] CPUs=16 RealMemory=64000 Gres=gpu:8\n"
+                               "PartitionName=gpu Nodes=ALL Default=YES\n");
+  asked.policies = {"easy", "slurm"};
+  const auto refused = load(asked, {.growth = 0});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::unsupported);
+  asked.policies = {"easy"};
+  const auto taken = load(asked, {.growth = 0});
+  EXPECT_TRUE(taken) << to_string(taken.error());
 }
 
 TEST(Capacity, SaysWhenNoSizeReachesTheGoal) {

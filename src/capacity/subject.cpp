@@ -153,13 +153,27 @@ std::vector<VcId> vcs_of_jobs(const experiment::Prepared& prepared) {
 Result<Subject> load(const experiment::Experiment& experiment, const WhatIf& what_if) {
   Result<trace::Trace> log = trace::read_trace(experiment.trace, experiment.reading);
   if (!log) return tl::unexpected(log.error());
+  std::shared_ptr<const site::Site> site;
   Result<cluster::Cluster> cluster = experiment.cluster.empty()
                                          ? experiment::infer_cluster(*log)
-                                         : site::read_cluster(experiment.cluster);
+                                         : site::read_cluster(experiment.cluster, &site);
   if (!cluster) return tl::unexpected(cluster.error());
   experiment::share_gpus_by(*cluster, *log);
   experiment::note_impossible_jobs(*cluster, *log);
-  return prepare(experiment, std::move(*log), std::move(*cluster), what_if);
+  auto made = prepare(experiment, std::move(*log), std::move(*cluster), what_if);
+  // Files of machines alone say nothing of how Slurm schedules.
+  if (!made || site == nullptr || site->config.all.empty()) return made;
+  const std::vector<experiment::PolicyRun>& runs = made->log().runs;
+  if (std::none_of(runs.begin(), runs.end(),
+                   [](const auto& run) { return run.composition.whole == "slurm"; })) {
+    return made;
+  }
+  return fail(Code::unsupported,
+              "policy slurm would not have the settings of this site, which are those of its own "
+              "nodes: sizes with other nodes cannot be simulated with them",
+              {.file = experiment.cluster},
+              "name other policies, or give the nodes alone (--cluster NxG, TOML or CSV) for a "
+              "Slurm with default settings");
 }
 
 Result<Subject> prepare(const experiment::Experiment& experiment, trace::Trace log,

@@ -44,7 +44,8 @@ struct WhatIf {
 };
 
 /// Reads the log and the cluster of `experiment`, and prepares all cases. Fails as
-/// experiment::prepare() does, and with `unsupported` if tenants own cells of the cluster.
+/// experiment::prepare() does, and with `unsupported` if tenants own cells of the cluster, or if
+/// policy slurm would need the settings of a Slurm site, which no other size has.
 Result<Subject> load(const experiment::Experiment& experiment, const WhatIf& what_if);
 
 /// Same for a given log and cluster.

@@ -48,6 +48,7 @@ Json as_json(const advice::Group& group) {
 Json as_json(const advice::Fit& fit) {
   return {{"who", fit.who},
           {"jobs", fit.jobs},
+          {"jobs_that_waited_10_min", fit.waited},
           {"within_10_min", fit.near},
           {"within_10_percent", fit.tenth},
           {"recorded_wait_s", fit.recorded_s},
@@ -66,6 +67,10 @@ Json as_json(const Change& change) {
     made["lines"].push_back({{"where", line.where}, {"text", line.text}});
   }
   made["changes_nothing"] = change.is_today;
+  made["remarks"] = change.remarks;
+  made["jobs_compared"] = change.jobs;
+  made["jobs_that_would_never_start"] = change.never;
+  made["jobs_that_would_start_newly"] = change.newly;
   made["before"] = as_json(change.before);
   made["after"] = as_json(change.after);
   made["wait_shorter"] = as_json(change.wait);

@@ -38,6 +38,11 @@ PlayedSite::PlayedSite(const std::string& conf) {
       conf;
 }
 
+void PlayedSite::fail_node(const std::string& node, double from_min, double to_min) {
+  incidents_ +=
+      fmt::format("{},down,{},\n{},up,{},\n", moment(from_min), node, moment(to_min), node);
+}
+
 void PlayedSite::play(const std::string& policy) {
   const TemporaryFolder folder;
   for (const auto& [name, text] : files_) folder.write("site/" + name, text);
@@ -57,6 +62,9 @@ void PlayedSite::play(const std::string& policy) {
   experiment.cluster = folder / "site";
   experiment.policies = {policy};
   experiment.restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s};
+  if (!incidents_.empty()) {
+    experiment.incidents = folder.write("incidents.csv", "time,event,subject,value\n" + incidents_);
+  }
   auto prepared = experiment::prepare(experiment);
   ASSERT_TRUE(prepared) << to_string(prepared.error());
   prepared_ = std::move(*prepared);

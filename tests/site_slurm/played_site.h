@@ -22,6 +22,8 @@ class PlayedSite {
 
   /// Adds the output of a command to the site's folder.
   void add_file(const std::string& name, std::string_view text) { files_[name] = text; }
+  /// A node fails and is back, in minutes since midnight.
+  void fail_node(const std::string& node, double from_min, double to_min);
   /// Adds a job that runs for `run_min` minutes on one node. It asks for at most a minute more.
   struct Job {
     std::string id{};
@@ -53,6 +55,7 @@ class PlayedSite {
 
   std::map<std::string, std::string> files_;
   std::vector<Job> jobs_;
+  std::string incidents_;  // rows
   std::optional<experiment::Prepared> prepared_;
   sim::Schedule schedule_;
 };

@@ -161,6 +161,25 @@ TEST(SiteSlurm, PreemptModeCancelEndsTheJobAfterItsGraceTime) {
   EXPECT_NEAR(site.start_of("3"), 25, 0.6);
 }
 
+TEST(SiteSlurm, ARunAfterTheNodeFailedIsNotStoppedForAnEarlierPreemption) {
+  PlayedSite site(std::string("PreemptType=preempt/qos\nPreemptMode=CANCEL\n") +
+                  "AccountingStorageEnforce=associations,limits,qos\n" + kMain);
+  site.add_file("assoc.txt", kAccounts);
+  site.add_file("qos.txt",
+                "Name|Priority|GraceTime|Preempt|PreemptMode|Flags|UsageFactor|GrpTRES\n"
+                "normal|0|00:00:00||cluster||1.000000|\n"
+                "low|0|00:20:00||cluster||1.000000|\n"
+                "high|0|00:00:00|low|cluster||1.000000|\n");
+  site.add({.id = "1", .submit_min = 0, .run_min = 60, .gpus = 4});
+  site.add({.id = "2", .submit_min = 0, .run_min = 60, .gpus = 4, .qos = "low"});
+  // Job 2 must stop at minute 40, but its node fails before. It runs again after job 3.
+  site.add({.id = "3", .submit_min = 20, .run_min = 4, .gpus = 4, .qos = "high"});
+  site.fail_node("g2", 22, 24);
+  site.play();
+  EXPECT_NEAR(site.start_of("3"), 24, 0.6);
+  EXPECT_GT(site.end_of("2"), 60);
+}
+
 TEST(SiteSlurm, ADrainedNodeStartsNoJob) {
   PlayedSite site(kMain);
   site.add_file("events.txt",

@@ -235,9 +235,11 @@ class Slurm final : public Policy {
         adopt(job, view);
         break;
       case EventKind::job_ended:
+        forget_stop(job);
         controller_->end(number_of(job), now_, view.state(job) != trace::JobState::completed);
         break;
       case EventKind::job_failed:
+        forget_stop(job);
         controller_->end(number_of(job), now_, true);
         submit_again(job, view);
         break;
@@ -258,6 +260,11 @@ class Slurm final : public Policy {
       case EventKind::timer:
         break;
     }
+  }
+
+  /// A run that is over needs no stop, and the next run of the job is another.
+  void forget_stop(JobId job) {
+    std::erase_if(stops_, [&](const Stop& each) { return each.job == job; });
   }
 
   void submit(JobId job, const View& view, Seconds delay) {

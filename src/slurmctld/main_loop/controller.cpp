@@ -62,6 +62,7 @@ void Controller::cancel(JobNumber number, Seconds now) {
   if (job == nullptr) return;
   if (job->is_running) return end(number, now, true);
   dormant_.erase(number);
+  if (job->is_array()) failed_arrays_[job->array] = true;
   ended_[number] = {.at = now, .failed = true};
   purges_.emplace_back(now, number);
   job->end = now;
@@ -73,6 +74,7 @@ void Controller::cancel_task(JobNumber number, int task, Seconds now) {
   Job* const job = state_.find(number);
   if (job == nullptr || job->ask.tasks.size() < 2) return cancel(number, now);
   std::erase(job->ask.tasks, task);
+  failed_arrays_[job->array] = true;
   touch();
 }
 
@@ -153,6 +155,11 @@ ReasonName Controller::why_dormant(const Job& job, Seconds now) const {
   return state_.reservations.has_begun(job, now) ? kNone : kReservation;
 }
 
+bool Controller::has_tasks(JobNumber array) const {
+  return std::any_of(state_.jobs.begin(), state_.jobs.end(),
+                     [&](const auto& each) { return each.second.array == array; });
+}
+
 Controller::Verdict Controller::judge(const Job& job, Seconds now) const {
   bool any_waits = false;
   for (const Dependency& each : job.ask.dependencies) {
@@ -177,10 +184,7 @@ Controller::Verdict Controller::judge(const Job& job, const Dependency& dependen
     return is_alone ? Verdict::fulfilled : Verdict::waits;
   }
   const Job* const other = state_.find(dependency.job);
-  const bool tasks_left =
-      other == nullptr &&
-      std::any_of(state_.jobs.begin(), state_.jobs.end(),
-                  [&](const auto& each) { return each.second.array == dependency.job; });
+  const bool tasks_left = other == nullptr && has_tasks(dependency.job);
   if (other != nullptr || tasks_left) {
     if (dependency.kind != DependencyKind::after || other == nullptr || !other->is_running) {
       return Verdict::waits;
@@ -227,7 +231,7 @@ void Controller::build_queue(Seconds now) {
     // A requeued job may have ended again since.
     const auto found = ended_.find(purges_.front().second);
     if (found != ended_.end() && found->second.at == purges_.front().first) {
-      failed_arrays_.erase(found->first);
+      if (!has_tasks(found->first)) failed_arrays_.erase(found->first);
       ended_.erase(found);
     }
     purges_.pop_front();

@@ -86,6 +86,8 @@ class Controller {
   /// Queues the jobs that have become eligible.
   void build_queue(Seconds now);
   ReasonName why_dormant(const Job& job, Seconds now) const;
+  /// Whether a task of an array waits or runs.
+  bool has_tasks(JobNumber array) const;
   Verdict judge(const Job& job, Seconds now) const;
   Verdict judge(const Job& job, const Dependency& dependency, Seconds now) const;
   /// Whether a begin time has come, or a reservation has begun or ended, since the last run().

@@ -169,6 +169,31 @@ TEST(Controller, AnArrayFailsWithAnyOfItsTasks) {
   EXPECT_EQ(clock.controller().reason(after), "DependencyNeverSatisfied");
 }
 
+TEST(Controller, AnArrayFailsEvenIfItsFailedTaskIsForgottenBeforeTheOthersEnd) {
+  Clock clock;
+  const JobNumber array = clock.submit("-a 0-1 -n1 -t 20");
+  const JobNumber after = clock.submit(fmt::format("-n1 -d afterok:{}", array));
+  clock.run_until(5);
+  clock.controller().end(clock.state().running().front().job, 5, true);
+  clock.run_until(600);  // MinJobAge is 300 s
+  clock.submit("-n1 -t 1");
+  clock.run_until(1300);
+  EXPECT_EQ(clock.start_of(after), -1);
+  EXPECT_EQ(clock.controller().reason(after), "DependencyNeverSatisfied");
+}
+
+TEST(Controller, AnArrayFailsIfATaskIsCancelled) {
+  for (const char* const tasks : {"0-2", "0-1"}) {
+    Clock clock;
+    const JobNumber array = clock.submit(fmt::format("-a {} -n1 -t 5", tasks));
+    const JobNumber after = clock.submit(fmt::format("-n1 -d afterok:{}", array));
+    clock.controller().cancel_task(array, 1, 0);
+    clock.run_until(400);
+    EXPECT_EQ(clock.start_of(after), -1) << tasks;
+    EXPECT_EQ(clock.controller().reason(after), "DependencyNeverSatisfied") << tasks;
+  }
+}
+
 TEST(Controller, TestsJobsBehindThoseThatALimitOnTestsSkips) {
   site::Site site = eight_nodes();
   site.config.scheduler.bf_max_job_test = 2;
