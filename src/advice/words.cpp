@@ -12,6 +12,7 @@ namespace {
 using text::human_share;
 using text::human_time;
 
+constexpr std::int64_t kFewWait = 10;    ///< Fewer than one in these.
 constexpr double kNoDifference = 1.005;  ///< Would be shown as 1.00 times.
 
 /// "3.10 times shorter (95 % CI 2.40 to 4.00)".
@@ -61,7 +62,8 @@ std::string reproduction_in_words(const Advice& advice) {
       advice.knows_site ? "the settings of your site" : "stock Slurm's default settings",
       human_share(all.near), counted(all.jobs, "job"), human_share(all.tenth),
       human_time(all.recorded_s), human_time(all.simulated_s));
-  if (2 * all.waited < all.jobs) {
+  // Hardly a wait can be off by 10 minutes then.
+  if (kFewWait * all.waited < all.jobs) {
     made += fmt::format(" Only {} of the jobs waited longer than 10 minutes in either.",
                         text::grouped(all.waited));
   }

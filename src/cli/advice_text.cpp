@@ -58,8 +58,9 @@ std::vector<Compared> compared(const Advice& advice) {
   all.push_back({.name = slurm_in_words(advice) + " (simulated)", .figures = advice.stock});
   if (advice.what_if) {
     const Change& change = *advice.what_if;
-    all.push_back(
-        {"with the change", change.after, &change.wait, &change.jct, users_in(change.losers)});
+    const bool has_gains = change.jobs > 0;
+    all.push_back({"with the change", change.after, has_gains ? &change.wait : nullptr,
+                   has_gains ? &change.jct : nullptr, users_in(change.losers)});
   }
   for (const Outcome& each : advice.outcomes) {
     all.push_back({each.policy, each.figures, &each.wait, &each.jct, each.users_losing});
@@ -103,7 +104,7 @@ std::string lines_of(const Change& change, std::string_view indent) {
 
 std::string change_in_words(const Change& change) {
   if (change.is_today) return "";
-  std::string made = "\n" + table_of_groups(change.groups);
+  std::string made = change.groups.empty() ? "" : "\n" + table_of_groups(change.groups);
   made += losers_in_words("with the change", change.losers);
   made += "\nTo make the change (scontrol reconfigure reads slurm.conf again):\n";
   return made + lines_of(change, "  ");
