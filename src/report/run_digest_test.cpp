@@ -7,6 +7,7 @@
 #include "report/run_bins.h"
 #include "report/run_document.h"
 #include "report/run_findings.h"
+#include "report/run_tiles.h"
 
 namespace almanac::report {
 namespace {
@@ -450,6 +451,21 @@ TEST(RunTiles, NameTheBestItsGainAndWhoLoses) {
   EXPECT_EQ(tiles[2].label, "Who loses");
   EXPECT_EQ(tiles[2].value, "1 of 3 users");
   EXPECT_THAT(tiles[2].detail, HasSubstr("user bob: "));
+}
+
+TEST(RunTiles, RecommendNoPolicyUnderWhichJobsNeverEnd) {
+  const Report report(short_behind_long({"fifo", "sjf+given"}));
+  std::vector<PolicyDigest> digests = report.digests;
+  EXPECT_EQ(run_tiles(report.input, digests)[0].value, "sjf+given");
+  digests[1].summary.finished = 2;
+  digests[1].summary.never_ended = 1;
+  EXPECT_EQ(run_tiles(report.input, digests)[0].value, "fifo");
+  std::swap(digests[0].summary.finished, digests[1].summary.finished);
+  std::swap(digests[0].summary.never_ended, digests[1].summary.never_ended);
+  const auto tiles = run_tiles(report.input, digests);
+  EXPECT_EQ(tiles[1].value, "not comparable");
+  EXPECT_THAT(tiles[1].detail,
+              HasSubstr("The means cover 3 jobs under sjf+given, but 2 jobs under fifo."));
 }
 
 TEST(RunTiles, SayWhatIsMissing) {

@@ -148,7 +148,7 @@ std::vector<Tile> run_tiles(const RunInput& input, const Policies& all) {
   }
   const std::string better = checkpoint_words(policies, best) + best_oracle_words(policies, best);
   const char* const kind = needs_checkpoints(best) ? "" : " without preemption";
-  if (at == 0 || !(best.avg_jct_s < first.avg_jct_s)) {
+  if (at == 0 || (are_comparable(first, best) && !(best.avg_jct_s < first.avg_jct_s))) {
     const std::string than =
         at == 0 ? "the baseline" : fmt::format("{}, an oracle and the baseline", first.policy);
     return {{"Recommended policy", best.policy,
