@@ -18,7 +18,8 @@ namespace {
 using inference::Service;
 
 /// Stand for what is not known of the fleet.
-constexpr const char *kModel = "MODEL", *kDraftModel = "DRAFT_MODEL", *kImage = "IMAGE";
+constexpr const char *kModel = "MODEL", *kDraftModel = "DRAFT_MODEL", *kImage = "IMAGE",
+                     *kResource = "RESOURCE";
 
 std::string repository_of(const Service& service) {
   return service.model.repository.empty() ? kModel : service.model.repository;
@@ -54,6 +55,27 @@ std::string product_of(const inference::Board& board) {
   const auto found = kNames.find(board.name);
   return found == kNames.end() ? "" : found->second;
 }
+
+/// A board to Kubernetes.
+struct Device {
+  const char* type;      ///< Its key in llm-d-modelservice (accelerator.type).
+  const char* resource;  ///< What its device plugin offers.
+};
+
+/// Source   names of resources: the device plugins of NVIDIA, AMD, Intel (Gaudi, Xe), Google
+///          Kubernetes Engine and AWS Neuron.
+Device device_of(const inference::Board& board) {
+  if (board.vendor == "NVIDIA") return {"nvidia", "nvidia.com/gpu"};
+  if (board.vendor == "AMD") return {"amd", "amd.com/gpu"};
+  if (board.vendor == "Google") return {"google", "google.com/tpu"};
+  if (board.vendor == "AWS") return {"neuron", "aws.amazon.com/neuron"};
+  if (board.vendor != "Intel") return {"other", kResource};
+  return board.name.starts_with("gaudi") ? Device{"intel-gaudi", "habana.ai/gaudi"}
+                                         : Device{"intel-xe", "gpu.intel.com/xe"};
+}
+
+/// Whether each replica is a pod.
+bool has_pods(const std::string& format) { return format != "vllm" && format != "sglang"; }
 
 /// Flags of vllm serve without those of the model and of parallelism.
 std::vector<std::string> vllm_engine(const Service& service) {
@@ -188,17 +210,21 @@ std::string model_volume(const inference::Model& model) {
 
 /// Values of the chart llm-d-modelservice.
 std::string llm_d(const Service& service) {
+  const Device device = device_of(service.board);
   std::string made = fmt::format(
       "modelArtifacts:\n"
       "  name: {0}\n"
       "  uri: hf://{0}\n"
       "  size: {2}\n"
       "accelerator:\n"
-      "  type: nvidia\n"
+      "  type: {3}\n"
+      "  resources:\n"
+      "    {3}: {4}\n"
       "routing:\n"
       "  proxy:\n"
       "    enabled: {1}\n",
-      repository_of(service), service.prefill > 0, model_volume(service.model));
+      repository_of(service), service.prefill > 0, model_volume(service.model), device.type,
+      device.resource);
   std::vector<std::string> flags = vllm_engine(service);
   if (service.stages > 1) {
     flags.push_back(fmt::format("--pipeline-parallel-size={}", service.stages));
@@ -234,15 +260,21 @@ std::string llm_d(const Service& service) {
         "      args:\n{}"
         "      resources:\n"
         "        limits:\n"
-        "          nvidia.com/gpu: '{}'\n",
-        kImage, items(flags, 8), service.replica_gpus());
+        "          {}: '{}'\n",
+        kImage, items(flags, 8), device.resource, service.replica_gpus());
   }
   if (service.prefill == 0) made += "prefill:\n  create: false\n";
   return made;
 }
 
 /// A DynamoGraphDeployment of vLLM.
-std::string dynamo(const Service& service) {
+Result<std::string> dynamo(const Service& service) {
+  if (!service.board.vendor.empty() && service.board.vendor != "NVIDIA") {
+    return fail(Code::usage,
+                fmt::format("--emit dynamo requests GPUs of NVIDIA, and {} is of {}",
+                            service.board.name, service.board.vendor),
+                {}, "use --emit vllm, llm-d or kserve");
+  }
   const std::string repository = repository_of(service);
   std::string made = fmt::format(
       "apiVersion: nvidia.com/v1alpha1\n"
@@ -306,8 +338,8 @@ std::string kserve_pod(const Service& service, const char* key, int indent) {
       "{0}          value: {1}\n"
       "{0}      resources:\n"
       "{0}        limits:\n"
-      "{0}          nvidia.com/gpu: '{2}'\n",
-      by, yaml_string(flags), service.replica_gpus());
+      "{0}          {2}: '{3}'\n",
+      by, yaml_string(flags), device_of(service.board).resource, service.replica_gpus());
   return made;
 }
 
@@ -354,6 +386,18 @@ Result<std::string> kserve(const Service& service) {
 
 /// The text without the comments at its top.
 Result<std::string> body(const std::string& format, const Service& service) {
+  const auto& known = deployment_formats();
+  if (std::find(known.begin(), known.end(), format) == known.end()) {
+    return fail(Code::not_found, fmt::format("no deployment format is named \"{}\"", format), {},
+                text::meant_or_known(format, known));
+  }
+  if (has_pods(format) && service.replica_gpus() > inference::kNodeGpus) {
+    return fail(Code::usage,
+                fmt::format("--emit {} cannot describe replicas of {} GPUs: each is one pod here, "
+                            "and a node has {} GPUs",
+                            format, service.replica_gpus(), inference::kNodeGpus),
+                {}, "use --emit vllm or sglang, or fewer GPUs per replica");
+  }
   if (format == "vllm") {
     return commands(service, "vllm serve " + repository_of(service), vllm_flags(service), false);
   }
@@ -364,9 +408,7 @@ Result<std::string> body(const std::string& format, const Service& service) {
   }
   if (format == "llm-d") return llm_d(service);
   if (format == "dynamo") return dynamo(service);
-  if (format == "kserve") return kserve(service);
-  return fail(Code::not_found, fmt::format("no deployment format is named \"{}\"", format), {},
-              text::meant_or_known(format, deployment_formats()));
+  return kserve(service);
 }
 
 }  // namespace
@@ -376,12 +418,29 @@ const std::vector<std::string>& deployment_formats() {
   return kFormats;
 }
 
-std::vector<std::string> to_replace(const std::string& format, const Service& service) {
+std::vector<std::string> left_to_do(const std::string& format, const Service& service) {
   std::vector<std::string> made;
+  const bool is_nvidia = service.board.vendor == "NVIDIA";
   if (format == "llm-d" || format == "dynamo") {
-    made.push_back(fmt::format(
-        "replace {} with a container image of vLLM, such as {}:TAG", kImage,
-        format == "dynamo" ? "nvcr.io/nvidia/ai-dynamo/vllm-runtime" : "ghcr.io/llm-d/llm-d-cuda"));
+    made.push_back(fmt::format("replace {} with a container image of vLLM{}", kImage,
+                               !is_nvidia ? fmt::format(" for {}", service.board.name)
+                               : format == "dynamo"
+                                   ? ", such as nvcr.io/nvidia/ai-dynamo/vllm-runtime:TAG"
+                                   : ", such as ghcr.io/llm-d/llm-d-cuda:TAG"));
+  }
+  if ((format == "llm-d" || format == "kserve") &&
+      device_of(service.board).resource == std::string_view(kResource)) {
+    made.push_back(
+        fmt::format("replace {} with what the device plugin of {} offers, such as "
+                    "nvidia.com/gpu",
+                    kResource, service.board.name));
+  }
+  if (!has_pods(format) && service.replica_gpus() > inference::kNodeGpus) {
+    const int nodes = (service.replica_gpus() + inference::kNodeGpus - 1) / inference::kNodeGpus;
+    made.push_back(
+        fmt::format("start each replica on {} nodes of {} GPUs ({}--nnodes and "
+                    "--node-rank): the command is that of one",
+                    nodes, inference::kNodeGpus, format == "vllm" ? "a Ray cluster, or " : ""));
   }
   if (service.model.repository.empty()) {
     made.push_back(fmt::format("replace {} with the model's repository", kModel));
@@ -396,7 +455,7 @@ Result<std::string> deployment_text(const std::string& format, const Service& se
   auto text = body(format, service);
   if (!text) return text;
   std::string made;
-  for (const std::string& each : to_replace(format, service)) made += fmt::format("# {}\n", each);
+  for (const std::string& each : left_to_do(format, service)) made += fmt::format("# {}\n", each);
   return made + *text;
 }
 

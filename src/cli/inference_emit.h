@@ -17,8 +17,10 @@ const std::vector<std::string>& deployment_formats();
 
 /// Returns the fleet in one of these formats. Every number is the one that the fleet was simulated
 /// with; limits that vLLM counts for each GPU of data-parallel attention are a GPU's part. Comments
-/// at the top say what is left to replace. Fails with not_found for an unknown format, and with
-/// usage for pipeline stages with "kserve", which starts each in a pod of its own.
+/// at the top say what is left to do. Fails with not_found for an unknown format. Fails with usage
+/// for pipeline stages with "kserve", which starts each in a pod of its own, for boards of other
+/// vendors than NVIDIA with "dynamo", and for replicas with more GPUs than a node where a replica
+/// is a pod ("llm-d", "dynamo", "kserve").
 ///
 /// Source   names of flags and fields: docs.vllm.ai (serve), docs.sglang.ai (server arguments),
 ///          llm-d-modelservice (values.yaml), docs.nvidia.com/dynamo (DynamoGraphDeployment,
@@ -28,7 +30,7 @@ const std::vector<std::string>& deployment_formats();
 ///          docs.vllm.ai (data parallel deployment).
 Result<std::string> deployment_text(const std::string& format, const inference::Service& service);
 
-/// Returns what the user must replace in that text, in a phrase each: "replace IMAGE with ...".
-std::vector<std::string> to_replace(const std::string& format, const inference::Service& service);
+/// Returns what that text leaves to the user, in a phrase each: "replace IMAGE with ...".
+std::vector<std::string> left_to_do(const std::string& format, const inference::Service& service);
 
 }  // namespace almanac::cli

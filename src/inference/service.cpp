@@ -12,6 +12,7 @@
 
 #include "inference/registry.h"
 #include "inference/simulation.h"
+#include "inference/vllm_runs.h"
 #include "stats/mean.h"
 #include "stats/quantile.h"
 #include "text/nearest.h"
@@ -23,9 +24,6 @@ namespace {
 ///
 /// Source   fitted to the 11 training stages that inference-sim published (vLLM 0.15.1, H100).
 constexpr Micros kFront = 15e3;
-
-/// The most GPUs of a replica whose times were compared with a server's.
-constexpr int kCheckedGpus = 8;
 
 Spread spread(std::vector<double>& values) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
@@ -109,6 +107,26 @@ std::shared_ptr<const StepTime> step_of(const Service& service) {
       layout_of(service), service.at_limits ? Launch::none() : Launch{});
 }
 
+/// "; end to end 8 % off on 26 measured runs of vLLM", only if the runs are like this service.
+std::string known_error(const Service& service) {
+  const auto runs = measured_runs(service);
+  std::vector<std::string> unmeasured = unmeasured_options(service);
+  if (runs && unmeasured.empty()) {
+    return fmt::format("; end to end {:.0f} % off on {} measured runs of vLLM",
+                       100 * runs->end_to_end_error, runs->count);
+  }
+  if (!runs) {
+    constexpr double kGb = 1e9;
+    unmeasured.insert(
+        unmeasured.begin(),
+        service.model.layer_count() == 0
+            ? service.board.name
+            : fmt::format("{} ({:.3g} GB) on {} {}", service.model.name,
+                          service.model.bytes() / kGb, service.gpus, service.board.name));
+  }
+  return fmt::format("; not compared with a server: {}", fmt::join(unmeasured, ", "));
+}
+
 }  // namespace
 
 std::vector<int> fitting_gpus(Service service) {
@@ -148,17 +166,7 @@ std::string basis_of_times(const Service& service) {
     kernels += fmt::format("; {:.4g} Gbit/s between nodes (--link-gbps)",
                            kGbit * service.link_bytes_per_s);
   }
-  if (board.checked_runs == 0) {
-    return kernels + "; no evaluation run is on this board";
-  }
-  // The runs of recipe `league`: dense models and Mixtral in 16 bits, on one node.
-  const bool is_like_them = service.replica_gpus() <= kCheckedGpus &&
-                            service.model.bytes() == 2 * service.model.weights() &&
-                            service.model.state_bytes() == 0;
-  return fmt::format(
-      "{}; end to end {:.0f} % off on {} measured runs of vLLM{}", kernels,
-      100 * board.end_to_end_error, board.checked_runs,
-      is_like_them ? "" : ", of 16-bit models on up to 8 GPUs; this model is not among them");
+  return kernels + known_error(service);
 }
 
 std::int64_t fitting_blocks(const Service& service) {

@@ -185,28 +185,57 @@ class Sizing {
         day + 1, size->replicas, 100 * *attained);
   }
 
-  /// Fails if requests miss the objective even on an idle replica: then no number is enough. Serves
-  /// up to 100 of them, ten minutes apart.
-  Result<void> check_alone() const {
-    constexpr std::size_t kMost = 100;
+  /// The part of every `stride`th request that meets the objective on an idle replica. Serves
+  /// requests ten minutes apart, in runs of up to 100, which stay below a day.
+  Result<double> attained_alone(std::size_t stride) const {
+    constexpr std::size_t kRun = 100;
     constexpr Micros kApart = 6e8;
-    Requests alone = requests_;
-    alone.all.clear();
-    const std::size_t count = std::min(kMost, requests_.size());
-    for (std::size_t at = 0; at < count; ++at) {
-      alone.all.push_back(requests_.all[at * requests_.size() / count]);
-      alone.all.back().arrival = static_cast<double>(at) * kApart;
+    std::vector<Requests> runs;
+    for (std::size_t at = 0; at < requests_.size(); at += stride) {
+      if (runs.empty() || runs.back().size() == kRun) {
+        runs.push_back({.tokens_per_block = requests_.tokens_per_block,
+                        .models = requests_.models,
+                        .tenants = requests_.tenants,
+                        .adapters = requests_.adapters});
+      }
+      Requests& run = runs.back();
+      const auto ids = requests_.ids(requests_.all[at]);
+      run.all.push_back(requests_.all[at]);
+      run.all.back().arrival = static_cast<double>(run.size() - 1) * kApart;
+      run.all.back().first_block = static_cast<std::uint32_t>(run.blocks.size());
+      run.blocks.insert(run.blocks.end(), ids.begin(), ids.end());
     }
     const int prefill = asked_.split ? 1 : 0;
-    const auto attained = attained_of_(1 + prefill, prefill, alone, Until::end);
+    std::vector<Result<double>> attained(runs.size(), 0.0);
+    tbb::parallel_for(std::size_t{0}, runs.size(), [&](std::size_t run) {
+      attained[run] = attained_of_(1 + prefill, prefill, runs[run], Until::end);
+    });
+    double met = 0, all = 0;
+    for (std::size_t run = 0; run < runs.size(); ++run) {
+      if (!attained[run]) return tl::unexpected(attained[run].error());
+      met += *attained[run] * static_cast<double>(runs[run].size());
+      all += static_cast<double>(runs[run].size());
+    }
+    return all > 0 ? met / all : 1;
+  }
+
+  /// Fails if requests miss the objective even on an idle replica: then no number is enough.
+  Result<void> check_alone() const {
+    constexpr std::size_t kMost = 100;
+    const std::size_t stride = (requests_.size() + kMost - 1) / kMost;
+    const auto attained = attained_alone(std::max<std::size_t>(1, stride));
     if (!attained) return tl::unexpected(attained.error());
     // A sample says less than all requests.
     constexpr double kMargin = 0.1;
-    if (*attained >= asked_.share - (count < requests_.size() ? kMargin : 0)) return {};
+    if (*attained >= asked_.share - (stride > 1 ? kMargin : 0)) return {};
+    return no_number(*attained);
+  }
+
+  static tl::unexpected<Error> no_number(double attained) {
     return fail(Code::unavailable,
-                fmt::format("no number of replicas is enough: only {:.0f} % of the requests would "
+                fmt::format("no number of replicas is enough: only {:.3g} % of the requests would "
                             "meet the objective even on an idle replica",
-                            100 * *attained),
+                            100 * attained),
                 {}, "use a longer objective, more GPUs per replica, or a faster GPU type");
   }
 
@@ -220,6 +249,9 @@ class Sizing {
       if (!(*found)->empty()) {
         does = tried;
       } else if (tried == asked_.most) {
+        const auto alone = attained_alone(1);
+        if (!alone) return tl::unexpected(alone.error());
+        if (*alone < asked_.share) return no_number(*alone);
         return too_few("the requests");
       } else {
         fails = tried;

@@ -72,6 +72,7 @@ class ResultReader {
     }
     return intake_.done(path_, true);
   }
+  void note(std::string text) { intake_.note(std::move(text)); }
   tl::unexpected<Error> wrong(std::string message) const {
     return fail(Code::invalid, std::move(message), {.file = path_, .line = line});
   }
@@ -149,6 +150,12 @@ Result<Requests> read_guidellm(const std::string& path) {
         reader.leave_out();
       }
     }
+  }
+  if (benchmarks->size() > 1) {
+    reader.note(
+        fmt::format("the report has {} benchmarks, whose requests are one log by their "
+                    "times; to simulate one of them, keep it alone in the file",
+                    benchmarks->size()));
   }
   return reader.done();
 }

@@ -16,8 +16,8 @@ namespace almanac::inference {
 /// seconds, and token counts under info. Fails with `not_found`, and with `invalid` naming the
 /// request (from 1) and the field.
 Result<Requests> read_inference_perf(const std::string& path);
-/// Reads a JSON report of GuideLLM, all benchmarks in the order of their times; successful requests
-/// only. Fails likewise.
+/// Reads a JSON report of GuideLLM, all benchmarks in the order of their times, with a note if
+/// there are several; successful requests only. Fails likewise.
 Result<Requests> read_guidellm(const std::string& path);
 /// Reads profile_export.jsonl of aiperf: one object per line, with nanoseconds under metadata and
 /// token counts under metrics. Fails likewise.

@@ -164,6 +164,44 @@ TEST_F(Emit, KserveRefusesStages) {
   }
 }
 
+TEST_F(Emit, RequestsTheResourceOfTheVendor) {
+  for (const auto& [board, resource] :
+       {std::pair("mi300x", "amd.com/gpu"), std::pair("gaudi3", "habana.ai/gaudi"),
+        std::pair("tpu-v6e", "google.com/tpu")}) {
+    for (const char* format : {"llm-d", "kserve"}) {
+      EXPECT_THAT(text(format, {"--board", board}),
+                  AllOf(HasSubstr(fmt::format("{}: '1'", resource)), Not(HasSubstr("nvidia"))))
+          << board << " " << format;
+    }
+    const ProgramRun refused = run("dynamo", {"--board", board});
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_THAT(refused.err, HasSubstr("--emit dynamo requests GPUs of NVIDIA, and "));
+  }
+  // A board file may not name its vendor.
+  const std::string own =
+      folder_.write("own.toml", "memory_bytes = 80e9\nbandwidth_gbs = 3350\nbf16_tflops = 989\n");
+  const ProgramRun made = run("kserve", {"--board", own});
+  ASSERT_EQ(made.status, 0) << made.err;
+  EXPECT_THAT(made.out, AllOf(HasSubstr("RESOURCE: '1'"), HasSubstr("# replace RESOURCE with")));
+}
+
+TEST_F(Emit, SaysThatAReplicaSpansNodesOrRefusesIt) {
+  const std::vector<std::string> large{"--gpus", "8", "--stages", "2"};
+  for (const char* format : {"vllm", "sglang"}) {
+    const ProgramRun made = run(format, large);
+    ASSERT_EQ(made.status, 0) << made.err;
+    for (const std::string& place : {made.out, made.err}) {
+      EXPECT_THAT(place, HasSubstr("start each replica on 2 nodes of 8 GPUs")) << format;
+    }
+    EXPECT_THAT(text(format, {"--gpus", "8"}), Not(HasSubstr("nodes")));
+  }
+  for (const char* format : {"llm-d", "dynamo", "kserve"}) {
+    const ProgramRun made = run(format, large);
+    EXPECT_EQ(made.status, 2);
+    EXPECT_THAT(made.err, HasSubstr("cannot describe replicas of 16 GPUs")) << format;
+  }
+}
+
 TEST_F(Emit, SaysWhatIsLeftToReplace) {
   const std::string model = folder_.write("small.toml", R"([config]
 model_type = "llama"

@@ -112,7 +112,7 @@ void note_possible(const InferenceCase& told, const inference::SizeQuestion& que
 Result<int> emit(const InferenceCase& told, const SizeOptions& asked) {
   const auto text = deployment_text(asked.emit, told.service);
   if (!text) return tl::unexpected(text.error());
-  for (const std::string& each : to_replace(asked.emit, told.service)) note(each);
+  for (const std::string& each : left_to_do(asked.emit, told.service)) note(each);
   if (asked.out.empty()) {
     fmt::print("{}", *text);
     return kDone;
