@@ -81,7 +81,7 @@ vocab_size = 128256
   const json fast = tpot({}), slow = tpot({"--board", board});
   EXPECT_GT(slow["tpot_ms"]["mean"], fast["tpot_ms"]["mean"]);
   EXPECT_EQ(slow["step_times"],
-            "kernels measured on h100, not on slow; not compared with a server: small (1.97 GB) "
+            "kernels measured on h100, not on slow; not compared with a server: small (3 GB) "
             "on 1 slow");
   // Nothing is faster than the limits of a board.
   const json limits = tpot({"--times", "roofline"});
