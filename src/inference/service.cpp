@@ -115,14 +115,12 @@ std::string known_error(const Service& service) {
     return fmt::format("; end to end {:.0f} % off on {} measured runs of vLLM",
                        100 * runs->end_to_end_error, runs->count);
   }
+  if (service.model.layer_count() == 0) return {};  // models of a board may have runs
   if (!runs) {
     constexpr double kGb = 1e9;
-    unmeasured.insert(
-        unmeasured.begin(),
-        service.model.layer_count() == 0
-            ? service.board.name
-            : fmt::format("{} ({:.3g} GB) on {} {}", service.model.name,
-                          service.model.bytes() / kGb, service.gpus, service.board.name));
+    unmeasured.insert(unmeasured.begin(),
+                      fmt::format("{} ({:.3g} GB) on {} {}", service.model.name,
+                                  service.model.bytes() / kGb, service.gpus, service.board.name));
   }
   return fmt::format("; not compared with a server: {}", fmt::join(unmeasured, ", "));
 }
