@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 #include <optional>
 #include <string_view>
@@ -80,6 +81,20 @@ std::optional<figure::Figure> take_published(figure::Figure& figure,
   return whole;
 }
 
+/// Leaves out a chart whose bars would all be missing or of no height. The table stays.
+void drop_blank_charts(figure::Figure& figure) {
+  std::erase_if(figure.charts, [&](const figure::Chart& chart) {
+    if (chart.kind != "bar") return false;
+    return std::none_of(
+        figure.columns.begin(), figure.columns.end(), [&](const figure::Column& column) {
+          const bool is_drawn =
+              std::find(chart.y.begin(), chart.y.end(), column.name) != chart.y.end();
+          return is_drawn && std::any_of(column.numbers.begin(), column.numbers.end(),
+                                         [](double each) { return std::abs(each) > 0; });
+        });
+  });
+}
+
 }  // namespace
 
 const Figures& figures() {
@@ -121,6 +136,7 @@ figure::Document draw_all(const Study& study, const std::function<void(double)>&
           published.push_back(*std::move(whole));
         }
       }
+      drop_blank_charts(drawing.figure);
       section.figures.push_back(std::move(drawing.figure));
     }
     if (static_cast<Part>(part) == Part::literature) {

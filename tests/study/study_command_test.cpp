@@ -79,6 +79,17 @@ TEST_F(StudyCommand, LeavesEveryFigureAsCsvAndJson) {
   EXPECT_GE(figures, 15U);
 }
 
+// No job failed: bars of no height would be a blank chart.
+TEST_F(StudyCommand, DrawsNoBlankChart) {
+  const std::string log =
+      "job_id,user,submit_s,start_s,run_s,gpus,state\n1,ann,0,0,9,1,COMPLETED\n"
+      "2,bob,1,3,9,2,COMPLETED\n";
+  ASSERT_EQ(run_program({"study", trace(log), "--cluster", "1x8", "--out", out()}).status, 0);
+  const auto json = nlohmann::json::parse(content(out() + "/philly_fig9b.json"));
+  EXPECT_TRUE(json.at("charts").empty());
+  EXPECT_THAT(json.at("caption").get<std::string>(), HasSubstr("None failed."));
+}
+
 TEST_F(StudyCommand, ReplacesItsOwnReportAndNothingElse) {
   ASSERT_EQ(run_program({"study", trace(), "--out", out()}).status, 0);
   std::ofstream(out() + "/notes.txt") << "mine";

@@ -50,12 +50,9 @@ Drawing draw_philly_fig9b(const Study& study) {
     rate.add(failed[each] / jobs[each]);
     philly.add(kPhillyFailures[each]);
   }
-  if (failed.back() > 0) {
-    figure.charts.push_back(
-        {.kind = "bar", .x = "size", .y = {"unsuccessful_fraction", "philly_fraction"}});
-  } else {
-    figure.caption += " None failed.";
-  }
+  if (failed.back() == 0) figure.caption += " None failed.";
+  figure.charts.push_back(
+      {.kind = "bar", .x = "size", .y = {"unsuccessful_fraction", "philly_fraction"}});
   drawing.published = {philly.name};
   constexpr std::size_t kOne = 0, kMany = 3;
   const bool enough = jobs[kOne] >= 20 && jobs[kMany] >= 20;
