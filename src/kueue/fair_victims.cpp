@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Preemption with fair sharing. Whoever borrows most for its weight gives up workloads, as long as
-/// the preemptor's share stays below theirs.
+/// Preemption with fair sharing. The queue that borrows most for its weight gives up workloads
+/// while the preemptor's share stays below theirs.
 #include <algorithm>
 
 #include "kueue/turns.h"

@@ -147,7 +147,7 @@ bool waits_for_seal(const std::string& path) {
 }
 
 /// Leaves what a service leaves that has committed so many jobs and is killed. The jobs come after
-/// the first checkpoint: one between them would begin the log anew, and old frames that nobody
+/// the first checkpoint: one between them would restart the log, and old frames that nobody
 /// reads would follow.
 void leave_killed(const std::string& path, int jobs) {
   std::array<int, 2> ends{};

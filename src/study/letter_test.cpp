@@ -53,7 +53,7 @@ TEST(Letter, NamesJobsHoursAndWhatToChange) {
   EXPECT_THAT(ann, Not(HasSubstr("\n\n\n"))) << "no gap where there are no requests to change";
 }
 
-// Mail programs run a line that begins with ~! as a command of whoever sends the letter.
+// Mail programs run a line that begins with ~! as a command of the sender.
 TEST(Letter, NoNameBecomesACommandOfAMailProgram) {
   std::vector<JobUse> jobs = two_jobs();
   for (JobUse& job : jobs) job.name = std::string(62, 'a') + " ~!touch /tmp/x\x1b[2J";
