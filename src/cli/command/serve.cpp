@@ -122,7 +122,7 @@ Result<void> set_gpus(machine::Machine& machine, int gpus) {
   cluster::set_gpus(machine.cluster.classes.front(), gpus);
   std::erase_if(machine.standing, [&](const machine::Standing& each) { return each.gpu >= gpus; });
   if (!machine.has_driver) {
-    machine.notes = {fmt::format("no NVIDIA driver found: using {} simulated GPU{} (--gpus)", gpus,
+    machine.notes = {fmt::format("no GPU driver found: using {} simulated GPU{} (--gpus)", gpus,
                                  gpus == 1 ? "" : "s")};
   }
   return {};
