@@ -386,11 +386,13 @@ class PreemptPass final : public Pass {
     if (grants.empty()) return false;
     const std::vector<cluster::Grant> taken(grants.begin(), grants.end());
     if (!would_yield(vc, book, entry)) {
+      const auto stopped = book.stoppable.victims();
+      const std::vector<JobId> victims(stopped.begin(), stopped.end());
       book.stoppable.undo();
       promise_first(vc, book);
       const Time until = desk_.now() + length_of(entry);
       if (book.calendar.first_delayed(taken, until, entry.job) != kNoJob) return false;
-      if (book.stoppable.make_room(vc, from, entry).empty()) return false;
+      book.stoppable.redo(victims, taken, from.demand);
       book.calendar.occupy(taken, Time::min(), until, +1);
     }
     stop_victims(vc, book, entry.job);
