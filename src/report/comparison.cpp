@@ -413,4 +413,16 @@ std::optional<figure::Finding> how_well_reproduced(const std::vector<Summary>& s
   return finding;
 }
 
+std::string scale_of(const std::vector<double>& values) {
+  constexpr double kSpread = 12;
+  double low = std::numeric_limits<double>::infinity();
+  double high = 0;
+  for (const double value : values) {
+    if (!std::isfinite(value)) continue;
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  return low > 0 && high > kSpread * low ? "log" : "linear";
+}
+
 }  // namespace almanac::report

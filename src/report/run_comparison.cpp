@@ -146,19 +146,6 @@ std::vector<std::string> present(const figure::Figure& figure,
   return found;
 }
 
-/// Logarithmic where values spread over more than an order of magnitude, unless one is 0.
-std::string scale_of(const std::vector<double>& values) {
-  constexpr double kSpread = 12;
-  double low = std::numeric_limits<double>::infinity();
-  double high = 0;
-  for (const double value : values) {
-    if (!std::isfinite(value)) continue;
-    low = std::min(low, value);
-    high = std::max(high, value);
-  }
-  return low > 0 && high > kSpread * low ? "log" : "linear";
-}
-
 /// Returns the policy with the lowest mean completion time; "" for none.
 std::string fastest(const Summaries& policies) {
   const Summary* best = nullptr;
