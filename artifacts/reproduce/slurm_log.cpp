@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "reproduce/slurm_sacct.h"
+#include "reproduce/slurm_words.h"
 #include "slurmctld/backfill/will_run.h"
 #include "table/lines.h"
 #include "text/datetime.h"
@@ -23,14 +24,6 @@ using slurmctld::Allocation;
 using slurmctld::NodeAt;
 using slurmctld::NodeBits;
 using slurmctld::Seconds;
-
-/// Returns what follows `key` up to a blank, or nothing.
-std::optional<std::string_view> after(std::string_view line, std::string_view key) {
-  const std::size_t at = line.find(key);
-  if (at == std::string_view::npos) return std::nullopt;
-  const std::string_view rest = line.substr(at + key.size());
-  return rest.substr(0, rest.find(' '));
-}
 
 Seconds at_second(std::string_view text) {
   const auto time = text::parse_datetime(text.substr(0, text.find(',')));
@@ -66,24 +59,24 @@ class Replay {
 
   void read(std::string_view line) {
     if (line.find("Running job scheduler") != std::string_view::npos) return begin_pass();
-    if (const auto job = after(line, "_slurm_rpc_submit_batch_job: JobId=")) {
+    if (const auto job = word_after(line, "_slurm_rpc_submit_batch_job: JobId=")) {
       pending_.insert(number_of(*job));
     }
-    if (const auto part = after(line, "BACKFILL: test for JobId=")) {
-      tested_partition_ = after(line, "Partition=").value_or("");
-    } else if (const auto test = after(line, "_dump_job_test: Test JobId=")) {
+    if (const auto part = word_after(line, "BACKFILL: test for JobId=")) {
+      tested_partition_ = word_after(line, "Partition=").value_or("");
+    } else if (const auto test = word_after(line, "_dump_job_test: Test JobId=")) {
       predict(*test, line);
-    } else if (const auto plan = after(line, "_dump_job_sched: JobId=")) {
+    } else if (const auto plan = word_after(line, "_dump_job_sched: JobId=")) {
       compare_plan(*plan, line);
-    } else if (const auto start = after(line, "sched: Allocate JobId=")) {
-      compare_start(*start, *after(line, "NodeList="), *after(line, "Partition="), false);
-    } else if (const auto filled = after(line, "_start_job: Started JobId=")) {
-      compare_start(*filled, *after(line, " on "), *after(line, " in "), true);
-    } else if (const auto ended = after(line, "TRACE_JOBS: deallocate_nodes: JobId=")) {
+    } else if (const auto start = word_after(line, "sched: Allocate JobId=")) {
+      compare_start(*start, *word_after(line, "NodeList="), *word_after(line, "Partition="), false);
+    } else if (const auto filled = word_after(line, "_start_job: Started JobId=")) {
+      compare_start(*filled, *word_after(line, " on "), *word_after(line, " in "), true);
+    } else if (const auto ended = word_after(line, "TRACE_JOBS: deallocate_nodes: JobId=")) {
       end(number_of(*ended));
-    } else if (const auto clean = after(line, "job_epilog_complete: enter JobId=")) {
+    } else if (const auto clean = word_after(line, "job_epilog_complete: enter JobId=")) {
       finish_epilog(number_of(*clean));
-    } else if (const auto reservation = after(line, "Created reservation=")) {
+    } else if (const auto reservation = word_after(line, "Created reservation=")) {
       reserve(*reservation, line);
     }
   }
@@ -125,26 +118,11 @@ class Replay {
     nodes_of(partition).each([&](NodeAt node) { stale_[node] = 0; });
   }
 
-  NodeBits bits_of(std::string_view list) const {
-    NodeBits bits(table_.size());
-    const auto names = text::expand_hosts(list);
-    if (!names) return bits;
-    for (const std::string& name : *names) {
-      if (const auto node = table_.find_node(name)) bits.insert(*node);
-    }
-    return bits;
-  }
   static NodeBits bits_of(const Allocation& allocation, std::size_t size) {
     NodeBits bits(size);
     for (const slurmctld::Share& each : allocation.shares) bits.insert(each.node);
     return bits;
   }
-  std::string names_of(const NodeBits& bits) const {
-    std::vector<std::string> names;
-    bits.each([&](NodeAt node) { names.push_back(table_.nodes[node].name); });
-    return text::join_hosts(names);
-  }
-
   /// Returns the submission of a job, completed for a partition; null if sacct lacks the job.
   const slurmctld::Submission* submission(std::uint32_t job, std::size_t partition) {
     const auto row = jobs_.find(job);
@@ -174,11 +152,11 @@ class Replay {
 
   void predict(std::string_view word, std::string_view line) {
     const Seconds now = at_second(line.substr(1, 19));
-    predicted_ = {array_of(word), at_second(*after(line, " at "))};
+    predicted_ = {array_of(word), at_second(*word_after(line, " at "))};
     const auto partition = partition_called(tested_partition_);
     if (!partition) return;
     const slurmctld::Submission* const job = submission(predicted_.job, *partition);
-    candidates_[predicted_.job] = bits_of(*after(line, " on "));
+    candidates_[predicted_.job] = nodes_in(table_, *word_after(line, " on "));
     if (job == nullptr) return;
     std::vector<slurmctld::RunningJob> running;
     for (const auto& [id, held] : held_) {
@@ -208,8 +186,8 @@ class Replay {
 
   void compare_plan(std::string_view word, std::string_view line) {
     if (predicted_.job != array_of(word) || !jobs_.contains(predicted_.job)) return;
-    const Seconds planned = at_second(*after(line, "to start at "));
-    const NodeBits nodes = bits_of(*after(line, "on nodes "));
+    const Seconds planned = at_second(*word_after(line, "to start at "));
+    const NodeBits nodes = nodes_in(table_, *word_after(line, "on nodes "));
     const auto& ours = predicted_.start;
     const bool same = ours && std::max(*ours, predicted_.from) == planned;
     const std::string where = fmt::format("{} job {}", line.substr(12, 12), word);
@@ -220,8 +198,8 @@ class Replay {
     if (!same) return;
     const NodeBits& mine = predicted_.nodes;
     count(agreement_.planned_nodes, mine == nodes, [&] {
-      return fmt::format("{}: nodes {} in the log, {} here", where, names_of(nodes),
-                         names_of(mine));
+      return fmt::format("{}: nodes {} in the log, {} here", where, names_of(nodes, table_),
+                         names_of(mine, table_));
     });
   }
 
@@ -245,11 +223,11 @@ class Replay {
                                           .partition = rules_[*partition],
                                           .candidates = candidates,
                                           .stale = &stale_});
-    const NodeBits nodes = bits_of(list);
+    const NodeBits nodes = nodes_in(table_, list);
     const NodeBits mine = ours ? bits_of(*ours, table_.size()) : NodeBits(table_.size());
     count(agreement_.node_lists, mine == nodes, [&] {
-      return fmt::format("job {}: nodes {} in the log, {} here; {}", word, names_of(nodes),
-                         names_of(mine), jobs_.at(id).submit_line);
+      return fmt::format("job {}: nodes {} in the log, {} here; {}", word, names_of(nodes, table_),
+                         names_of(mine, table_), jobs_.at(id).submit_line);
     });
     if (!ours || mine != nodes) {
       ours = as_recorded(id, nodes, *job, *partition);
@@ -312,11 +290,11 @@ class Replay {
   }
 
   void reserve(std::string_view name, std::string_view line) {
-    const auto nodes = after(line, " nodes=");
+    const auto nodes = word_after(line, " nodes=");
     if (!nodes) return;
-    reserved_.push_back({std::string(name), bits_of(*nodes), at_second(*after(line, " start=")),
-                         at_second(*after(line, " end=")),
-                         line.find("FLEX") != std::string_view::npos});
+    reserved_.push_back(
+        {std::string(name), nodes_in(table_, *nodes), at_second(*word_after(line, " start=")),
+         at_second(*word_after(line, " end=")), line.find("FLEX") != std::string_view::npos});
   }
 
   template <typename Describe>
@@ -359,9 +337,9 @@ Result<std::map<std::uint32_t, std::map<NodeAt, int>>> read_cpus(
     if (!line) return tl::unexpected(line.error());
     if (*line == nullptr) return cpus;
     const std::string_view text(*line);
-    if (text.starts_with("JobId=")) job = number_of(*after(text, "JobId="));
-    const auto ids = after(text, " CPU_IDs=");
-    const auto nodes = after(text, " Nodes=");
+    if (text.starts_with("JobId=")) job = number_of(*word_after(text, "JobId="));
+    const auto ids = word_after(text, " CPU_IDs=");
+    const auto nodes = word_after(text, " Nodes=");
     if (!ids || !nodes) continue;
     const auto numbers = text::expand_hosts(fmt::format("c[{}]", *ids));
     const auto names = text::expand_hosts(*nodes);

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "reproduce/slurm_sacct.h"
+#include "reproduce/slurm_words.h"
 #include "slurmctld/main_loop/controller.h"
 #include "table/csv_reader.h"
 #include "table/lines.h"
@@ -29,13 +30,6 @@ using slurmctld::Seconds;
 using Moment = std::int64_t;
 
 Seconds second_of(Moment at) { return at / 1000; }
-
-std::optional<std::string_view> word_after(std::string_view line, std::string_view key) {
-  const std::size_t at = line.find(key);
-  if (at == std::string_view::npos) return std::nullopt;
-  const std::string_view rest = line.substr(at + key.size());
-  return rest.substr(0, rest.find_first_of(" ,"));
-}
 
 /// A job, or a task of an array, as logs name it: "7" is {7, -1}, "7_3(12)" is {7, 3}.
 using RunKey = std::pair<JobNumber, int>;
@@ -264,7 +258,7 @@ class Play {
   /// Carries out what an operator typed.
   void command(const std::string& text, Seconds now) {
     const auto value = [&](std::string_view key) {
-      return std::string(word_after(text, key).value_or(""));
+      return std::string(word_after(text, key, " ,").value_or(""));
     };
     if (text.starts_with("scontrol update nodename=")) {
       const bool up = value("state=") == "resume";
@@ -315,7 +309,7 @@ class Play {
 
   void reserve(const std::string& text, Seconds now) {
     const auto value = [&](std::string_view key) {
-      return std::string(word_after(text, key).value_or(""));
+      return std::string(word_after(text, key, " ,").value_or(""));
     };
     const auto number = [&](std::string_view key) {
       return text::parse_whole(value(key)).value_or(0);
@@ -428,21 +422,6 @@ class Play {
     }
   }
 
-  NodeBits bits_of(const std::string& list) const {
-    NodeBits bits(table_.size());
-    const auto names = text::expand_hosts(list);
-    if (!names) return bits;
-    for (const std::string& each : *names) {
-      if (const auto node = table_.find_node(each)) bits.insert(*node);
-    }
-    return bits;
-  }
-  std::string names_of(const NodeBits& bits) const {
-    std::vector<std::string> names;
-    bits.each([&](NodeAt node) { names.push_back(table_.nodes[node].name); });
-    return text::join_hosts(names);
-  }
-
   template <typename Describe>
   static void count(Agreement& agreement, bool is_equal, Describe&& describe) {
     ++agreement.all;
@@ -474,10 +453,10 @@ class Play {
                               : fmt::format("job {}: {} ms later here", name, own->at - theirs.at);
       });
       if (own == nullptr) continue;
-      const NodeBits nodes = bits_of(theirs.nodes);
+      const NodeBits nodes = nodes_in(table_, theirs.nodes);
       count(result.nodes, own->nodes == nodes, [&] {
-        return fmt::format("job {}: nodes {} in the log, {} here", name, names_of(nodes),
-                           names_of(own->nodes));
+        return fmt::format("job {}: nodes {} in the log, {} here", name, names_of(nodes, table_),
+                           names_of(own->nodes, table_));
       });
       count(result.starters, own->by_backfill == theirs.by_backfill, [&] {
         return fmt::format("job {}: started by {} in the log", name,
@@ -503,7 +482,7 @@ Result<ScenarioAgreement> play_slurm_scenario(const std::string& folder, site::S
   if (!jobs) return tl::unexpected(jobs.error());
   for (SacctJob& each : *jobs) {
     const bool is_cut = each.state == "PREEMPTED" || each.state == "REQUEUED";
-    const auto sleep = word_after(each.submit_line, "sleep ");
+    const auto sleep = word_after(each.submit_line, "sleep ", " ,");
     const Moment asked = is_cut && sleep ? text::parse_whole(*sleep).value_or(0) * 1000 : 0;
     if (each.start > 0) record.asked[{each.array, each.task}].push_back(asked);
     record.jobs.try_emplace(each.array, each);

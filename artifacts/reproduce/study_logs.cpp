@@ -86,4 +86,12 @@ void each_log(Bench& bench, const Need& need, const trace::Sample& sample, const
   });
 }
 
+void compare_helios_logs(Bench& bench,
+                         void (*compare)(Bench&, const StudiedLog&, const Json& published)) {
+  const Json published = read_published_figures(bench);
+  if (published.empty()) return;
+  each_log(bench, helios_logs(), {}, "the figure is of April to September 2020",
+           [&](const StudiedLog& log) { compare(bench, log, published); });
+}
+
 }  // namespace almanac::reproduce

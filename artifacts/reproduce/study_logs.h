@@ -40,5 +40,8 @@ struct StudiedLog {
 /// philly_logs(). A note says of which time that is, and of which `paper` is.
 void each_log(Bench& bench, const Need& need, const trace::Sample& sample, const std::string& paper,
               const std::function<void(const StudiedLog&)>& work);
+/// Compares each log of helios_logs() with the published figures, if they are there.
+void compare_helios_logs(Bench& bench,
+                         void (*compare)(Bench&, const StudiedLog&, const Json& published));
 
 }  // namespace almanac::reproduce

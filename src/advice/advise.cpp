@@ -12,6 +12,7 @@
 #include "advice/recommend.h"
 #include "base/check.h"
 #include "policy/recommended.h"
+#include "policy/registry.h"
 #include "slurmctld/jobs/logged_jobs.h"
 
 namespace almanac::advice {
@@ -119,7 +120,7 @@ Result<Advice> advise(trace::Trace log, const cluster::Cluster& nodes, const Que
                 .until = play.until(),
                 .knows_eligible = knows_eligible,
                 .knows_site = knows_site,
-                .knows_limits = slurm.whole == "slurm"};
+                .knows_limits = policy::registry().traits(slurm).has(policy::Trait::reads_site)};
   if (question.conditions.quotas) advice.quotas = question.conditions.quotas->limits;
 
   if (!question.what_if.empty()) {

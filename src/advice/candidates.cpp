@@ -17,7 +17,6 @@ namespace {
 using policy::Trait;
 
 constexpr const char* kSlurm = "slurm";
-constexpr const char* kKueue = "kueue";  // of another kind of cluster
 constexpr const char* kWithoutLimits = "easy+limit";
 
 /// What of it Slurm does not do; "" = nothing.
@@ -31,6 +30,7 @@ std::string beyond_slurm(const policy::Composition& composition) {
       {Trait::shares_gpus, "profiles of jobs that share GPUs"},
       {Trait::parts_cluster, "parts of the cluster reserved for kinds of jobs"},
       {Trait::splits_nodes, "parts of the nodes with a queue each"},
+      {Trait::reads_queues, "the queues of Kueue"},
       // A job that Slurm requeues begins again from nothing, and a simulation would let it go on.
       {Trait::stops_jobs, "jobs that resume where they were stopped"}};
   const policy::TraitSet does = policy::registry().traits(composition);
@@ -58,16 +58,18 @@ policy::Composition slurm_today(const trace::Trace& log, bool has_site) {
 }
 
 bool is_slurm(const policy::Composition& composition) {
-  return composition.whole == kSlurm || composition.name == kWithoutLimits;
+  return policy::registry().traits(composition).has(Trait::reads_site) ||
+         composition.name == kWithoutLimits;
 }
 
 std::vector<policy::Composition> candidates() {
   std::vector<policy::Composition> made;
   for (const policy::Composition& known : policy::registry().policies()) {
     const auto one = compose(known.name);
-    if (!one || is_slurm(*one) || one->whole == kKueue || !beyond_slurm(*one).empty()) continue;
+    if (!one || is_slurm(*one) || !beyond_slurm(*one).empty()) continue;
     made.push_back(*one);
-    if (known.pass == "strict" && known.order != "fifo") {
+    const bool blocks = policy::registry().traits(*one).has(Trait::keeps_line);
+    if (blocks && known.order != policy::Composition().order) {
       made.push_back(compose(known.name + "+easy:1").value());
     }
   }

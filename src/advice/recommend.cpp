@@ -151,11 +151,14 @@ std::string explain(const policy::Composition& composition) {
   const policy::Registry& known = policy::registry();
   const auto base = known.compose(base_of(composition.name));
   if (!base) return composition.summary;
-  const bool predicts = policy::is_bound(known.traits(*base)) && composition.estimate == "rolling";
-  const bool backfills = composition.pass == "easy" && base->pass != "easy";
+  const policy::TraitSet traits = known.traits(composition);
+  const policy::TraitSet before = known.traits(*base);
+  const bool predicts = policy::is_bound(before) && !policy::is_bound(traits);
+  const bool backfills =
+      traits.has(policy::Trait::reserves) && !before.has(policy::Trait::reserves);
   for (const policy::Registry::Slot& slot : known.slots()) {
     const bool is_estimate = slot.choices == &known.estimates;
-    const bool is_read = known.traits(composition).has(policy::Trait::reads_run_times);
+    const bool is_read = traits.has(policy::Trait::reads_run_times);
     const bool is_told =
         is_estimate ? predicts || !is_read : slot.choices == &known.passes && backfills;
     if (composition.*slot.choice != (*base).*slot.choice && !is_told) return composition.summary;

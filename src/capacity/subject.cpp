@@ -12,6 +12,7 @@
 #include "experiment/impossible_jobs.h"
 #include "experiment/infer_cluster.h"
 #include "experiment/shares_of_cluster.h"
+#include "policy/registry.h"
 #include "schedule/admission.h"
 #include "sim/simulation.h"
 #include "site/cluster.h"
@@ -164,8 +165,10 @@ Result<Subject> load(const experiment::Experiment& experiment, const WhatIf& wha
   // Files of machines alone say nothing of how Slurm schedules.
   if (!made || site == nullptr || site->config.all.empty()) return made;
   const std::vector<experiment::PolicyRun>& runs = made->log().runs;
-  if (std::none_of(runs.begin(), runs.end(),
-                   [](const auto& run) { return run.composition.whole == "slurm"; })) {
+  if (std::none_of(runs.begin(), runs.end(), [](const auto& run) {
+        const auto traits = policy::registry().traits(run.composition);
+        return traits.has(policy::Trait::reads_site);
+      })) {
     return made;
   }
   return fail(Code::unsupported,

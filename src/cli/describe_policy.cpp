@@ -12,7 +12,6 @@
 #include "cli/program.h"
 #include "policy/conduct.h"
 #include "policy/kit/age_cap.h"
-#include "policy/pass/preempt/sentences.h"
 #include "policy/registry.h"
 
 namespace almanac::cli {
@@ -82,11 +81,7 @@ Json parts_json(const policy::Composition& composition) {
 
 void print_policy(const policy::Composition& composition) {
   fmt::print("# {}: {}\n# Source: {}\n", composition.name, composition.summary, composition.source);
-  for (const std::string& each : policy::sentences_of(policy::registry().traits(composition)))
-    fmt::print("# {}\n", each);
-  for (const std::string& each : policy::preempt_sentences(composition)) {
-    fmt::print("# {}\n", each);
-  }
+  for (const std::string& each : policy::sentences_of(composition)) fmt::print("# {}\n", each);
   fmt::print("# {}\n", policy::age_cap_sentence(policy::kAgeCap));
   for (const Part& part : parts_named(composition.name)) {
     fmt::print("# {0} also names a part of policies, the {1} {0}: almanac policy describe +{0}\n",

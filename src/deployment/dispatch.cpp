@@ -146,33 +146,11 @@ class Play {
   double now_ms_ = 0;
 };
 
-class Listed final : public RequestSource {
- public:
-  explicit Listed(const std::vector<TimedRequest>& requests) : requests_(requests) {}
-  double next_ms() const override {
-    return next_ < requests_.size() ? requests_[next_].arrival_ms
-                                    : std::numeric_limits<double>::infinity();
-  }
-  std::vector<TimedRequest> take() override { return {requests_[next_++]}; }
-  std::optional<TimedRequest> hear(std::size_t, double) override { return std::nullopt; }
-
- private:
-  const std::vector<TimedRequest>& requests_;
-  std::size_t next_ = 0;
-};
-
 }  // namespace
 
 DispatchedRun play_dispatched(std::span<const Variant> variants, RequestSource& source, int gpus,
                               Dispatcher& dispatcher) {
   return Play(variants, source, gpus, dispatcher).run();
-}
-
-DispatchedRun play_dispatched(std::span<const Variant> variants,
-                              const std::vector<TimedRequest>& requests, int gpus,
-                              Dispatcher& dispatcher) {
-  Listed listed(requests);
-  return play_dispatched(variants, listed, gpus, dispatcher);
 }
 
 std::vector<std::size_t> largest_batch(const Variant& variant, const std::vector<Queued>& queue,

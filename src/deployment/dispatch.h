@@ -78,10 +78,6 @@ class RequestSource {
 /// Simulates requests. Drops a request that cannot be in time even alone. O(requests x queue).
 DispatchedRun play_dispatched(std::span<const Variant> variants, RequestSource& source, int gpus,
                               Dispatcher& dispatcher);
-/// Same for requests sorted by arrival.
-DispatchedRun play_dispatched(std::span<const Variant> variants,
-                              const std::vector<TimedRequest>& requests, int gpus,
-                              Dispatcher& dispatcher);
 
 /// Returns the largest batch of a queue in which all requests are in time if it starts now: those
 /// with the earliest deadlines that allow it. O(queue).

@@ -5,7 +5,9 @@
 #include "deployment/dispatch.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
+#include <optional>
 
 #include <gtest/gtest.h>
 
@@ -16,10 +18,27 @@
 namespace almanac::deployment {
 namespace {
 
+/// Requests sorted by arrival.
+class Listed final : public RequestSource {
+ public:
+  explicit Listed(const std::vector<TimedRequest>& requests) : requests_(requests) {}
+  double next_ms() const override {
+    return next_ < requests_.size() ? requests_[next_].arrival_ms
+                                    : std::numeric_limits<double>::infinity();
+  }
+  std::vector<TimedRequest> take() override { return {requests_[next_++]}; }
+  std::optional<TimedRequest> hear(std::size_t, double) override { return std::nullopt; }
+
+ private:
+  const std::vector<TimedRequest>& requests_;
+  std::size_t next_ = 0;
+};
+
 DispatchedRun played(const std::string& name, const std::vector<Variant>& variants,
                      const std::vector<TimedRequest>& requests, int gpus = 1) {
   const auto dispatcher = registry().dispatchers.find(name)->make();
-  return play_dispatched(variants, requests, gpus, *dispatcher);
+  Listed listed(requests);
+  return play_dispatched(variants, listed, gpus, *dispatcher);
 }
 
 Variant batching(double fixed_ms, double item_ms) {

@@ -61,7 +61,6 @@ class Forecaster {
   void observe(double value, std::span<const double> known = {});
   /// The forecast at the newest observation, which there must be. O(1) between observations.
   const Forecast& forecast() const { return forecast_; }
-  std::size_t observed() const { return history_.size(); }
 
  private:
   struct Pending {

@@ -247,10 +247,14 @@ void merge_virtual_clusters(Prepared& made) {
   made.notes.insert(made.notes.end(), made.cluster.notes.begin(), made.cluster.notes.end());
 }
 
+bool has(const Prepared::Run& run, policy::Trait trait) {
+  return policy::registry().traits(run.composition).has(trait);
+}
+
 /// Notes what policy slurm assumes of jobs that its site does not know.
 void note_slurm_site(Prepared& made) {
   for (const Prepared::Run& run : made.runs) {
-    if (run.site == nullptr || !(run.composition.whole == "slurm")) continue;
+    if (run.site == nullptr || !has(run, policy::Trait::reads_site)) continue;
     const auto notes = slurmctld::notes_on_lacks(*run.site, made.trace);
     made.notes.insert(made.notes.end(), notes.begin(), notes.end());
     return;
@@ -277,7 +281,7 @@ Result<void> read_queues(Prepared& made) {
   const std::string& file = made.experiment.queues;
   if (file.empty()) return {};
   const bool used = std::any_of(made.runs.begin(), made.runs.end(), [](const Prepared::Run& run) {
-    return run.composition.whole == "kueue";
+    return has(run, policy::Trait::reads_queues);
   });
   if (!used) {
     return fail(Code::usage, "--queues requires policy kueue, and none of the policies is it",

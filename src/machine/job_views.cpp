@@ -14,7 +14,7 @@
 #include "machine/environment.h"
 #include "machine/holding.h"
 #include "machine/life.h"
-#include "machine/slurm_word.h"
+#include "policy/contract/reason_words.h"
 #include "service/inquest.h"
 #include "service/job.h"
 #include "service/pace.h"
@@ -145,7 +145,7 @@ JobView JobViews::view_of(const Entry& entry) const {
           ? std::string()
           : std::to_string(static_cast<std::int64_t>(queue_.number_of(reason.other)));
   made.why = policy::to_string(reason, other);
-  made.why_word = slurm_word(reason.kind);
+  made.why_word = policy::slurm_word(reason.kind);
   made.place = parts_.line.place_of(entry.id);
   return made;
 }

@@ -62,7 +62,7 @@ void Lifecycle::finish_job(Entry& entry) {
   queue_.forget(entry);
   const bool has_failed = job.state == JobState::failed && job.start != kNoTime;
   if (has_failed && on_failure_) on_failure_(job);
-  ++state_.counters.ended;
+  ++state_.counters.ended[job.state];
   if (state_.config.futures > 0) ended_.push_back(job);
   state_.book.wait(entry, {});
   starts_.forget(job.number);

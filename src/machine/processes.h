@@ -46,7 +46,6 @@ class Processes {
   void enforce_deadlines();
   /// Marks jobs to be killed for using more GPU memory than they may.
   void set_excesses(std::vector<GpuExcess> excesses) { excesses_ = std::move(excesses); }
-  bool has_excesses() const { return !excesses_.empty(); }
   void take_excesses();
   /// Ends and resizes processes as decided.
   void act();

@@ -86,7 +86,8 @@ std::vector<std::string> deeds_of(const TraitSet& traits) {
   return words;
 }
 
-std::vector<std::string> sentences_of(const TraitSet& traits) {
+std::vector<std::string> sentences_of(const Composition& composition) {
+  const TraitSet traits = registry().traits(composition);
   std::vector<std::string> sentences;
   for (const Need& need : kNeeds) {
     if (traits.has(need.trait)) sentences.emplace_back(need.sentence);
@@ -100,6 +101,15 @@ std::vector<std::string> sentences_of(const TraitSet& traits) {
                           : fmt::format("It {}.", fmt::join(clauses, ", ")));
   if (needs_checkpoints(traits)) {
     sentences.emplace_back("Jobs must be able to resume from a checkpoint.");
+  }
+  if (!composition.whole.name.empty()) return sentences;
+  for (const Registry::Slot& slot : registry().slots()) {
+    const Choice& choice = composition.*slot.choice;
+    if (choice.name.empty()) continue;
+    const Entry& entry = slot.choices->at(choice);
+    if (!entry.explain) continue;
+    const std::vector<std::string> own = entry.explain(composition);
+    sentences.insert(sentences.end(), own.begin(), own.end());
   }
   return sentences;
 }

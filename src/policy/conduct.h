@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What a policy needs of a log and of a cluster, and what it does to jobs, in words. All of it is
-/// derived from traits (Registry::traits).
+/// What a policy needs of a log and of a cluster, and what it does to jobs, in words. They are
+/// derived from traits (Registry::traits) and from what choices say of themselves (Entry::explain).
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "policy/composition.h"
 #include "policy/traits.h"
 
 namespace almanac::policy {
@@ -25,8 +26,9 @@ std::vector<std::string> needs_of(const TraitSet& traits);
 /// requested.
 std::vector<std::string> deeds_of(const TraitSet& traits);
 
-/// Returns both as sentences, at least one.
-std::vector<std::string> sentences_of(const TraitSet& traits);
+/// Returns both as sentences, followed by what the choices of the policy say of themselves. Never
+/// empty.
+std::vector<std::string> sentences_of(const Composition& composition);
 
 /// "easy+proven": a policy with the part `name`, which must exist.
 std::string example_with(std::string_view name);

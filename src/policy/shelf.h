@@ -18,6 +18,8 @@
 
 namespace almanac::policy {
 
+struct Composition;
+
 /// Description of a choice.
 struct Entry {
   std::string name;
@@ -25,6 +27,8 @@ struct Entry {
   std::string source;  ///< Paper and section.
   Traits traits{};
   std::vector<Parameter> parameters{};
+  /// Returns sentences about a policy with this choice that its traits do not say; empty for none.
+  std::function<std::vector<std::string>(const Composition&)> explain{};
 };
 
 /// Base of all shelves, whatever they make.

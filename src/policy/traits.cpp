@@ -25,6 +25,10 @@ std::string_view clause(Trait trait) {
       return "compares the trials of a sweep";
     case Trait::reads_signals:
       return "uses a signal, such as the price of power";
+    case Trait::reads_site:
+      return "uses the settings of the Slurm site";
+    case Trait::reads_queues:
+      return "uses the queues of a Kueue cluster";
     case Trait::stops_jobs:
       return "preempts running jobs";
     case Trait::stops_marked:

@@ -25,6 +25,8 @@ enum class Trait : std::uint8_t {
   reads_training,     ///< Only has an effect if jobs report their training.
   reads_groups,       ///< Only has an effect if jobs are trials of sweeps.
   reads_signals,      ///< Only has an effect if there is a price or another signal.
+  reads_site,         ///< Takes its settings from the Slurm site that the cluster is made from.
+  reads_queues,       ///< Takes its queues and quotas from the objects of a Kueue cluster.
   // What it does to jobs.
   stops_jobs,     ///< Preempts: stops running jobs, which continue later.
   stops_marked,   ///< Stops running jobs of which user or operator says that they may be stopped.

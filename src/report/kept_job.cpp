@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "policy/contract/reason_words.h"
 #include "text/duration.h"
 #include "text/human.h"
 #include "text/moment.h"
@@ -18,45 +19,6 @@ namespace {
 
 using experiment::KeptJob;
 using experiment::KeptWait;
-using policy::ReasonKind;
-
-/// What a job waited for, after how long.
-const char* for_what(ReasonKind kind) {
-  switch (kind) {
-    case ReasonKind::short_of_gpus:
-      return "for GPUs that others held";
-    case ReasonKind::short_of_cores:
-      return "for cores or memory that others held";
-    case ReasonKind::fragmented:
-      return "for free GPUs in the right places";
-    case ReasonKind::no_instance:
-      return "for an instance that others held, or stood in the way of";
-    case ReasonKind::booting:
-      return "for nodes to boot";
-    case ReasonKind::behind:
-      return "for jobs ahead in the queue";
-    case ReasonKind::reserved:
-      return "so as not to delay a reservation";
-    case ReasonKind::next_lease:
-      return "for the next lease";
-    case ReasonKind::at_quota:
-      return "for a quota";
-    case ReasonKind::at_limit:
-      return "for the limit of its tenant";
-    case ReasonKind::passed_over:
-      return "as the policy put others first";
-    case ReasonKind::oldest:
-      return "for GPUs that others held, beyond the age cap";
-    case ReasonKind::set_aside:
-      return "for a job that had waited beyond the age cap";
-    case ReasonKind::stopped:
-      return "for jobs that it was stopped for";
-    case ReasonKind::awaits_signal:
-      return "for cheaper or cleaner power";
-    default:
-      return "for other reasons";
-  }
-}
 
 std::string sentence(const KeptWait& wait) { return policy::to_string(wait.reason, wait.other); }
 
@@ -127,7 +89,7 @@ std::string kept_job_in_words(const KeptJob& job) {
 }
 
 std::string waited_for(const policy::Reason& reason) {
-  if (policy::meaning(reason.slurm).empty()) return for_what(reason.kind);
+  if (policy::meaning(reason.slurm).empty()) return std::string(policy::waited_for(reason.kind));
   return fmt::format("for Slurm's reason {}", policy::name(reason.slurm));
 }
 

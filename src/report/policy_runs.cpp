@@ -45,7 +45,7 @@ std::vector<std::size_t> fastest_first(const experiment::Prepared& prepared) {
     const policy::TraitSet traits = policy::registry().traits(composition);
     if (traits.has(policy::Trait::reads_model)) return 3;
     if (!composition.whole.name.empty() || traits.has(policy::Trait::leases)) return 2;
-    return composition.pass.name == "strict" ? 0 : 1;
+    return traits.has(policy::Trait::keeps_line) ? 0 : 1;
   };
   std::vector<std::size_t> order(prepared.runs.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -206,11 +206,6 @@ void Round::take_out(NodeId node) {
   out.taken |= now;
 }
 
-cluster::GpuMask Round::out(NodeId node) const {
-  const auto found = out_.find(node);
-  return found == out_.end() ? 0 : found->second.taken;
-}
-
 void Round::begins_later(Time now, JobId job, Time at) {
   Progress& state = progress_[index(job)];
   ALMANAC_CHECK(state.phase == Phase::running && state.since == now && at > now,

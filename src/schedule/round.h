@@ -123,8 +123,6 @@ class Round {
   /// Takes `gpus` of a node out of service and all its other GPUs into service: immediately if they
   /// are free, otherwise when their jobs end. The caller must send capacity_changed.
   void set_out(NodeId node, cluster::GpuMask gpus);
-  /// Returns the GPUs of a node that are out of service now.
-  cluster::GpuMask out(NodeId node) const;
   /// Records that a node has booted. The caller must send capacity_changed for its virtual cluster.
   void booted(NodeId node);
   /// Sends the policy `events`, which the calls above recorded, and carries out its plan. Aborts if

@@ -2,6 +2,7 @@
 #include "serve/metrics.h"
 
 #include <cmath>
+#include <map>
 #include <sstream>
 #include <utility>
 
@@ -38,6 +39,23 @@ MetricFamily round_histogram(const service::Counters& counters) {
           {metric}};
 }
 
+MetricFamily jobs_ended(const std::map<trace::JobState, std::uint64_t>& ended) {
+  using enum trace::JobState;
+  static constexpr std::pair<trace::JobState, const char*> kOutcomes[] = {
+      {completed, "completed"}, {failed, "failed"},       {cancelled, "cancelled"},
+      {timeout, "timeout"},     {node_fail, "node_fail"}, {preempted, "preempted"},
+      {unknown, "unknown"}};
+  MetricFamily made{"almanac_jobs_ended_total", "Jobs that ended.", MetricType::Counter, {}};
+  for (const auto& [state, outcome] : kOutcomes) {
+    const auto found = ended.find(state);
+    ClientMetric metric;
+    metric.label = {{"outcome", outcome}};
+    metric.counter.value = found == ended.end() ? 0 : static_cast<double>(found->second);
+    made.metric.push_back(std::move(metric));
+  }
+  return made;
+}
+
 void add_jobs(Families& out, const service::Overview& overview) {
   out.add_gauge("almanac_jobs", "Jobs that have not ended, by state.",
                 {gauge(static_cast<double>(overview.waiting), {{"state", "pending"}}),
@@ -69,8 +87,7 @@ void add_counters(Families& out, const service::Counters& counters) {
                   static_cast<double>(counters.submitted));
   out.add_counter("almanac_jobs_started_total", "Runs begun.",
                   static_cast<double>(counters.started));
-  out.add_counter("almanac_jobs_ended_total", "Jobs that ended, in any way.",
-                  static_cast<double>(counters.ended));
+  out.add(jobs_ended(counters.ended));
   out.add_counter("almanac_jobs_preempted_total", "Runs preempted for another job.",
                   static_cast<double>(counters.preempted));
   out.add_gauge("almanac_records",

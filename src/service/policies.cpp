@@ -91,7 +91,10 @@ void take_no_truth(policy::Composition& composition) {
 }
 
 void take_no_ranges(policy::Composition& composition) {
-  if (composition.shape.name == "half_room") composition.shape = policy::Composition().shape;
+  const policy::Entry& shape = policy::registry().shapes.at(composition.shape);
+  if (shape.traits.has.has(policy::Trait::revises_waiting)) {
+    composition.shape = policy::Composition().shape;
+  }
 }
 
 Result<void> take_kept_policies(const store::Store& store, bool policy_is_told, std::string& policy,

@@ -36,7 +36,7 @@ std::string stand_in_note(const std::string& text);
 /// Replaces an estimate that only a simulation of the past can have by the paper's rolling one.
 void take_no_truth(policy::Composition& composition);
 
-/// Takes off shape `half_room`, which chooses within the range of GPUs that a job allows. Slurm
+/// Takes off a shape that revises waiting jobs within the range of GPUs that they allow. Slurm
 /// fixes each job's GPUs at submission, so there the policy decides the same without it.
 void take_no_ranges(policy::Composition& composition);
 

@@ -118,8 +118,9 @@ struct Counters {
   double last_round_s = 0;
   Time last_round{};  ///< Including rounds without a decision: at most 15 s ago in a healthy
                       ///< service.
-  std::uint64_t submitted = 0, started = 0, ended = 0, preempted = 0, failed_commits = 0;
-  double commit_s = 0;        ///< Spent on commits.
+  std::uint64_t submitted = 0, started = 0, preempted = 0, failed_commits = 0;
+  std::map<trace::JobState, std::uint64_t> ended{};  ///< By outcome.
+  double commit_s = 0;                               ///< Spent on commits.
   std::uint64_t records = 0;  ///< Jobs in memory, including those that ended since the policy
                               ///< started.
   /// Histogram of round durations: bucket n is up to 2^n us, the last one is 4 s and more.

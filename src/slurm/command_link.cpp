@@ -15,6 +15,7 @@
 
 #include "base/wall_clock.h"
 #include "process/capture.h"
+#include "slurm/change_each.h"
 #include "slurm/ended.h"
 #include "slurm/own_priority.h"
 #include "slurm/read_json.h"
@@ -263,15 +264,7 @@ Result<void> CommandLink::change_one(const JobChange& change) {
 }
 
 std::vector<Result<void>> CommandLink::change(std::span<const JobChange> changes) {
-  std::vector<Result<void>> made;
-  made.reserve(changes.size());
-  for (const JobChange& each : changes) {
-    made.push_back(change_one(each));
-    if (silent_) break;
-  }
-  // The rest would wait as long, each.
-  if (made.size() < changes.size()) made.resize(changes.size(), Result<void>(made.back()));
-  return made;
+  return change_each(changes, silent_, [this](const JobChange& each) { return change_one(each); });
 }
 
 Result<void> CommandLink::end(JobNumber job, Fate fate) {

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/wall_clock.h"
+#include "slurm/change_each.h"
 #include "slurm/ended.h"
 #include "slurm/read_json.h"
 #include "slurm/refusals.h"
@@ -215,15 +216,7 @@ Result<void> RestLink::change_one(const JobChange& change) {
 }
 
 std::vector<Result<void>> RestLink::change(std::span<const JobChange> changes) {
-  std::vector<Result<void>> made;
-  made.reserve(changes.size());
-  for (const JobChange& each : changes) {
-    made.push_back(change_one(each));
-    if (silent_) break;
-  }
-  // The rest would wait as long, each.
-  if (made.size() < changes.size()) made.resize(changes.size(), Result<void>(made.back()));
-  return made;
+  return change_each(changes, silent_, [this](const JobChange& each) { return change_one(each); });
 }
 
 Result<void> RestLink::end(JobNumber job, Fate fate) {

@@ -73,9 +73,6 @@ struct Answer {
 /// With the newline.
 std::string to_line(const Request& request);
 std::string to_line(const Answer& answer);
-/// A job as it stands in a line: what two records share exactly when they are the same.
-std::string to_json(const Job& job);
-std::string to_json(const Node& node);
 
 /// Without the newline. Fails with `unsupported` for another protocol, otherwise with `invalid`.
 Result<Request> read_request(std::string_view line);

@@ -139,19 +139,10 @@ std::string line_of(const T& record) {
   return line;
 }
 
-template <class T>
-std::string json_of(const T& record) {
-  std::string text;
-  append(text, record);
-  return text;
-}
-
 }  // namespace
 
 std::string to_line(const Request& request) { return line_of(request); }
 std::string to_line(const Answer& answer) { return line_of(answer); }
-std::string to_json(const Job& job) { return json_of(job); }
-std::string to_json(const Node& node) { return json_of(node); }
 
 Fault to_fault(const Error& error) { return {error.code, error.message, error.hint}; }
 

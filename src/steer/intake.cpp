@@ -28,7 +28,7 @@ bool Intake::take(slurm::News news) {
     if (job != nullptr && !is_first_look) note_wait(*job);
   }
   known_.counters.preempted += made.requeued;
-  known_.counters.ended += made.ended.size();
+  for (const slurm::Job& job : made.ended) ++known_.counters.ended[job.outcome];
   const bool is_other = known_.hardware != known_.mirror.hardware();
   if (is_other) {
     known_.hardware = known_.mirror.hardware();

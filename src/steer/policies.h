@@ -15,7 +15,10 @@ namespace almanac::steer {
 struct Slimming {
   policy::Composition composition{};  ///< Size and throttle of the policy; no job waits under it.
 
-  bool slims() const { return composition.size != "asked" || composition.throttle != "none"; }
+  bool slims() const {
+    const policy::Composition usual;
+    return composition.size != usual.size || composition.throttle != usual.throttle;
+  }
 };
 
 /// The parts of a policy: which job is next and where, which nodes are on, and how many cores jobs
@@ -28,8 +31,8 @@ struct Chosen {
 };
 
 /// The policy that `text` names. An estimate that only a simulation can have becomes the paper's
-/// rolling one, and shape `half_room` is taken off, because no Slurm job has a range of GPUs. Fails
-/// with usage as Registry::compose() does, and with unsupported where a policy
+/// rolling one, and a shape that revises waiting jobs is taken off, because no Slurm job has a
+/// range of GPUs. Fails with usage as Registry::compose() does, and with unsupported where a policy
 /// needs what Slurm cannot do: other cores or GPUs than requested at the start of a job, or memory
 /// from one decision to the next.
 Result<Chosen> compose(const std::string& text);

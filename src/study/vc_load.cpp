@@ -91,12 +91,6 @@ std::size_t VcLoad::event_at(Time time) const {
   return after == times_.begin() ? SIZE_MAX : static_cast<std::size_t>(after - times_.begin()) - 1;
 }
 
-int VcLoad::there(Time time) const {
-  const auto after = std::upper_bound(capacity_.begin(), capacity_.end(), time,
-                                      [](Time t, const Capacity& each) { return t < each.at; });
-  return (after - 1)->gpus;
-}
-
 int VcLoad::free_before(Time time) const {
   const auto first = std::lower_bound(times_.begin(), times_.end(), time);
   if (first == times_.begin()) return capacity_.front().gpus;

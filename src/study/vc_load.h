@@ -32,8 +32,6 @@ class VcLoad {
  public:
   VcLoad(const Study& study, const VcJobs& group);
 
-  /// GPUs that the virtual cluster has at `time`.
-  int there(Time time) const;
   /// GPUs that are free at `time`, just before what happens then.
   int free_before(Time time) const;
   /// The most GPUs that were free at any time in [from, to); of [from, from], at `from`.

@@ -33,7 +33,6 @@ class NodePart {
   explicit NodePart(std::string_view type) { use_.gpu_type = type; }
 
   const std::string& type() const { return use_.gpu_type; }
-  void name_type(std::string_view type) { use_.gpu_type = type; }
 
   void start(Time from, Time to, const HeldAmount& amount, bool steady, NameId vc) {
     ++use_.jobs;

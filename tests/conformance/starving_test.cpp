@@ -167,6 +167,28 @@ TEST(AgeCap, OldJobsDoNotStopEachOther) {
   }
 }
 
+// The tasks of `wide` fill two nodes, which jobs of half a node would never leave empty at once.
+TEST(AgeCap, KeepsAsManyNodesAsTheTasksOfACpuJobNeed) {
+  Case input;
+  input.policy = "fifo+scan";
+  input.cluster = cluster::uniform(2, 1);
+  input.cluster.classes.front().cpus = 4;
+  input.age_cap = 60s;
+  for (int job = 0; job < 60; ++job) {
+    if (job == 1) {
+      add_job(input.trace, {.id = "wide", .submit = 5s, .gpus = 0, .run = 50s, .cpus = 8});
+      input.trace.jobs.back().request.nodes = 2;
+    }
+    add_job(input.trace,
+            {.id = std::to_string(job), .submit = job * 10s, .gpus = 0, .run = 60s, .cpus = 2});
+  }
+  const Result<Played> played = play(input);
+  ASSERT_TRUE(played) << to_string(played.error());
+  EXPECT_EQ(broken_rules(input, *played), std::vector<std::string>{});
+  // At 65 s it is too old. The last job that runs then started at 60 s.
+  EXPECT_EQ(played->result.jobs[1].start, Time{120s});
+}
+
 // A pass with reservations lets others run until the oldest can start.
 TEST(AgeCap, OthersPassTheOldestIfTheyDelayItNot) {
   Case input;

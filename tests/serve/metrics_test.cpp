@@ -28,6 +28,15 @@ TEST(Metrics, CountWhatThereIs) {
   EXPECT_THAT(text, Not(HasSubstr("a-name")));
 }
 
+TEST(Metrics, CountEndsByOutcome) {
+  const TestService service;
+  const std::string job = "/v1/jobs/" + std::to_string(service.submit());
+  ASSERT_EQ(service.answer(TestService::ask("POST", job + "/cancel")).status, 200);
+  const std::string text = service.answer(TestService::ask("GET", "/metrics")).body;
+  EXPECT_THAT(text, HasSubstr("almanac_jobs_ended_total{outcome=\"cancelled\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("almanac_jobs_ended_total{outcome=\"completed\"} 0\n"));
+}
+
 TEST(Metrics, AreWhatPrometheusExpects) {
   if (std::system("command -v promtool >/dev/null") != 0) {
     GTEST_SKIP() << "promtool is not installed (package prometheus): metrics are not checked";

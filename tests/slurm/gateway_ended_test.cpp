@@ -54,8 +54,7 @@ TEST(GatewayEndedTest, IsWhatSacctTells) {
   const std::vector<Job> by_commands = ended(commands, before, wall_clock() + 1min);
   ASSERT_EQ(by_gateway.size(), by_commands.size());
   for (std::size_t each = 0; each < by_gateway.size(); ++each) {
-    EXPECT_EQ(told(by_gateway[each]), told(by_commands[each])) << to_json(by_gateway[each]) << "\n"
-                                                               << to_json(by_commands[each]);
+    EXPECT_EQ(told(by_gateway[each]), told(by_commands[each])) << each;
   }
   EXPECT_TRUE(ended(gateway, before - 72h, before).empty());
 }

@@ -45,12 +45,7 @@ void register_helios_fig3(Recipes& registry) {
                 .paper = "Hu et al., SC'21, Figure 3",
                 .kind = Kind::figure,
                 .needs = {published_figures(), helios_logs()},
-                .make = [](Bench& bench) {
-                  const Json published = read_published_figures(bench);
-                  if (published.empty()) return;
-                  each_log(bench, helios_logs(), {}, "the figure is of April to September 2020",
-                           [&](const StudiedLog& log) { compare(bench, log, published); });
-                }});
+                .make = [](Bench& bench) { compare_helios_logs(bench, compare); }});
 }
 
 }  // namespace almanac::reproduce

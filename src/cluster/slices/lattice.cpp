@@ -151,15 +151,6 @@ void Layout::destroy(const Instance& instance) {
   }
 }
 
-int Layout::room(int profile) const {
-  Layout what_if = *this;
-  int created = 0;
-  for (SliceMask rest = (*board_)[profile].starts; rest != 0; rest &= rest - 1) {
-    created += what_if.create({profile, std::countr_zero(rest)}) == Refusal::none ? 1 : 0;
-  }
-  return created;
-}
-
 Reconfiguration Layout::change_for(const Instance& wanted) const {
   if (has(wanted)) return {};
   const Profile& asked = (*board_)[wanted.profile];

@@ -92,8 +92,6 @@ class Layout {
   Refusal create(const Instance& instance);
   /// Destroys an instance, which must exist.
   void destroy(const Instance& instance);
-  /// Returns how many more instances of a profile could be created, if no other profile is added.
-  int room(int profile) const;
   /// Returns the unused instances to destroy so that `wanted` can be created. No instance is moved,
   /// and instances that are not in the way stay.
   Reconfiguration change_for(const Instance& wanted) const;

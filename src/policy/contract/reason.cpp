@@ -1,17 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "policy/contract/reason.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/check.h"
+#include "policy/contract/reason_words.h"
 #include "text/human.h"
 
 namespace almanac::policy {
 
 namespace {
+
+/// What files, squeue and reports call each kind, in order of kinds.
+struct Words {
+  ReasonKind kind;
+  std::string_view name;
+  std::string_view slurm;       ///< "Never": no change of load can let the job start.
+  std::string_view waited_for;  ///< After how long it waited; empty for "never".
+};
+constexpr Words kWords[] = {
+    {ReasonKind::none, "NONE", "Starting", "for other reasons"},
+    {ReasonKind::short_of_cores, "SHORT_OF_CORES", "Resources",
+     "for cores or memory that others held"},
+    {ReasonKind::reclaimed, "RECLAIMED", "Resources", "for cores that it had on loan"},
+    {ReasonKind::short_of_gpus, "SHORT_OF_GPUS", "Resources", "for GPUs that others held"},
+    {ReasonKind::fragmented, "FRAGMENTED", "Resources", "for free GPUs in the right places"},
+    {ReasonKind::booting, "BOOTING", "ReqNodeNotAvail", "for nodes to boot"},
+    {ReasonKind::behind, "BEHIND", "Priority", "for jobs ahead in the queue"},
+    {ReasonKind::reserved, "RESERVED", "Priority", "so as not to delay a reservation"},
+    {ReasonKind::next_lease, "NEXT_LEASE", "NextLease", "for the next lease"},
+    {ReasonKind::part_used, "PART_USED", "QOSGrpGRES", "for its model's part of the GPUs"},
+    {ReasonKind::at_quota, "AT_QUOTA", "QOSGrpGRES", "for a quota"},
+    {ReasonKind::at_limit, "AT_LIMIT", "QOSGrpGRES", "for the limit of its tenant"},
+    {ReasonKind::passed_over, "PASSED_OVER", "Priority", "as the policy put others first"},
+    {ReasonKind::awaits_signal, "AWAITS_SIGNAL", "BeginTime", "for cheaper or cleaner power"},
+    {ReasonKind::unknown_vc, "UNKNOWN_VC", "Never", ""},
+    {ReasonKind::too_large, "TOO_LARGE", "Never", ""},
+    {ReasonKind::too_many_cores, "TOO_MANY_CORES", "Never", ""},
+    {ReasonKind::over_limit, "OVER_LIMIT", "Never", ""},
+    {ReasonKind::declined, "DECLINED", "Never", ""},
+    {ReasonKind::no_such_gpu, "NO_SUCH_GPU", "Never", ""},
+    {ReasonKind::no_instance, "NO_INSTANCE", "Resources",
+     "for an instance that others held, or stood in the way of"},
+    {ReasonKind::no_such_instance, "NO_SUCH_INSTANCE", "Never", ""},
+    {ReasonKind::not_in_thousandths, "NOT_IN_THOUSANDTHS", "Never", ""},
+    {ReasonKind::gpu_memory_too_small, "GPU_MEMORY_TOO_SMALL", "Never", ""},
+    {ReasonKind::oldest, "OLDEST", "Resources", "for GPUs that others held, beyond the age cap"},
+    {ReasonKind::set_aside, "SET_ASIDE", "Priority",
+     "for a job that had waited beyond the age cap"},
+    {ReasonKind::stopped, "STOPPED", "Resources", "for jobs that it was stopped for"},
+};
+static_assert([] {
+  std::size_t at = 0;
+  return std::all_of(std::begin(kWords), std::end(kWords), [&](const Words& each) {
+    return each.kind == ReasonKind{static_cast<std::uint8_t>(at++)};
+  });
+}());
+
+const Words& words_of(ReasonKind kind) {
+  const auto at = static_cast<std::size_t>(kind);
+  ALMANAC_CHECK(at < std::size(kWords), "reason {} has no words", at);
+  return kWords[at];
+}
 
 std::string gpus(int count) { return fmt::format("{} GPU{}", count, count == 1 ? "" : "s"); }
 
@@ -49,14 +105,11 @@ std::string instances(const slices::Board& board) {
 
 }  // namespace
 
-bool is_never(const Reason& reason) {
-  return reason.kind == ReasonKind::unknown_vc || reason.kind == ReasonKind::too_large ||
-         reason.kind == ReasonKind::too_many_cores || reason.kind == ReasonKind::no_such_gpu ||
-         reason.kind == ReasonKind::over_limit || reason.kind == ReasonKind::declined ||
-         reason.kind == ReasonKind::no_such_instance ||
-         reason.kind == ReasonKind::not_in_thousandths ||
-         reason.kind == ReasonKind::gpu_memory_too_small;
-}
+bool is_never(const Reason& reason) { return words_of(reason.kind).slurm == "Never"; }
+
+std::string_view slurm_word(ReasonKind kind) { return words_of(kind).slurm; }
+
+std::string_view waited_for(ReasonKind kind) { return words_of(kind).waited_for; }
 
 std::string to_string(const Precedence& precedence) {
   const auto& [term, own, others] = precedence;
@@ -196,63 +249,8 @@ std::string to_string(const Reason& reason, const std::string& other) {
 }
 
 std::string name(ReasonKind kind) {
-  switch (kind) {
-    case ReasonKind::none:
-      return "NONE";
-    case ReasonKind::short_of_gpus:
-      return "SHORT_OF_GPUS";
-    case ReasonKind::short_of_cores:
-      return "SHORT_OF_CORES";
-    case ReasonKind::reclaimed:
-      return "RECLAIMED";
-    case ReasonKind::fragmented:
-      return "FRAGMENTED";
-    case ReasonKind::booting:
-      return "BOOTING";
-    case ReasonKind::behind:
-      return "BEHIND";
-    case ReasonKind::reserved:
-      return "RESERVED";
-    case ReasonKind::next_lease:
-      return "NEXT_LEASE";
-    case ReasonKind::part_used:
-      return "PART_USED";
-    case ReasonKind::at_quota:
-      return "AT_QUOTA";
-    case ReasonKind::at_limit:
-      return "AT_LIMIT";
-    case ReasonKind::passed_over:
-      return "PASSED_OVER";
-    case ReasonKind::awaits_signal:
-      return "AWAITS_SIGNAL";
-    case ReasonKind::unknown_vc:
-      return "UNKNOWN_VC";
-    case ReasonKind::too_large:
-      return "TOO_LARGE";
-    case ReasonKind::too_many_cores:
-      return "TOO_MANY_CORES";
-    case ReasonKind::over_limit:
-      return "OVER_LIMIT";
-    case ReasonKind::declined:
-      return "DECLINED";
-    case ReasonKind::no_such_gpu:
-      return "NO_SUCH_GPU";
-    case ReasonKind::no_instance:
-      return "NO_INSTANCE";
-    case ReasonKind::no_such_instance:
-      return "NO_SUCH_INSTANCE";
-    case ReasonKind::not_in_thousandths:
-      return "NOT_IN_THOUSANDTHS";
-    case ReasonKind::gpu_memory_too_small:
-      return "GPU_MEMORY_TOO_SMALL";
-    case ReasonKind::oldest:
-      return "OLDEST";
-    case ReasonKind::set_aside:
-      return "SET_ASIDE";
-    case ReasonKind::stopped:
-      return "STOPPED";
-  }
-  return "";
+  const auto at = static_cast<std::size_t>(kind);
+  return at < std::size(kWords) ? std::string(kWords[at].name) : "";
 }
 
 std::string name(Term term) {

@@ -7,6 +7,17 @@
 #include "policy/kit/placer.h"
 
 namespace almanac::policy {
+namespace {
+
+/// Returns how many tasks of a CPU job fit on an empty node of `pool`.
+int tasks_on_a_node(const cluster::Pool& pool, const cluster::Demand& demand) {
+  int tasks = demand.tasks;
+  if (demand.cpu_milli > 0) tasks = std::min(tasks, pool.cpu_milli / demand.cpu_milli);
+  if (demand.memory_mb > 0) tasks = std::min(tasks, pool.memory_mb / demand.memory_mb);
+  return tasks;
+}
+
+}  // namespace
 
 bool start_now(const Placement& placement, const DoubtedNodes& doubted, JobId job, const View& view,
                Plan& plan) {
@@ -63,29 +74,30 @@ void set_aside(JobId job, const std::unordered_map<NodeId, int>& held, const Vie
   struct Room {
     cluster::Amount free;
     NodeId node;
-    int gpus;  // that it has
+    int units;  // of the job, as many as the node has room for when it is empty
     auto weight() const { return std::tuple(free.gpus, free.cpu_milli, free.memory_mb); }
   };
   std::vector<Room> rooms;
   for (const cluster::Pool& pool : ledger.pools(state.vc)) {
     if (!pool.suits(demand)) continue;
+    const int units = demand.is_cpu_job() ? tasks_on_a_node(pool, demand) : pool.gpus_per_node;
     for (const NodeId node : pool.nodes) {
       if (pool.gpus_per_node - held_on(node) < std::min(demand.gpus, pool.gpus_per_node)) continue;
-      rooms.push_back({ledger.room(node), node, pool.gpus_per_node});
+      rooms.push_back({ledger.room(node), node, units});
     }
   }
   std::stable_sort(rooms.begin(), rooms.end(),
                    [](const Room& a, const Room& b) { return a.weight() > b.weight(); });
-  int left = demand.gpus;
+  int left = demand.units();
   for (const Room& room : rooms) {
-    const cluster::Amount wanted =
-        demand.is_cpu_job() ? demand.total() : demand.of(std::min(left, room.gpus));
+    const int units = std::min(left, room.units);
+    const cluster::Amount wanted = demand.of(units);
     const cluster::Amount amount{std::min(room.free.gpus, wanted.gpus),
                                  std::min(room.free.cpu_milli, wanted.cpu_milli),
                                  std::min(room.free.memory_mb, wanted.memory_mb)};
     if (!amount.empty()) taken.push_back(ledger.take(room.node, amount));
-    left -= wanted.gpus;
-    if (left <= 0) return;
+    left -= units;
+    if (left == 0) return;
   }
 }
 

@@ -24,7 +24,7 @@ bool start_now(const Placement& placement, const DoubtedNodes& doubted, JobId jo
 void boot_for(const Placement& placement, JobId job, const View& view, Plan& plan);
 
 /// Takes in `ledger` what is free on the nodes with most room for a waiting job, on as many nodes
-/// as its GPUs need (one for a CPU job), and adds it to `taken`. `held` is how many GPUs of a node
+/// as its GPUs or tasks need, and adds it to `taken`. `held` is how many GPUs of a node
 /// never become free when other jobs end. O(nodes x log nodes).
 void set_aside(JobId job, const std::unordered_map<NodeId, int>& held, const View& view,
                cluster::Ledger& ledger, std::vector<cluster::Grant>& taken);

@@ -227,6 +227,30 @@ void Calendar::lower_slack(NodeId node, const Amount& amount, Time from, Time un
   }
 }
 
+Reason Calendar::blocker(const VcState& vc, JobId job) const {
+  const std::size_t before = desk_.ledger().mark();
+  const auto grants = desk_.place(vc.vc, desk_.demand(job));
+  desk_.ledger().undo(before);
+  const JobId delayed = first_delayed(grants, desk_.now() + desk_.remaining(job), job);
+  if (delayed != kNoJob) return {.kind = ReasonKind::reserved, .other = delayed};
+  return {.kind = ReasonKind::behind, .other = vc.waiting.first().jobs.front().job};
+}
+
+bool Calendar::extend_overruns(VcState& vc) {
+  bool any = false;
+  while (!vc.running.empty()) {
+    const JobId job = vc.running.front().job;
+    const Time believed = desk_.believed_end(job);
+    if (believed > desk_.now() || desk_.view().progress(job).phase == Phase::waiting) break;
+    const Duration ran = desk_.now() - desk_.view().progress(job).since;
+    const Time end = desk_.now() + std::max<Duration>(1s, ran);
+    desk_.refile_running(vc, job, static_cast<double>(end.time_since_epoch().count()));
+    occupy(desk_.grants(job), believed, end, +1);
+    any = true;
+  }
+  return any;
+}
+
 void Calendar::occupy(std::span<const cluster::Grant> grants, Time from, Time until, int sign) {
   if (empty()) return;
   for (const cluster::Grant& grant : grants) {

@@ -69,6 +69,12 @@ class Calendar {
   /// The job promised the earliest start of those that `grants`, taken now and held until `until`,
   /// would delay; kNoJob = none. `own` takes them, and lets its own promise go.
   JobId first_delayed(std::span<const cluster::Grant> grants, Time until, JobId own = kNoJob) const;
+  /// Returns why waiting `job` does not pass the first in line of `vc`: the promise that it would
+  /// delay, or else that it is behind.
+  Reason blocker(const VcState& vc, JobId job) const;
+  /// Believes that jobs which run longer than believed run for as long again. Returns whether there
+  /// was any.
+  bool extend_overruns(VcState& vc);
   /// Takes note that `grants` are in use during [from, until), beyond what was believed so far;
   /// with sign -1, that they are not.
   void occupy(std::span<const cluster::Grant> grants, Time from, Time until, int sign);

@@ -115,16 +115,8 @@ class BackfillPass final : public Pass {
   }
 
   Reason blocker(const VcState& vc, JobId job) const override {
-    const Reason behind{.kind = ReasonKind::behind, .other = vc.waiting.first().jobs.front().job};
-    if (index(vc.vc) >= books_.size()) return behind;
-    const Calendar& calendar = books_[index(vc.vc)]->calendar;
-    const std::size_t before = desk_.ledger().mark();
-    const auto grants = desk_.place(vc.vc, desk_.demand(job));
-    desk_.ledger().undo(before);
-    const Time until = desk_.now() + desk_.remaining(job);
-    const JobId delayed = calendar.first_delayed(grants, until, job);
-    if (delayed == kNoJob) return behind;
-    return {.kind = ReasonKind::reserved, .other = delayed};
+    if (index(vc.vc) < books_.size()) return books_[index(vc.vc)]->calendar.blocker(vc, job);
+    return {.kind = ReasonKind::behind, .other = vc.waiting.first().jobs.front().job};
   }
 
  private:
@@ -157,18 +149,7 @@ class BackfillPass final : public Pass {
   }
 
   void extend_overruns(VcState& vc, Book& book) {
-    bool any = false;
-    while (!vc.running.empty()) {
-      const JobId job = vc.running.front().job;
-      const Time believed = desk_.believed_end(job);
-      if (believed > desk_.now() || desk_.view().progress(job).phase == Phase::waiting) break;
-      const Duration ran = desk_.now() - desk_.view().progress(job).since;
-      const Time end = desk_.now() + std::max<Duration>(1s, ran);
-      desk_.refile_running(vc, job, static_cast<double>(end.time_since_epoch().count()));
-      book.calendar.occupy(desk_.grants(job), believed, end, +1);
-      any = true;
-    }
-    if (!any) return;
+    if (!book.calendar.extend_overruns(vc)) return;
     book.changed = true;
     if (depth_ != kEveryJob) return book.calendar.clear();
     for (const JobId job : book.calendar.broken()) {

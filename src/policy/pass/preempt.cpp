@@ -33,6 +33,7 @@
 #include "policy/kit/desk.h"
 #include "policy/kit/unmet.h"
 #include "policy/pass/preempt/deadlines.h"
+#include "policy/pass/preempt/sentences.h"
 #include "policy/pass/preempt/stop_budget.h"
 #include "policy/pass/preempt/stoppable.h"
 #include "policy/pass/preempt/wait_bound.h"
@@ -133,15 +134,8 @@ class PreemptPass final : public Pass {
   }
 
   Reason blocker(const VcState& vc, JobId job) const override {
-    const Reason behind{.kind = ReasonKind::behind, .other = vc.waiting.first().jobs.front().job};
-    if (index(vc.vc) >= books_.size()) return behind;
-    const Calendar& calendar = books_[index(vc.vc)]->calendar;
-    const std::size_t before = desk_.ledger().mark();
-    const auto grants = desk_.place(vc.vc, desk_.demand(job));
-    desk_.ledger().undo(before);
-    const JobId delayed = calendar.first_delayed(grants, desk_.now() + desk_.remaining(job), job);
-    if (delayed == kNoJob) return behind;
-    return {.kind = ReasonKind::reserved, .other = delayed};
+    if (index(vc.vc) < books_.size()) return books_[index(vc.vc)]->calendar.blocker(vc, job);
+    return {.kind = ReasonKind::behind, .other = vc.waiting.first().jobs.front().job};
   }
 
  private:
@@ -179,7 +173,7 @@ class PreemptPass final : public Pass {
     for (const JobId job : std::exchange(book.started, {})) {
       for (const cluster::Grant& grant : desk_.grants(job)) book.stoppable.node_changed(grant.node);
     }
-    extend_overruns(vc, book);
+    if (book.calendar.extend_overruns(vc)) book.calendar.clear();
     if (book.stoppable.review()) book.calendar.clear();
     if (deadlines_) rank_again_what_became_due(vc, book);
   }
@@ -198,18 +192,6 @@ class PreemptPass final : public Pass {
   /// Returns when deadlines are chosen again; kNever if no job of `vc` has one.
   Time next_lease(const VcState& vc) const {
     return deadlines_ ? deadlines_->next_look(vc.vc) : kNever;
-  }
-
-  void extend_overruns(VcState& vc, Book& book) {
-    while (!vc.running.empty()) {
-      const JobId job = vc.running.front().job;
-      const Time believed = desk_.believed_end(job);
-      if (believed > desk_.now() || desk_.view().progress(job).phase == Phase::waiting) break;
-      const Duration ran = desk_.now() - desk_.view().progress(job).since;
-      const Time end = desk_.now() + std::max<Duration>(1s, ran);
-      desk_.refile_running(vc, job, static_cast<double>(end.time_since_epoch().count()));
-      book.calendar.clear();
-    }
   }
 
   /// Starts jobs in order of rank until one fits neither in what is free nor in what others give.
@@ -489,7 +471,8 @@ void register_preempt(Registry& registry) {
             number("stops_per_job",
                    "the part of a stop that each job adds to the budget of its user, which holds "
                    "up to 5 stops",
-                   0.15, 0, 1e6)}},
+                   0.15, 0, 1e6)},
+       .explain = preempt_sentences},
       [](const Parameters& told, Desk& desk) {
         const std::string& word = told.word("stops");
         return std::make_unique<PreemptPass>(

@@ -21,6 +21,7 @@
 #include <map>
 
 #include "policy/kit/allocator.h"
+#include "policy/kit/quota_deal.h"
 #include "policy/kit/tournament.h"
 #include "policy/registry.h"
 
@@ -37,9 +38,10 @@ class Afs final : public Allocator {
  private:
   struct Share {
     JobId job{};
-    int gpus = 0;
+    int claimed = 0;             // GPUs, of quotas: what it holds or gets, if that is more
     std::uint64_t gpu_type = 0;  // one bit; 0 = not chosen
-    bool open = true;            // for one more step
+    int gpus = 0;
+    bool open = true;  // for one more step
   };
   struct Step {
     int gpus = 0;
@@ -51,8 +53,10 @@ class Afs final : public Allocator {
     std::vector<Stock> left = stock(vc, plan.ledger);
     std::vector<Share> shares;
     bool any_elastic = false;
+    quotas_.open(plan.quotas);
     for (const JobId job : jobs) {
-      shares.push_back({.job = job, .gpu_type = type_held(job, view)});
+      shares.push_back(
+          {.job = job, .claimed = gpus_held(job, view), .gpu_type = type_held(job, view)});
       any_elastic = any_elastic || is_elastic(job, view);
     }
     any_elastic ? deal_steps(shares, left, vc, view, plan.ledger)
@@ -75,18 +79,27 @@ class Afs final : public Allocator {
       return one.first != other.first ? one.first < other.first : one.second > other.second;
     });
     for (const auto& [work, share] : line) {
-      const Step step = first_step(*share, vc, left, view, ledger);
+      const Step step = next_step(*share, vc, left, view, ledger);
       if (step.gpus > 0) give(*share, step, left, view);
     }
   }
 
-  static void give(Share& share, const Step& step, std::vector<Stock>& left, const View& view) {
+  static int gpus_held(JobId job, const View& view) {
+    int gpus = 0;
+    if (view.progress(job).phase != Phase::running) return gpus;
+    for (const cluster::Grant& grant : view.grants(job)) gpus += grant.count();
+    return gpus;
+  }
+
+  void give(Share& share, const Step& step, std::vector<Stock>& left, const View& view) {
     cluster::Demand demand = asked(share.job, view);
     demand.gpus = step.gpus;
     demand.gpu_types = step.type;
     take(left, demand);
     share.gpu_type = step.type;
     share.gpus += step.gpus;
+    quotas_.deal(share.job, share.claimed, share.gpus);
+    share.claimed = std::max(share.claimed, share.gpus);
   }
 
   void deal_steps(std::vector<Share>& shares, std::vector<Stock>& left, VcId vc, const View& view,
@@ -134,11 +147,13 @@ class Afs final : public Allocator {
     return request.batch > 0 ? std::min(request.max_gpus, request.batch) : request.max_gpus;
   }
 
-  /// Returns the GPUs that a job takes next; 0 if no number of the remaining GPUs makes it faster.
+  /// Returns the GPUs that a job takes next; 0 if no number of the remaining GPUs makes it faster,
+  /// or its quotas have no room for them.
   Step next_step(const Share& share, VcId vc, const std::vector<Stock>& left, const View& view,
                  const cluster::Ledger& ledger) {
-    return share.gpus == 0 ? first_step(share, vc, left, view, ledger)
-                           : further_step(share, vc, left, view, ledger);
+    const Step step = share.gpus == 0 ? first_step(share, vc, left, view, ledger)
+                                      : further_step(share, vc, left, view, ledger);
+    return quotas_.has_room(share.job, share.claimed, share.gpus + step.gpus) ? step : Step{};
   }
 
   Step first_step(const Share& share, VcId vc, const std::vector<Stock>& left, const View& view,
@@ -188,6 +203,7 @@ class Afs final : public Allocator {
     return known[static_cast<std::size_t>(gpus) - 1];
   }
 
+  QuotaDeal quotas_;
   std::map<JobId, std::map<std::uint64_t, std::vector<double>>> speeds_;  // by GPUs less one
 };
 

@@ -361,6 +361,7 @@ void register_kueue(Registry& registry) {
        .summary = "the site's Kueue, or Kueue's defaults if no queues are known: quotas of queues "
                   "and cohorts, flavors",
        .source = "Kueue v0.19 (kubernetes-sigs)",
+       .traits = {.has = {Trait::reads_queues}},
        .parameters = {word("sharing", "order among queues, and whose jobs give way",
                            {"classical", "fair"})}},
       [](const Parameters& told, const Composition& composition, Host host) {

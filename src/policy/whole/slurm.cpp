@@ -498,7 +498,7 @@ void register_slurm(Registry& registry) {
        .summary = "the site's Slurm, or stock Slurm if no site is known: priorities, limits, main "
                   "scheduler, backfill and choice of nodes, with its delays",
        .source = "SchedMD Slurm 22.05 to 24.05",
-       .traits = {.has = {Trait::reserves}},
+       .traits = {.has = {Trait::reads_site, Trait::reserves}},
        .parameters = {number("bf_interval_s", "time between two cycles of backfill", 30, 1, 10'800),
                       number("bf_window_min", "how far ahead backfill plans", 1440, 1, 43'200),
                       number("bf_resolution_s", "grid of planned starts and ends", 60, 1, 3600),

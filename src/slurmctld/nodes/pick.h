@@ -36,7 +36,6 @@ class Pick {
   bool is_enough(int nodes) const { return bounds_.is_enough(nodes, nodes_left_); }
 
   int nodes_left() const { return nodes_left_; }  ///< Wanted nodes that are missing.
-  int least_nodes_left() const { return least_nodes_left_; }
   int cpus_left() const { return cpus_left_; }
   int gpus_left() const { return gpus_left_; }  ///< Of --gpus; 0 for other requests.
   int room_for_nodes() const { return most_nodes_left_; }

@@ -51,7 +51,6 @@ std::string what_deadlines_do(const std::string& deadlines) {
 }  // namespace
 
 std::vector<std::string> preempt_sentences(const Composition& composition) {
-  if (!composition.whole.name.empty() || composition.pass != "preempt") return {};
   const Parameters told(registry().passes.at(composition.pass).parameters, composition.pass);
   const std::string base = composition.name.substr(0, composition.name.find('+'));
   std::vector<std::string> made{which_are_stopped(told)};

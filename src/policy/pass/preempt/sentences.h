@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Explains pass `preempt` to an operator.
+/// Explains a policy with pass `preempt` to an operator.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 namespace almanac::policy {
 
 /// Returns sentences that say which jobs a policy stops, how long a job waits at most, and how to
-/// switch parts of it off. Empty if the policy has another pass.
+/// switch parts of it off. Its pass must be `preempt`.
 std::vector<std::string> preempt_sentences(const Composition& composition);
 
 }  // namespace almanac::policy
