@@ -13,268 +13,311 @@ namespace almanac::policy {
 
 namespace {
 
-std::string gpus(int count) { return fmt::format("{} GPU{}", count, count == 1 ? "" : "s"); }
+std::string gpus(int count) {
+  return fmt::format("{} GPU{}", count, count == 1 ? "" : "s");
+}
 
 std::string gpu_time(double gpu_s) {
-  if (gpu_s < 120) return fmt::format("{:.0f} GPU-s", gpu_s);
-  if (gpu_s < 7200) return fmt::format("{:.0f} GPU-min", gpu_s / 60);
+  if (gpu_s < 120)
+    return fmt::format("{:.0f} GPU-s", gpu_s);
+  if (gpu_s < 7200)
+    return fmt::format("{:.0f} GPU-min", gpu_s / 60);
   return fmt::format("{:.{}f} GPU-h", gpu_s / 3600, gpu_s < 360'000 ? 1 : 0);
 }
 
-std::string goes_first(const Reason& reason) {
+std::string goes_first(const Reason &reason) {
   const std::string why = to_string(reason.precedence);
   return why.empty() ? "is ahead in the queue" : "goes first: " + why;
 }
 
-std::string stopped(const Reason& reason, const std::string& other) {
+std::string stopped(const Reason &reason, const std::string &other) {
   std::string why = to_string(reason.precedence);
   if (reason.stop_gpu_s > 0) {
     why += fmt::format("{}the stop cost {}", why.empty() ? "" : ", and ",
                        gpu_time(double{reason.stop_gpu_s}));
   }
-  return fmt::format("stopped for job {}{}{}; needs {}, {} free on the nodes it can use", other,
-                     why.empty() ? "" : ": ", why, gpus(reason.wanted), reason.available);
+  return fmt::format(
+      "stopped for job {}{}{}; needs {}, {} free on the nodes it can use",
+      other, why.empty() ? "" : ": ", why, gpus(reason.wanted),
+      reason.available);
 }
 
-std::string instance(const Reason& reason) {
-  return reason.profile == slices::kNoProfile ? "instance of its size"
-                                              : std::string(slices::profile_name(reason.profile));
+std::string instance(const Reason &reason) {
+  return reason.profile == slices::kNoProfile
+             ? "instance of its size"
+             : std::string(slices::profile_name(reason.profile));
 }
 
-std::string instances(const slices::Board& board) {
+std::string instances(const slices::Board &board) {
   std::vector<std::string_view> names;
-  for (const slices::Profile& each : board.profiles) names.push_back(each.name);
+  for (const slices::Profile &each : board.profiles)
+    names.push_back(each.name);
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-}  // namespace
+} // namespace
 
-bool is_never(const Reason& reason) {
-  return reason.kind == ReasonKind::unknown_vc || reason.kind == ReasonKind::too_large ||
-         reason.kind == ReasonKind::too_many_cores || reason.kind == ReasonKind::no_such_gpu ||
-         reason.kind == ReasonKind::over_limit || reason.kind == ReasonKind::declined ||
+bool is_never(const Reason &reason) {
+  return reason.kind == ReasonKind::unknown_vc ||
+         reason.kind == ReasonKind::too_large ||
+         reason.kind == ReasonKind::too_many_cores ||
+         reason.kind == ReasonKind::no_such_gpu ||
+         reason.kind == ReasonKind::over_limit ||
+         reason.kind == ReasonKind::declined ||
          reason.kind == ReasonKind::no_such_instance ||
          reason.kind == ReasonKind::not_in_thousandths ||
          reason.kind == ReasonKind::gpu_memory_too_small;
 }
 
-std::string to_string(const Precedence& precedence) {
-  const auto& [term, own, others] = precedence;
+std::string to_string(const Precedence &precedence) {
+  const auto &[term, own, others] = precedence;
   const double mine = own;
   const double its = others;
   switch (term) {
-    case Term::none:
-      return "";
-    case Term::tier:
-      return fmt::format("its priority tier is {:.0f}, this job's is {:.0f}", its, mine);
-    case Term::overdue:
-      return fmt::format("it has waited {} and is overdue (its own bound, or its user's)",
-                         text::human_time(its));
-    case Term::gpu_time:
-      return fmt::format("it is expected to take {}, this job {}", gpu_time(its), gpu_time(mine));
-    case Term::gittins_index:
-      return fmt::format("its Gittins index is {}, this job's is {}", gpu_time(its),
-                         gpu_time(mine));
-    case Term::run_time:
-      return fmt::format("it is expected to run {}, this job {}", text::human_time(its),
-                         text::human_time(mine));
-    case Term::user_share:
-      return fmt::format("its user's dominant share is {}, that of this job's user {}",
-                         text::human_share(its), text::human_share(mine));
-    case Term::priority:
-      return fmt::format("its priority is {:.0f}, this job's is {:.0f}", its, mine);
+  case Term::none:
+    return "";
+  case Term::tier:
+    return fmt::format("its priority tier is {:.0f}, this job's is {:.0f}", its,
+                       mine);
+  case Term::overdue:
+    return fmt::format(
+        "it has waited {} and is overdue (its own bound, or its user's)",
+        text::human_time(its));
+  case Term::due:
+    return fmt::format(
+        "it must run now to meet its deadline in {}{}", text::human_time(its),
+        mine == 0 ? ""
+                  : ", this job to meet its own in " + text::human_time(mine));
+  case Term::deadline:
+    return fmt::format("its deadline is in {}, this job's in {}",
+                       text::human_time(its), text::human_time(mine));
+  case Term::gpu_time:
+    return fmt::format("it is expected to take {}, this job {}", gpu_time(its),
+                       gpu_time(mine));
+  case Term::gittins_index:
+    return fmt::format("its Gittins index is {}, this job's is {}",
+                       gpu_time(its), gpu_time(mine));
+  case Term::run_time:
+    return fmt::format("it is expected to run {}, this job {}",
+                       text::human_time(its), text::human_time(mine));
+  case Term::user_share:
+    return fmt::format(
+        "its user's dominant share is {}, that of this job's user {}",
+        text::human_share(its), text::human_share(mine));
+  case Term::priority:
+    return fmt::format("its priority is {:.0f}, this job's is {:.0f}", its,
+                       mine);
   }
   return "";
 }
 
 namespace {
 
-std::string clause(const Reason& reason, const std::string& other) {
+std::string clause(const Reason &reason, const std::string &other) {
   switch (reason.kind) {
-    case ReasonKind::none:
-      return "nothing prevents it from starting";
-    case ReasonKind::short_of_gpus:
-      return fmt::format("not enough GPUs: needs {}, {} free on the nodes it can use",
-                         reason.wanted, reason.available);
-    case ReasonKind::short_of_cores:
-      // CPU jobs ask no GPU.
-      return reason.wanted == 0
-                 ? "not enough free cores or memory on the nodes it can use"
-                 : fmt::format(
-                       "not enough cores or memory next to the free GPUs: needs {}, {} free",
-                       reason.wanted, reason.available);
-    case ReasonKind::reclaimed:
-      return fmt::format("used cores on loan that job {} took back; has not fitted since", other);
-    case ReasonKind::fragmented:
-      return fmt::format("fragmentation: needs {}, {} free but spread over too many nodes",
-                         reason.wanted, reason.available);
-    case ReasonKind::booting:
-      return "waiting for nodes to boot";
-    case ReasonKind::behind:
-      return fmt::format("{}job {} {}", reason.slurm == SlurmReason::none ? "would fit, but " : "",
-                         other, goes_first(reason));
-    case ReasonKind::reserved: {
-      const std::string why = to_string(reason.precedence);
-      return fmt::format("would fit, but would delay job {}, which holds a reservation{}{}", other,
-                         why.empty() ? "" : " and goes first: ", why);
+  case ReasonKind::none:
+    return "nothing prevents it from starting";
+  case ReasonKind::short_of_gpus:
+    return fmt::format(
+        "not enough GPUs: needs {}, {} free on the nodes it can use",
+        reason.wanted, reason.available);
+  case ReasonKind::short_of_cores:
+    // CPU jobs ask no GPU.
+    return reason.wanted == 0
+               ? "not enough free cores or memory on the nodes it can use"
+               : fmt::format("not enough cores or memory next to the free "
+                             "GPUs: needs {}, {} free",
+                             reason.wanted, reason.available);
+  case ReasonKind::reclaimed:
+    return fmt::format(
+        "used cores on loan that job {} took back; has not fitted since",
+        other);
+  case ReasonKind::fragmented:
+    return fmt::format(
+        "fragmentation: needs {}, {} free but spread over too many nodes",
+        reason.wanted, reason.available);
+  case ReasonKind::booting:
+    return "waiting for nodes to boot";
+  case ReasonKind::behind:
+    return fmt::format("{}job {} {}",
+                       reason.slurm == SlurmReason::none ? "would fit, but "
+                                                         : "",
+                       other, goes_first(reason));
+  case ReasonKind::reserved: {
+    const std::string why = to_string(reason.precedence);
+    return fmt::format(
+        "would fit, but would delay job {}, which holds a reservation{}{}",
+        other, why.empty() ? "" : " and goes first: ", why);
+  }
+  case ReasonKind::next_lease:
+    return "would fit, but waits for the next lease to begin";
+  case ReasonKind::part_used:
+    return "would fit, but its model's part of the GPUs is in use";
+  case ReasonKind::at_quota:
+    return fmt::format("needs {}, more than one of its quotas has left",
+                       gpus(reason.wanted));
+  case ReasonKind::at_limit:
+    return fmt::format("needs {}, but the limit of its tenant (or of a tenant "
+                       "above) leaves {}",
+                       gpus(reason.wanted), reason.available);
+  case ReasonKind::passed_over:
+    return "would fit, but the policy keeps the GPUs for other jobs";
+  case ReasonKind::awaits_signal:
+    return "would fit, but waits for cheaper or cleaner power";
+  case ReasonKind::unknown_vc:
+    return "never: the cluster has no such virtual cluster";
+  case ReasonKind::too_large:
+    return fmt::format(
+        "never: needs {}, but the nodes it can use have at most {} of one type",
+        gpus(reason.wanted), reason.available);
+  case ReasonKind::too_many_cores:
+    return "never: needs more cores or memory than its nodes have";
+  case ReasonKind::over_limit:
+    return fmt::format("never: needs {}, but the limit of its tenant (or of a "
+                       "tenant above) is {}",
+                       gpus(reason.wanted), reason.available);
+  case ReasonKind::declined:
+    return "never: the policy rejected it";
+  case ReasonKind::no_such_gpu:
+    return "never: the nodes it can use have no GPU of a type that it accepts";
+  case ReasonKind::no_instance:
+    return fmt::format(
+        "no {} is free on the nodes it can use{}", instance(reason),
+        other.empty() ? ""
+                      : ", but one can be created when job " + other + " ends");
+  case ReasonKind::no_such_instance:
+    // A run of an earlier version tells the kind only.
+    if (reason.profile == slices::kNoProfile) {
+      return "never: the nodes it can use are not partitioned into the MIG "
+             "instance that it "
+             "needs";
     }
-    case ReasonKind::next_lease:
-      return "would fit, but waits for the next lease to begin";
-    case ReasonKind::part_used:
-      return "would fit, but its model's part of the GPUs is in use";
-    case ReasonKind::at_quota:
-      return fmt::format("needs {}, more than one of its quotas has left", gpus(reason.wanted));
-    case ReasonKind::at_limit:
-      return fmt::format("needs {}, but the limit of its tenant (or of a tenant above) leaves {}",
-                         gpus(reason.wanted), reason.available);
-    case ReasonKind::passed_over:
-      return "would fit, but the policy keeps the GPUs for other jobs";
-    case ReasonKind::awaits_signal:
-      return "would fit, but waits for cheaper or cleaner power";
-    case ReasonKind::unknown_vc:
-      return "never: the cluster has no such virtual cluster";
-    case ReasonKind::too_large:
-      return fmt::format("never: needs {}, but the nodes it can use have at most {} of one type",
-                         gpus(reason.wanted), reason.available);
-    case ReasonKind::too_many_cores:
-      return "never: needs more cores or memory than its nodes have";
-    case ReasonKind::over_limit:
-      return fmt::format(
-          "never: needs {}, but the limit of its tenant (or of a tenant above) is {}",
-          gpus(reason.wanted), reason.available);
-    case ReasonKind::declined:
-      return "never: the policy rejected it";
-    case ReasonKind::no_such_gpu:
-      return "never: the nodes it can use have no GPU of a type that it accepts";
-    case ReasonKind::no_instance:
-      return fmt::format(
-          "no {} is free on the nodes it can use{}", instance(reason),
-          other.empty() ? "" : ", but one can be created when job " + other + " ends");
-    case ReasonKind::no_such_instance:
-      // A run of an earlier version tells the kind only.
-      if (reason.profile == slices::kNoProfile) {
-        return "never: the nodes it can use are not partitioned into the MIG instance that it "
-               "needs";
-      }
-      if (reason.board == nullptr) {
-        return fmt::format(
-            "never: needs a {}, but the nodes it can use have none and no GPU to partition",
-            instance(reason));
-      }
-      return fmt::format("never: needs a {}, but an {} offers only {}", instance(reason),
-                         reason.board->name, instances(*reason.board));
-    case ReasonKind::not_in_thousandths:
-      return "never: requests a fraction of a GPU, but the nodes it can use offer MIG instances "
-             "only";
-    case ReasonKind::gpu_memory_too_small:
-      return fmt::format(
-          "never: needs {:g} GB of GPU memory, more than any GPU on the nodes it can use offers",
-          reason.wanted / 1e3);
-    case ReasonKind::oldest:
-      return fmt::format(
-          "first in line: it has waited longer than the age cap, so free GPUs are reserved for it; "
-          "needs {}, {} free",
-          reason.wanted, reason.available);
-    case ReasonKind::set_aside:
-      return fmt::format(
-          "would fit, but GPUs are reserved for job {}, which has waited longer than the age cap",
-          other);
-    case ReasonKind::stopped:
-      return stopped(reason, other);
+    if (reason.board == nullptr) {
+      return fmt::format("never: needs a {}, but the nodes it can use have "
+                         "none and no GPU to partition",
+                         instance(reason));
+    }
+    return fmt::format("never: needs a {}, but an {} offers only {}",
+                       instance(reason), reason.board->name,
+                       instances(*reason.board));
+  case ReasonKind::not_in_thousandths:
+    return "never: requests a fraction of a GPU, but the nodes it can use "
+           "offer MIG instances "
+           "only";
+  case ReasonKind::gpu_memory_too_small:
+    return fmt::format("never: needs {:g} GB of GPU memory, more than any GPU "
+                       "on the nodes it can use offers",
+                       reason.wanted / 1e3);
+  case ReasonKind::oldest:
+    return fmt::format("first in line: it has waited longer than the age cap, "
+                       "so free GPUs are reserved for it; "
+                       "needs {}, {} free",
+                       reason.wanted, reason.available);
+  case ReasonKind::set_aside:
+    return fmt::format("would fit, but GPUs are reserved for job {}, which has "
+                       "waited longer than the age cap",
+                       other);
+  case ReasonKind::stopped:
+    return stopped(reason, other);
   }
   return "";
 }
 
-}  // namespace
+} // namespace
 
-std::string to_string(const Reason& reason, const std::string& other) {
+std::string to_string(const Reason &reason, const std::string &other) {
   if (reason.slurm != SlurmReason::none) {
     const std::string what = meaning(reason.slurm);
-    return fmt::format("{}: {}", name(reason.slurm), what.empty() ? clause(reason, other) : what);
+    return fmt::format("{}: {}", name(reason.slurm),
+                       what.empty() ? clause(reason, other) : what);
   }
   return clause(reason, other);
 }
 
 std::string name(ReasonKind kind) {
   switch (kind) {
-    case ReasonKind::none:
-      return "NONE";
-    case ReasonKind::short_of_gpus:
-      return "SHORT_OF_GPUS";
-    case ReasonKind::short_of_cores:
-      return "SHORT_OF_CORES";
-    case ReasonKind::reclaimed:
-      return "RECLAIMED";
-    case ReasonKind::fragmented:
-      return "FRAGMENTED";
-    case ReasonKind::booting:
-      return "BOOTING";
-    case ReasonKind::behind:
-      return "BEHIND";
-    case ReasonKind::reserved:
-      return "RESERVED";
-    case ReasonKind::next_lease:
-      return "NEXT_LEASE";
-    case ReasonKind::part_used:
-      return "PART_USED";
-    case ReasonKind::at_quota:
-      return "AT_QUOTA";
-    case ReasonKind::at_limit:
-      return "AT_LIMIT";
-    case ReasonKind::passed_over:
-      return "PASSED_OVER";
-    case ReasonKind::awaits_signal:
-      return "AWAITS_SIGNAL";
-    case ReasonKind::unknown_vc:
-      return "UNKNOWN_VC";
-    case ReasonKind::too_large:
-      return "TOO_LARGE";
-    case ReasonKind::too_many_cores:
-      return "TOO_MANY_CORES";
-    case ReasonKind::over_limit:
-      return "OVER_LIMIT";
-    case ReasonKind::declined:
-      return "DECLINED";
-    case ReasonKind::no_such_gpu:
-      return "NO_SUCH_GPU";
-    case ReasonKind::no_instance:
-      return "NO_INSTANCE";
-    case ReasonKind::no_such_instance:
-      return "NO_SUCH_INSTANCE";
-    case ReasonKind::not_in_thousandths:
-      return "NOT_IN_THOUSANDTHS";
-    case ReasonKind::gpu_memory_too_small:
-      return "GPU_MEMORY_TOO_SMALL";
-    case ReasonKind::oldest:
-      return "OLDEST";
-    case ReasonKind::set_aside:
-      return "SET_ASIDE";
-    case ReasonKind::stopped:
-      return "STOPPED";
+  case ReasonKind::none:
+    return "NONE";
+  case ReasonKind::short_of_gpus:
+    return "SHORT_OF_GPUS";
+  case ReasonKind::short_of_cores:
+    return "SHORT_OF_CORES";
+  case ReasonKind::reclaimed:
+    return "RECLAIMED";
+  case ReasonKind::fragmented:
+    return "FRAGMENTED";
+  case ReasonKind::booting:
+    return "BOOTING";
+  case ReasonKind::behind:
+    return "BEHIND";
+  case ReasonKind::reserved:
+    return "RESERVED";
+  case ReasonKind::next_lease:
+    return "NEXT_LEASE";
+  case ReasonKind::part_used:
+    return "PART_USED";
+  case ReasonKind::at_quota:
+    return "AT_QUOTA";
+  case ReasonKind::at_limit:
+    return "AT_LIMIT";
+  case ReasonKind::passed_over:
+    return "PASSED_OVER";
+  case ReasonKind::awaits_signal:
+    return "AWAITS_SIGNAL";
+  case ReasonKind::unknown_vc:
+    return "UNKNOWN_VC";
+  case ReasonKind::too_large:
+    return "TOO_LARGE";
+  case ReasonKind::too_many_cores:
+    return "TOO_MANY_CORES";
+  case ReasonKind::over_limit:
+    return "OVER_LIMIT";
+  case ReasonKind::declined:
+    return "DECLINED";
+  case ReasonKind::no_such_gpu:
+    return "NO_SUCH_GPU";
+  case ReasonKind::no_instance:
+    return "NO_INSTANCE";
+  case ReasonKind::no_such_instance:
+    return "NO_SUCH_INSTANCE";
+  case ReasonKind::not_in_thousandths:
+    return "NOT_IN_THOUSANDTHS";
+  case ReasonKind::gpu_memory_too_small:
+    return "GPU_MEMORY_TOO_SMALL";
+  case ReasonKind::oldest:
+    return "OLDEST";
+  case ReasonKind::set_aside:
+    return "SET_ASIDE";
+  case ReasonKind::stopped:
+    return "STOPPED";
   }
   return "";
 }
 
 std::string name(Term term) {
   switch (term) {
-    case Term::none:
-      return "";
-    case Term::tier:
-      return "TIER";
-    case Term::overdue:
-      return "OVERDUE";
-    case Term::gpu_time:
-      return "GPU_TIME";
-    case Term::gittins_index:
-      return "GITTINS_INDEX";
-    case Term::run_time:
-      return "RUN_TIME";
-    case Term::user_share:
-      return "USER_SHARE";
-    case Term::priority:
-      return "PRIORITY";
+  case Term::none:
+    return "";
+  case Term::tier:
+    return "TIER";
+  case Term::overdue:
+    return "OVERDUE";
+  case Term::due:
+    return "DUE";
+  case Term::deadline:
+    return "DEADLINE";
+  case Term::gpu_time:
+    return "GPU_TIME";
+  case Term::gittins_index:
+    return "GITTINS_INDEX";
+  case Term::run_time:
+    return "RUN_TIME";
+  case Term::user_share:
+    return "USER_SHARE";
+  case Term::priority:
+    return "PRIORITY";
   }
   return "";
 }
 
-}  // namespace almanac::policy
+} // namespace almanac::policy
