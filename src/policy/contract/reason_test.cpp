@@ -7,44 +7,31 @@ namespace almanac::policy {
 namespace {
 
 TEST(Reason, SaysNotNowWithNumbersAndNames) {
-  EXPECT_EQ(
-      to_string(
-          {.kind = ReasonKind::short_of_gpus, .wanted = 8, .available = 5}, ""),
-      "not enough GPUs: needs 8, 5 free on the nodes it can use");
-  EXPECT_EQ(
-      to_string({.kind = ReasonKind::fragmented, .wanted = 8, .available = 9},
-                ""),
-      "fragmentation: needs 8, 9 free but spread over too many nodes");
-  EXPECT_EQ(
-      to_string(
-          {.kind = ReasonKind::short_of_cores, .wanted = 2, .available = 5},
-          ""),
-      "not enough cores or memory next to the free GPUs: needs 2, 5 free");
+  EXPECT_EQ(to_string({.kind = ReasonKind::short_of_gpus, .wanted = 8, .available = 5}, ""),
+            "not enough GPUs: needs 8, 5 free on the nodes it can use");
+  EXPECT_EQ(to_string({.kind = ReasonKind::fragmented, .wanted = 8, .available = 9}, ""),
+            "fragmentation: needs 8, 9 free but spread over too many nodes");
+  EXPECT_EQ(to_string({.kind = ReasonKind::short_of_cores, .wanted = 2, .available = 5}, ""),
+            "not enough cores or memory next to the free GPUs: needs 2, 5 free");
   EXPECT_EQ(to_string({.kind = ReasonKind::short_of_cores, .available = 5}, ""),
             "not enough free cores or memory on the nodes it can use");
   EXPECT_EQ(to_string({.kind = ReasonKind::behind}, "17"),
             "would fit, but job 17 is ahead in the queue");
   EXPECT_EQ(to_string({.kind = ReasonKind::reserved}, "17"),
             "would fit, but would delay job 17, which holds a reservation");
-  const Precedence less_gpu_time{
-      .term = Term::gpu_time, .own = 2400, .others = 900};
-  EXPECT_EQ(to_string({.kind = ReasonKind::behind, .precedence = less_gpu_time},
-                      "17"),
+  const Precedence less_gpu_time{.term = Term::gpu_time, .own = 2400, .others = 900};
+  EXPECT_EQ(to_string({.kind = ReasonKind::behind, .precedence = less_gpu_time}, "17"),
             "would fit, but job 17 goes first: it is expected to take 15 "
             "GPU-min, this job 40 "
             "GPU-min");
-  EXPECT_EQ(
-      to_string({.kind = ReasonKind::reserved, .precedence = less_gpu_time},
-                "17"),
-      "would fit, but would delay job 17, which holds a reservation and goes "
-      "first: it is "
-      "expected to take 15 GPU-min, this job 40 GPU-min");
+  EXPECT_EQ(to_string({.kind = ReasonKind::reserved, .precedence = less_gpu_time}, "17"),
+            "would fit, but would delay job 17, which holds a reservation and goes "
+            "first: it is "
+            "expected to take 15 GPU-min, this job 40 GPU-min");
   EXPECT_EQ(to_string({.kind = ReasonKind::stopped,
                        .wanted = 4,
                        .available = 1,
-                       .precedence = {.term = Term::gittins_index,
-                                      .own = 400'000,
-                                      .others = 9000},
+                       .precedence = {.term = Term::gittins_index, .own = 400'000, .others = 9000},
                        .stop_gpu_s = 60},
                       "17"),
             "stopped for job 17: its Gittins index is 2.5 GPU-h, this job's is "
@@ -52,20 +39,16 @@ TEST(Reason, SaysNotNowWithNumbersAndNames) {
             "stop cost 60 GPU-s; needs 4 GPUs, 1 free on the nodes it can use");
   EXPECT_EQ(to_string(Precedence{.term = Term::due, .own = 0, .others = 5400}),
             "it must run now to meet its deadline in 1h 30m");
-  EXPECT_EQ(
-      to_string(Precedence{.term = Term::due, .own = 7200, .others = 5400}),
-      "it must run now to meet its deadline in 1h 30m, this job to meet its "
-      "own in 2h 00m");
-  EXPECT_EQ(to_string(Precedence{
-                .term = Term::deadline, .own = 7200, .others = 5400}),
+  EXPECT_EQ(to_string(Precedence{.term = Term::due, .own = 7200, .others = 5400}),
+            "it must run now to meet its deadline in 1h 30m, this job to meet its "
+            "own in 2h 00m");
+  EXPECT_EQ(to_string(Precedence{.term = Term::deadline, .own = 7200, .others = 5400}),
             "its deadline is in 1h 30m, this job's in 2h 00m");
   EXPECT_EQ(to_string(Precedence{.term = Term::tier, .own = 0, .others = 2}),
             "its priority tier is 2, this job's is 0");
-  EXPECT_EQ(
-      to_string({.kind = ReasonKind::at_limit, .wanted = 4, .available = 1},
-                ""),
-      "needs 4 GPUs, but the limit of its tenant (or of a tenant above) leaves "
-      "1");
+  EXPECT_EQ(to_string({.kind = ReasonKind::at_limit, .wanted = 4, .available = 1}, ""),
+            "needs 4 GPUs, but the limit of its tenant (or of a tenant above) leaves "
+            "1");
 }
 
 TEST(Reason, SaysWhichInstanceIsLacking) {
@@ -89,22 +72,18 @@ TEST(Reason, SaysWhichInstanceIsLacking) {
 }
 
 TEST(Reason, SaysNeverAsNever) {
-  EXPECT_EQ(
-      to_string({.kind = ReasonKind::too_large, .wanted = 9, .available = 8},
-                ""),
-      "never: needs 9 GPUs, but the nodes it can use have at most 8 of one "
-      "type");
+  EXPECT_EQ(to_string({.kind = ReasonKind::too_large, .wanted = 9, .available = 8}, ""),
+            "never: needs 9 GPUs, but the nodes it can use have at most 8 of one "
+            "type");
   for (const ReasonKind kind :
-       {ReasonKind::unknown_vc, ReasonKind::too_large,
-        ReasonKind::too_many_cores, ReasonKind::no_such_gpu,
-        ReasonKind::over_limit, ReasonKind::no_such_instance,
+       {ReasonKind::unknown_vc, ReasonKind::too_large, ReasonKind::too_many_cores,
+        ReasonKind::no_such_gpu, ReasonKind::over_limit, ReasonKind::no_such_instance,
         ReasonKind::not_in_thousandths, ReasonKind::gpu_memory_too_small}) {
     EXPECT_TRUE(is_never({.kind = kind}));
     EXPECT_TRUE(to_string({.kind = kind}, "").starts_with("never: "));
   }
-  for (const ReasonKind kind :
-       {ReasonKind::none, ReasonKind::short_of_gpus, ReasonKind::fragmented,
-        ReasonKind::behind, ReasonKind::reserved}) {
+  for (const ReasonKind kind : {ReasonKind::none, ReasonKind::short_of_gpus, ReasonKind::fragmented,
+                                ReasonKind::behind, ReasonKind::reserved}) {
     EXPECT_FALSE(is_never({.kind = kind}));
     EXPECT_FALSE(to_string({.kind = kind}, "X").starts_with("never"));
   }
@@ -116,27 +95,23 @@ TEST(Reason, HasAStableNameForFiles) {
 }
 
 TEST(Reason, GivesSlurmsNameAndASentence) {
-  EXPECT_EQ(to_string({.kind = ReasonKind::at_limit,
-                       .slurm = slurm_reason("QOSGrpGRES")},
-                      ""),
+  EXPECT_EQ(to_string({.kind = ReasonKind::at_limit, .slurm = slurm_reason("QOSGrpGRES")}, ""),
             "QOSGrpGRES: running jobs leave too little of the generic "
             "resources (GPUs) that "
             "GrpTRES of its QOS allows");
-  EXPECT_EQ(
-      to_string({.kind = ReasonKind::short_of_gpus,
-                 .slurm = slurm_reason("Resources"),
-                 .wanted = 8,
-                 .available = 5},
-                ""),
-      "Resources: not enough GPUs: needs 8, 5 free on the nodes it can use");
-  EXPECT_EQ(
-      to_string({.kind = ReasonKind::behind,
-                 .slurm = slurm_reason("Priority"),
-                 .precedence = {Term::priority, 900, 1042}},
-                "17"),
-      "Priority: job 17 goes first: its priority is 1042, this job's is 900");
+  EXPECT_EQ(to_string({.kind = ReasonKind::short_of_gpus,
+                       .slurm = slurm_reason("Resources"),
+                       .wanted = 8,
+                       .available = 5},
+                      ""),
+            "Resources: not enough GPUs: needs 8, 5 free on the nodes it can use");
+  EXPECT_EQ(to_string({.kind = ReasonKind::behind,
+                       .slurm = slurm_reason("Priority"),
+                       .precedence = {Term::priority, 900, 1042}},
+                      "17"),
+            "Priority: job 17 goes first: its priority is 1042, this job's is 900");
   EXPECT_EQ(slurm_reason("a word of a later release"), SlurmReason::none);
 }
 
-} // namespace
-} // namespace almanac::policy
+}  // namespace
+}  // namespace almanac::policy

@@ -13,27 +13,23 @@ namespace almanac::policy::order {
 namespace {
 
 class Edf final : public Order {
-public:
-  double rank(const Candidate &job) const override {
-    return deadline_rank(job.request);
-  }
-  Standing standing(const Candidate &job) const override {
+ public:
+  double rank(const Candidate& job) const override { return deadline_rank(job.request); }
+  Standing standing(const Candidate& job) const override {
     const Time deadline = job.request.deadline;
-    if (deadline == kNoTime || deadline <= job.now)
-      return {};
+    if (deadline == kNoTime || deadline <= job.now) return {};
     return {Term::deadline, seconds(deadline - job.now)};
   }
 };
 
-} // namespace
+}  // namespace
 
-void register_edf(Registry &registry) {
-  registry.orders.add(
-      {"edf",
-       "earliest deadline first",
-       "Liu & Layland JACM'73",
-       {.has = {Trait::reads_deadlines}}},
-      [](const Parameters &) { return std::make_unique<Edf>(); });
+void register_edf(Registry& registry) {
+  registry.orders.add({"edf",
+                       "earliest deadline first",
+                       "Liu & Layland JACM'73",
+                       {.has = {Trait::reads_deadlines}}},
+                      [](const Parameters&) { return std::make_unique<Edf>(); });
 }
 
-} // namespace almanac::policy::order
+}  // namespace almanac::policy::order

@@ -24,74 +24,58 @@ constexpr double kDue = -1e14;
 
 /// The remaining seconds within which `share` of the jobs end that have run for
 /// `worked_s`; as long as they have run if none should run for longer.
-double left_s(const predict::Distribution &likely, double worked_s,
-              double share) {
+double left_s(const predict::Distribution& likely, double worked_s, double share) {
   using predict::Distribution;
   constexpr double kNothing = 1e-6;
-  const std::size_t first =
-      Distribution::cell_of(std::log10(std::max(1.0, worked_s)));
+  const std::size_t first = Distribution::cell_of(std::log10(std::max(1.0, worked_s)));
   double left = 0;
   for (std::size_t cell = first; cell < Distribution::kCells; ++cell) {
     left += static_cast<double>(likely.mass(cell));
   }
-  if (left < kNothing)
-    return std::max(1.0, worked_s);
+  if (left < kNothing) return std::max(1.0, worked_s);
   double below = 0;
   for (std::size_t cell = first; cell < Distribution::kCells; ++cell) {
     below += static_cast<double>(likely.mass(cell));
-    if (below >= share * left)
-      return std::max(1.0, Distribution::middle_s(cell) - worked_s);
+    if (below >= share * left) return std::max(1.0, Distribution::middle_s(cell) - worked_s);
   }
-  return std::max(1.0,
-                  Distribution::middle_s(Distribution::kCells - 1) - worked_s);
+  return std::max(1.0, Distribution::middle_s(Distribution::kCells - 1) - worked_s);
 }
 
 class DueFirst final : public Order {
-public:
-  DueFirst(std::unique_ptr<Order> order, const Deadlines &deadlines)
+ public:
+  DueFirst(std::unique_ptr<Order> order, const Deadlines& deadlines)
       : order_(std::move(order)), deadlines_(deadlines) {}
 
-  double rank(const Candidate &job) const override {
-    if (!deadlines_.is_due(job.job))
-      return order_->rank(job);
-    return kDue +
-           static_cast<double>(job.request.deadline.time_since_epoch().count());
+  double rank(const Candidate& job) const override {
+    if (!deadlines_.is_due(job.job)) return order_->rank(job);
+    return kDue + static_cast<double>(job.request.deadline.time_since_epoch().count());
   }
-  Standing standing(const Candidate &job) const override {
-    if (!deadlines_.is_due(job.job))
-      return order_->standing(job);
+  Standing standing(const Candidate& job) const override {
+    if (!deadlines_.is_due(job.job)) return order_->standing(job);
     return {Term::due, seconds(job.request.deadline - job.now)};
   }
-  double tie(const Candidate &job) const override { return order_->tie(job); }
+  double tie(const Candidate& job) const override { return order_->tie(job); }
   double drift() const override { return order_->drift(); }
-  Duration jumps_after(const Candidate &job) const override {
-    return order_->jumps_after(job);
-  }
+  Duration jumps_after(const Candidate& job) const override { return order_->jumps_after(job); }
   bool needs_estimate() const override { return order_->needs_estimate(); }
-  bool needs_distribution() const override {
-    return order_->needs_distribution();
-  }
+  bool needs_distribution() const override { return order_->needs_distribution(); }
   bool needs_shares() const override { return order_->needs_shares(); }
-  Time stands_until(const Candidate &job) const override {
-    return order_->stands_until(job);
-  }
+  Time stands_until(const Candidate& job) const override { return order_->stands_until(job); }
 
-private:
+ private:
   std::unique_ptr<Order> order_;
-  const Deadlines &deadlines_;
+  const Deadlines& deadlines_;
 };
 
-} // namespace
+}  // namespace
 
-Deadlines::Deadlines(Desk &desk, Stops stops)
+Deadlines::Deadlines(Desk& desk, Stops stops)
     : desk_(desk),
       pledges_(
           desk, kDeadlineLease, Duration{0}, Pledges::Whose::cheapest,
           [this](JobId job) {
-            const cluster::Demand &demand = desk_.demand(job);
-            level_ = {.gpus = demand.gpus,
-                      .nodes = demand.nodes,
-                      .rate = desk_.rate(job)};
+            const cluster::Demand& demand = desk_.demand(job);
+            level_ = {.gpus = demand.gpus, .nodes = demand.nodes, .rate = desk_.rate(job)};
             return std::span<const Level>(&level_, 1);
           },
           [this](JobId job) { return reserved_work(job); }, stops) {}
@@ -102,8 +86,7 @@ Duration Deadlines::reserved_work(JobId job) const {
     const Duration left = seen.believed - seen.worked;
     return left > Duration{0} ? left : std::max<Duration>(1s, seen.worked);
   }
-  const double until_s =
-      seconds(seen.request.deadline - desk_.now()) * desk_.rate(job);
+  const double until_s = seconds(seen.request.deadline - desk_.now()) * desk_.rate(job);
   const double likely_s = left_s(*seen.likely, seconds(seen.worked), kLikely);
   const double safe_s = left_s(*seen.likely, seconds(seen.worked), kSafe);
   // Else a job whose deadline is close would be given up although it can be
@@ -112,42 +95,34 @@ Duration Deadlines::reserved_work(JobId job) const {
   return Duration{std::llround(1e3 * std::min(safe_s, most_s))};
 }
 
-void Deadlines::came(const VcState &vc, JobId job) {
-  const trace::Request &request = desk_.view().request(job);
-  if (request.gpus == 0 || request.deadline == kNoTime)
-    return;
-  if (vcs_.size() <= index(vc.vc))
-    vcs_.resize(index(vc.vc) + 1);
-  if (due_.size() < desk_.view().num_jobs())
-    due_.resize(desk_.view().num_jobs());
+void Deadlines::came(const VcState& vc, JobId job) {
+  const trace::Request& request = desk_.view().request(job);
+  if (request.gpus == 0 || request.deadline == kNoTime) return;
+  if (vcs_.size() <= index(vc.vc)) vcs_.resize(index(vc.vc) + 1);
+  if (due_.size() < desk_.view().num_jobs()) due_.resize(desk_.view().num_jobs());
   vcs_[index(vc.vc)].is_new |= vcs_[index(vc.vc)].jobs.insert(job).second;
   pledges_.came(vc, job);
 }
 
-void Deadlines::ended(const VcState &vc, JobId job) {
-  if (!watches(vc.vc) || vcs_[index(vc.vc)].jobs.erase(job) == 0)
-    return;
+void Deadlines::ended(const VcState& vc, JobId job) {
+  if (!watches(vc.vc) || vcs_[index(vc.vc)].jobs.erase(job) == 0) return;
   due_[index(job)] = false;
   pledges_.ended(vc, job);
 }
 
-std::span<const JobId> Deadlines::look(const VcState &vc) {
+std::span<const JobId> Deadlines::look(const VcState& vc) {
   changed_.clear();
-  if (!watches(vc.vc))
-    return changed_;
-  Watched &here = vcs_[index(vc.vc)];
-  const Time lease{(desk_.now().time_since_epoch() / kDeadlineLease) *
-                   kDeadlineLease};
+  if (!watches(vc.vc)) return changed_;
+  Watched& here = vcs_[index(vc.vc)];
+  const Time lease{(desk_.now().time_since_epoch() / kDeadlineLease) * kDeadlineLease};
   const bool begins = std::exchange(here.lease, lease) != lease;
   const bool is_new = std::exchange(here.is_new, false);
   here.is_stuck = false;
-  if (!begins && !is_new)
-    return changed_;
+  if (!begins && !is_new) return changed_;
   pledges_.look(vc, begins, Pledges::Stops::at_once);
   for (const JobId job : here.jobs) {
     const bool is_due = pledges_.now(vc.vc, job) > 0;
-    if (is_due == due_[index(job)])
-      continue;
+    if (is_due == due_[index(job)]) continue;
     due_[index(job)] = is_due;
     changed_.push_back(job);
   }
@@ -160,9 +135,8 @@ Time Deadlines::next_look(VcId vc) const {
   return waits ? vcs_[index(vc)].lease + kDeadlineLease : kNever;
 }
 
-std::unique_ptr<Order> due_first(std::unique_ptr<Order> order,
-                                 const Deadlines &deadlines) {
+std::unique_ptr<Order> due_first(std::unique_ptr<Order> order, const Deadlines& deadlines) {
   return std::make_unique<DueFirst>(std::move(order), deadlines);
 }
 
-} // namespace almanac::policy
+}  // namespace almanac::policy
