@@ -106,13 +106,17 @@ TEST(Summary, BillsPowerAtThePriceAndCarbonOfTheMoment) {
   // An hour idle before the first value, then a GPU in use for an hour at 500 g and one at 100 g.
   schedule.signal_uses = {
       {.name = sim::kCarbonSignal,
-       .weighted = {.on = 600 * 3600.0, .busy = 600 * 3600.0},
+       .stretches = {{500, {.on = 3600, .busy = 3600}}, {100, {.on = 3600, .busy = 3600}}},
        .unvalued = {.on = 3600}},
-      {.name = "price/A", .weighted = {}, .unvalued = {}, .held_weighted = 2.5 * 7200}};
+      {.name = "price/A", .held_weighted = 2.5 * 7200, .held_gpu_s = 7200}};
   const Summary made = summarize({.name = "fifo"}, trace::Trace(), schedule, power);
   EXPECT_DOUBLE_EQ(made.kg_co2, 2 * (0.6 * 1.0 + 0.4 * 0.3));
   EXPECT_DOUBLE_EQ(made.cost, made.facility_kwh * 0.2) << "no signal called price";
+  EXPECT_DOUBLE_EQ(made.jobs_kg_co2, 2 * 0.6 * 0.6) << "600 W of the GPU, which is twice that";
   EXPECT_DOUBLE_EQ(made.gpu_cost, 5);
+  ASSERT_EQ(made.gpu_costs.size(), 1U);
+  EXPECT_EQ(made.gpu_costs[0].type, "A");
+  EXPECT_DOUBLE_EQ(made.gpu_costs[0].gpu_h, 2);
   EXPECT_TRUE(std::isnan(summarize({.name = "fifo"}, trace::Trace(), two_nodes(), power).gpu_cost));
 }
 

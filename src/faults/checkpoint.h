@@ -6,7 +6,8 @@
 /// Times are in one unit of the caller's choice. A checkpoint stops the job for `write`. Failures
 /// come as a Poisson process with mean interval `mttf`, and may also hit restarts.
 ///
-/// Source   Young, CACM 1974; Daly, FGCS 2006, Eq 13 (exact), 20 and 37 (intervals); Kokolis et al.,
+/// Source   Young, CACM 1974; Daly, FGCS 2006, Eq 13 (exact), 20 and 37 (intervals); Kokolis et
+/// al.,
 ///          HPCA'25, section II-D (effective training time ratio).
 #pragma once
 
@@ -18,7 +19,7 @@ double young_interval(double write, double mttf);
 /// Returns Daly's interval of higher order, within 0.4 % of the best one where write < mttf / 2.
 double daly_interval(double write, double mttf);
 
-/// Returns the interval with the least wall time, to 1e-9 of itself.
+/// Returns the interval with the least wall time, to a relative error of 1e-9.
 double best_interval(double write, double mttf);
 
 /// Returns wall time / useful time of an endless job, exactly.

@@ -8,7 +8,8 @@
 namespace almanac::faults {
 namespace {
 
-constexpr double kMonth = 1730.77;  // minutes between failures of 1,024 GPUs at 6.5 in 1,000 node-days
+constexpr double kMonth = 1730.77;  // minutes between failures of 1,024 GPUs at 6.5 in 1,000
+                                    // node-days
 
 TEST(Checkpoint, IntervalsAreThoseOfYoungAndDaly) {
   EXPECT_NEAR(young_interval(1, kMonth), 58.83, 0.01);

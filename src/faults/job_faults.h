@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// When jobs fail of themselves: a Poisson process for each job, in time on its GPUs.
+/// When jobs fail by themselves: a Poisson process for each job, in time on its GPUs.
 ///
 /// The failures of a job depend on the seed, the job and its GPUs only, not on when and where it
 /// runs.
@@ -39,7 +39,7 @@ class JobFaults {
 
   const Model& model_;
   std::uint64_t seed_;
-  bool any_ = false;  // whether jobs fail of themselves
+  bool any_ = false;  // whether jobs fail by themselves
   std::vector<Job> jobs_;
 };
 

@@ -16,13 +16,13 @@ namespace almanac::faults {
 struct Interruption {
   Time at{};
   JobId job{};
-  NodeId node = kNoNode;    ///< kNoNode if the job failed of itself.
+  NodeId node = kNoNode;    ///< kNoNode if the job failed by itself.
   std::uint16_t cause = 0;  ///< Position in Model::causes.
   std::int32_t gpus = 0;
-  Duration lost{0};          ///< Work since the last checkpoint, which it repeats.
-  Duration restart{0};       ///< Time on its GPUs until training continues.
-  Time resumed = kNoTime;    ///< When it runs again; kNoTime if it does not.
-  bool gave_up = false;      ///< It failed too often without a new checkpoint.
+  Duration lost{0};        ///< Work since the last checkpoint, which it repeats.
+  Duration restart{0};     ///< Time on its GPUs until training continues, with the pause before.
+  Time resumed = kNoTime;  ///< When it runs again; kNoTime if it does not.
+  bool gave_up = false;    ///< It failed too often without a new checkpoint.
 };
 
 /// A failed node, until it returns.

@@ -43,9 +43,11 @@ struct Checkpoints {
   Duration write{0};  ///< How long training stands still for one.
 };
 
-/// When a job that failed tries again.
+/// When a job that failed tries again. It pauses on its GPUs, as a container that its node starts
+/// again does.
 struct Retry {
-  Duration wait{0};     ///< After the first failure; each further one doubles the pause.
+  /// After a failure; each further one without a new checkpoint between them doubles the pause.
+  Duration wait{0};
   Duration longest{1h};  ///< Longest pause.
   /// Failures without a new checkpoint between them after which a job gives up.
   int most = 100;
@@ -56,9 +58,9 @@ struct Retry {
 /// Source   Kokolis et al., HPCA'25, section IV-A: 1.2 % of the nodes of a cluster; without them
 ///          14 % of the jobs with 512 or more GPUs failed before, 4 % after.
 struct Lemons {
-  double share = 0;     ///< Fraction of the nodes.
-  double factor = 200;  ///< How much more often than the others one fails.
-  bool test = true;     ///< Whether lemon_test.h judges nodes, and found ones are replaced.
+  double share = 0;            ///< Fraction of the nodes.
+  double factor = 200;         ///< How much more often than the others one fails.
+  bool test = true;            ///< Whether lemon_test.h judges nodes, and found ones are replaced.
   Duration replace = 7 * 24h;  ///< Time until a healthy node replaces a found one.
 };
 

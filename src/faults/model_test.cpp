@@ -50,8 +50,7 @@ TEST(FailureModel, RefusesWhatItCannotMean) {
     return model ? std::string("accepted") : to_string(model.error());
   };
   EXPECT_THAT(error(""), HasSubstr("at least one [[cause]]"));
-  EXPECT_THAT(error("[[cause]]\nname = \"a\"\nof = \"node\"\ncount = 1\n"),
-              HasSubstr("m.toml:4"));
+  EXPECT_THAT(error("[[cause]]\nname = \"a\"\nof = \"node\"\ncount = 1\n"), HasSubstr("m.toml:4"));
   EXPECT_THAT(error("[[cause]]\nname = \"a\"\nof = \"rack\"\nper_1000_days = 1\n"),
               HasSubstr("node, gpu, link, software or user, found \"rack\""));
   EXPECT_THAT(error("[[cause]]\nname = \"a\"\nof = \"user\"\nper_1000_days = 1\nrepair = \"1h\"\n"),

@@ -35,8 +35,7 @@ NodeFaults::NodeFaults(const Model& model, const cluster::Cluster& cluster, std:
     made.lemon = made.rng.uniform() < lemons.share;
     lemons_ += made.lemon ? 1 : 0;
     const int gpus = cluster.classes[cluster.nodes[number].node_class].gpus;
-    made.per_ms =
-        model.node_per_day(gpus) / kDay_ms * healthy * (made.lemon ? lemons.factor : 1);
+    made.per_ms = model.node_per_day(gpus) / kDay_ms * healthy * (made.lemon ? lemons.factor : 1);
     draw(node, begin);
   }
 }
