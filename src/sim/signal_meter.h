@@ -38,7 +38,7 @@ struct PoweredUse {
 /// The use of a cluster, by the value of a signal.
 struct SignalUse {
   std::string name{};
-  /// Use under each value, in order of time; each change of the value begins a stretch. They are not
+  /// Use under each value, in order of time; each change of the value begins a stretch. Nothing is
   /// multiplied here, so that a signal that never changes gives the digits of a constant.
   std::vector<std::pair<double, PoweredUse>> stretches{};
   PoweredUse unvalued{};  ///< Before the signal had its first value.
