@@ -120,6 +120,30 @@ TEST(Summary, BillsPowerAtThePriceAndCarbonOfTheMoment) {
   EXPECT_TRUE(std::isnan(summarize({.name = "fifo"}, trace::Trace(), two_nodes(), power).gpu_cost));
 }
 
+TEST(Summary, ASignalThatNeverChangesGivesTheDigitsOfTheConstant) {
+  const energy::PowerModel power{
+      .name = "even",
+      .gpus = 4,
+      .idle_w = 400,
+      .full_w = 1200,
+      .booting_w = 500,
+      .asleep_w = 40,
+      .facility = {.pue = 1.58, .price_per_kwh = 0.0806, .kg_co2_per_kwh = 0.48}};
+  sim::Schedule schedule = two_nodes();
+  const Summary without = summarize({.name = "fifo"}, trace::Trace(), schedule, power);
+  const sim::PoweredUse all{.on = schedule.nodes.on_gpu_s,
+                            .booting = schedule.nodes.booting_gpu_s,
+                            .asleep = schedule.nodes.asleep_gpu_s,
+                            .busy = schedule.busy_gpu_s};
+  schedule.signal_uses = {{.name = sim::kCarbonSignal, .stretches = {{480, all}}},
+                          {.name = sim::kPriceSignal, .stretches = {{0.0806, all}}}};
+  const Summary with = summarize({.name = "fifo"}, trace::Trace(), schedule, power);
+  EXPECT_EQ(with.kg_co2, without.kg_co2);
+  EXPECT_EQ(with.cost, without.cost);
+  EXPECT_EQ(with.jobs_kg_co2, without.jobs_kg_co2);
+  EXPECT_EQ(with.jobs_cost, without.jobs_cost);
+}
+
 /// Five jobs of 100 s submitted at 0: ends at 90 s, 100 s, 125 s and 300 s, and one that runs yet.
 sim::Schedule five_ends() {
   std::vector<policy::Progress> progress(5);
