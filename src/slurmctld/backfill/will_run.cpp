@@ -112,10 +112,13 @@ class FutureRoom {
       while (gone_ < ended) room_.give_back(*fits_.holders_[gone_++].allocation);
       fit = find();
     }
-    if (question_.stale != nullptr) {
-      for (const auto& [node, near] : fit.weights) (*question_.stale)[node] = near;
-    }
     return fit;
+  }
+  /// Writes the weights that a test leaves whose last answer was `fit`. Earlier answers left lower
+  /// weights on some of the same nodes, because nodes only become free.
+  void leave_weights(const Fit& fit) const {
+    if (question_.stale == nullptr) return;
+    for (const auto& [node, near] : fit.weights) (*question_.stale)[node] = near;
   }
 
  private:
@@ -138,18 +141,27 @@ std::optional<PlannedStart> will_run(Room& room, const Question& question, Futur
                                      const std::vector<RunningJob>& running, Seconds now,
                                      const WillRunSettings& settings) {
   FutureRoom future(room, question, fits);
-  if (const Fit& fit = future.after(0); fit.allocation) return PlannedStart{now, &fit};
+  const Fit* fit = &future.after(0);
+  if (fit->allocation) {
+    future.leave_weights(*fit);
+    return PlannedStart{now, fit};
+  }
   Windows windows(running, fits, question.candidates, settings.linear_window);
   while (const RunningJob* const last = windows.next()) {
-    const Fit& fit = future.after(windows.ended());
-    if (!fit.allocation) continue;
-    return PlannedStart{last->end > now ? last->end : settings.guess_end(*last, now), &fit};
+    fit = &future.after(windows.ended());
+    if (!fit->allocation) continue;
+    future.leave_weights(*fit);
+    return PlannedStart{last->end > now ? last->end : settings.guess_end(*last, now), fit};
   }
+  future.leave_weights(*fit);
   return std::nullopt;
 }
 
 const Fit& fit_now(Room& room, const Question& question, FutureFits& fits) {
-  return FutureRoom(room, question, fits).after(0);
+  FutureRoom future(room, question, fits);
+  const Fit& fit = future.after(0);
+  future.leave_weights(fit);
+  return fit;
 }
 
 }  // namespace almanac::slurmctld
