@@ -19,8 +19,7 @@ Room::Room(const NodeTable& table)
     for (const GpuCount& each : node.gpus) gpus += each.count;
     free_gpus_.push_back(gpus);
   }
-  const int most =
-      free_gpus_.empty() ? 0 : *std::max_element(free_gpus_.begin(), free_gpus_.end());
+  const int most = free_gpus_.empty() ? 0 : *std::max_element(free_gpus_.begin(), free_gpus_.end());
   nodes_with_.resize(static_cast<std::size_t>(most) + 1, NodeBits(table.size()));
   for (NodeAt node = 0; node < table.size(); ++node) {
     for (int count = 0; count < free_gpus_[node]; ++count) {
