@@ -16,7 +16,7 @@ void SlurmEngine::add_to(CLI::App& command) {
   command.add_option("--way", way, slurm::kWays)->type_name("WAY")->check(slurm_way());
   command
       .add_option("--levers", levers,
-                  "TOML file of what Almanac may change in Slurm, see docs/guide/slurm.md "
+                  "TOML file of what Almanac may change in Slurm, see docs/guide/slurm_levers.md "
                   "(default: every lever is dry)")
       ->type_name("FILE");
   command.add_option("--order", order, "The lever order: off, dry or on (default: as in the file)")

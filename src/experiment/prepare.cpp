@@ -17,10 +17,10 @@
 #include "experiment/apply_failures.h"
 #include "experiment/experiment.h"
 #include "experiment/impossible_jobs.h"
-#include "experiment/infer_cluster.h"
 #include "experiment/log_speeds.h"
 #include "experiment/run_notes.h"
 #include "experiment/shares_of_cluster.h"
+#include "experiment/site_of_log.h"
 #include "faults/model_file.h"
 #include "kueue/logged_jobs.h"
 #include "kueue/read.h"
@@ -29,7 +29,6 @@
 #include "policy/registry.h"
 #include "predict/model_file.h"
 #include "schedule/speed_book.h"
-#include "site/cluster.h"
 #include "slurmctld/jobs/logged_jobs.h"
 #include "table/digest.h"
 #include "text/datetime.h"
@@ -253,11 +252,12 @@ bool has(const Prepared::Run& run, policy::Trait trait) {
   return policy::registry().traits(run.composition).has(trait);
 }
 
-/// Notes what policy slurm assumes of jobs that its site does not know.
+/// Notes what policy slurm does not know of its site, and what it assumes of jobs.
 void note_slurm_site(Prepared& made) {
   for (const Prepared::Run& run : made.runs) {
     if (run.site == nullptr || !has(run, policy::Trait::reads_site)) continue;
-    const auto notes = slurmctld::notes_on_lacks(*run.site, made.trace);
+    made.notes.insert(made.notes.end(), run.site->unknown.begin(), run.site->unknown.end());
+    const auto notes = slurmctld::notes_on_lacks(*run.site, made.trace, false);
     made.notes.insert(made.notes.end(), notes.begin(), notes.end());
     return;
   }
@@ -462,9 +462,7 @@ Result<Prepared> prepare(const Experiment& experiment) {
   Result<trace::Trace> trace = trace::read_trace(experiment.trace, experiment.reading);
   if (!trace) return tl::unexpected(trace.error());
   std::shared_ptr<const site::Site> site;
-  Result<cluster::Cluster> cluster = experiment.cluster.empty()
-                                         ? infer_cluster(*trace)
-                                         : site::read_cluster(experiment.cluster, &site);
+  Result<cluster::Cluster> cluster = read_cluster_of(*trace, experiment.cluster, &site);
   if (!cluster) return tl::unexpected(cluster.error());
   share_gpus_by(*cluster, *trace);
   note_impossible_jobs(*cluster, *trace);
