@@ -301,7 +301,7 @@ void register_inference_deploy(Program& program) {
   add_log_columns(command, options->column_map);
   command
       .add_option("--replan", options->replan_s,
-                  "Plan again every so many seconds, for the rates that each planner expects")
+                  "Plan again at this interval, for the rates that each planner expects")
       ->type_name("SECONDS")
       ->check(number(1, 1e7));
   command
