@@ -16,7 +16,7 @@ struct Shortage {
   enum class Why : std::uint8_t {
     unsuited,         ///< Labels or taints of the flavor keep its pods out.
     not_covered,      ///< The queue has no quota of the resource; no flavor is named.
-    too_large,        ///< It asks for more than the queue could have if nothing ran.
+    too_large,        ///< It needs more than the queue could have if nothing ran.
     queue_quota,      ///< The queue belongs to no cohort and its nominal quota is used.
     cohort_quota,     ///< The queue's quota and that of its cohort are used.
     borrowing_limit,  ///< The queue, or a cohort above it, may borrow no more.
