@@ -153,7 +153,8 @@ Result<Picture> take_picture(Client& client, const std::string& user_label) {
   } else {
     made.notes.push_back("nodes are unknown: " + to_string(nodes.error()));
   }
-  made.at = wall_clock() + client.skew().value_or(Duration{0});
+  made.at =
+      std::chrono::floor<std::chrono::seconds>(wall_clock() + client.skew().value_or(Duration{0}));
   return made;
 }
 

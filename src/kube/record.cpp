@@ -72,16 +72,20 @@ tl::unexpected<Error> cannot_write(const std::string& path) {
               {.file = path});
 }
 
-/// Removes what follows the last line end.
+/// Removes what follows the last line end, and writes the header of a new file.
 Result<void> repair(const process::Descriptor& file, const std::string& path) {
-  const auto text = table::read_file(path);
-  if (!text) return tl::unexpected(text.error());
-  const std::size_t end = text->rfind('\n');
-  const auto whole = static_cast<off_t>(end == std::string::npos ? 0 : end + 1);
+  std::error_code ignored;
+  off_t whole = 0;
+  if (std::filesystem::file_size(path, ignored) > 0) {
+    const auto text = table::read_file(path);
+    if (!text) return tl::unexpected(text.error());
+    const std::size_t end = text->rfind('\n');
+    whole = static_cast<off_t>(end == std::string::npos ? 0 : end + 1);
+  }
   if (::ftruncate(file.get(), whole) != 0) return cannot_write(path);
   const std::string_view header = kHeader;
-  if (whole == 0 &&
-      ::write(file.get(), header.data(), header.size()) != static_cast<ssize_t>(header.size())) {
+  const auto size = static_cast<ssize_t>(header.size());
+  if (whole == 0 && ::write(file.get(), header.data(), header.size()) != size) {
     return cannot_write(path);
   }
   return {};
