@@ -67,7 +67,7 @@ export default defineConfig({
       {text: 'Start', items: [item('docs/index.md', 'Overview'), item('docs/install.md'), item('docs/policy.md', 'The policy almanac'), item('examples/README.md'), item('docs/faq.md', 'FAQ'), item('docs/trouble.md')]},
       {
         text: 'Operator', items: [
-          item('docs/tour/operator.md', 'Tour'), guide('slurm'), guide('slurm_levers'), guide('kueue'), guide('efficiency'), guide('energy'), guide('failures'), guide('fairness'),
+          item('docs/tour/operator.md', 'Tour'), guide('slurm'), guide('slurm_levers'), guide('kubernetes'), guide('kueue'), guide('efficiency'), guide('energy'), guide('failures'), guide('fairness'),
           guide('fragmentation'), guide('capacity'),
         ],
       },
