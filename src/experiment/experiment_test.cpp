@@ -140,9 +140,9 @@ TEST(RunNotes, TellArrayTasksFromJobsThatDependOnAnother) {
   note_what_is_left_out(trace, cluster::uniform(1, 8), notes);
   EXPECT_THAT(
       notes, ElementsAre("1 job depends on another: each joins the queue when it was eligible, but "
-                         "not before the other has left",
+                         "not before the other has ended",
                          "1 array task waits for a place in its array: each joins the queue when "
-                         "it was eligible, but not before another task of its array has left"));
+                         "it was eligible, but not before another task of its array has ended"));
 }
 
 TEST(Experiment, RefusesQueuesOfKueueThatNoPolicyReads) {

@@ -29,7 +29,7 @@ constexpr const char* kMore = "more";
 
 /// What keeps a policy from being chosen; "" = nothing.
 std::string caution_of(const Summary& policy) {
-  if (policy.recorded) return "no policy: recorded";
+  if (policy.recorded) return "not simulated";
   if (policy.bound) return policy.complete ? "oracle" : "oracle, interrupted";
   return policy.complete ? "" : "interrupted";
 }

@@ -21,6 +21,7 @@
 #include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/progress.h"
+#include "cli/terminal.h"
 #include "cli/trace_options.h"
 #include "cli/value_check.h"
 #include "cli/vc_option.h"
@@ -215,7 +216,7 @@ Result<int> advise(const AdviseOptions& options, const std::vector<std::string>&
     fmt::print("{}\n", advice_json(*made));
     return kDone;
   }
-  if (options.list.explains()) fmt::print("{}", advice_introduction(*made));
+  if (options.list.explains()) fmt::print("{}", fitted_to_terminal(advice_introduction(*made)));
   return options.list.print(advice_rows(*made), advice_explanation(*made));
 }
 

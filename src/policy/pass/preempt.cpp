@@ -431,8 +431,8 @@ void register_preempt(Registry& registry) {
   registry.passes.add(
       {.name = "preempt",
        .summary =
-           "EASY backfill that can also stop running jobs, and lets a job go first that waits "
-           "much longer than under EASY",
+           "EASY backfill that stops running jobs if stops allows it; a job that waits much longer "
+           "than under EASY goes first",
        .source = "ours; Lifka JSSPP'95; Gu et al. NSDI'19",
        .traits = {.has = {Trait::reads_run_times, Trait::reserves, Trait::stops_marked},
                   .bars = {Trait::gives_cores}},
