@@ -259,7 +259,7 @@ Result<int> run(const ServeOptions& options) {
   serve::Config serving{.listen = listen,
                         .certificate = options.certificate,
                         .key = options.key,
-                        .page = std::string(report::dashboard())};
+                        .page = report::dashboard()};
   serving.limits.connections =
       std::min<std::size_t>(serving.limits.connections, process::most_open_files() / kClientsPart);
   const auto server = serve::Server::start(**service, std::move(serving));
