@@ -28,12 +28,14 @@
 #include "cli/sweep_front.h"
 #include "cli/value_check.h"
 #include "cluster/read_toml.h"
+#include "experiment/noise.h"
 #include "experiment/sweep_array.h"
 #include "experiment/sweep_part.h"
 #include "figure/document.h"
 #include "policy/registry.h"
 #include "process/own_program.h"
 #include "report/front.h"
+#include "report/noise_table.h"
 #include "report/page.h"
 #include "report/shown_command.h"
 #include "report/sweep_document.h"
@@ -64,6 +66,7 @@ struct SweepOptions {
   std::string part;
   std::string sbatch;
   std::string pareto;
+  bool noise = false;
   std::size_t budget = kUsualBudget;
   std::size_t parts = 0;
   int threads = 0;
@@ -258,6 +261,53 @@ Result<int> search_front(const SweepOptions& options, experiment::Experiment exp
   return interrupted() ? kInterrupted : kDone;
 }
 
+/// Runs all of a sweep on this machine.
+Result<std::vector<experiment::SweepPoint>> sweep_here(experiment::SweepPlan plan) {
+  const auto pairs = static_cast<double>(plan.pairs());
+  std::atomic<std::uint32_t> done{0};
+  plan.stop = &interrupted();
+  plan.done = &done;
+  const ProgressBar bar("sweeping", [&] { return done.load() / pairs; });
+  return experiment::sweep(plan);
+}
+
+/// Plays the policies that read run times with worse and worse predictions.
+Result<int> sweep_noise(const SweepOptions& options, experiment::Experiment experiment,
+                        const std::vector<std::string>& command) {
+  auto plan = plan_of(options, experiment);
+  if (!plan) return tl::unexpected(plan.error());
+  const auto prepared = plan->prepare(plan->loads.front(), plan->seeds.front());
+  if (!prepared) return tl::unexpected(prepared.error());
+  std::vector<std::string> policies;
+  for (const std::string& name : prepared->experiment.policies) {
+    if (experiment::reads_run_times(name)) policies.push_back(name);
+  }
+  if (policies.empty()) {
+    return fail(Code::usage, "--noise: none of the policies reads predicted run times", {},
+                "such as --policy qssf,almanac");
+  }
+  experiment.policies = experiment::noise_plan(policies);
+  plan = plan_of(options, experiment);
+  if (!plan) return tl::unexpected(plan.error());
+  const auto points = sweep_here(*plan);
+  if (!points) return tl::unexpected(points.error());
+  if (interrupted()) return kInterrupted;
+  const auto rows = experiment::noise_rows(policies, *points);
+  const double bar_s = experiment::wait_without_predictions(*points);
+  fmt::print(
+      "Mean wait by the error of predicted run times (sigma of their logarithm; 0 is exact).\n"
+      "Under {}, which needs no predictions: {}.\n\n{}",
+      experiment::kWithoutPredictions, text::human_time(bar_s),
+      report::noise_table(rows).table(table_form()));
+  if (!options.out.empty()) {
+    const auto document = report::sweep_document(options.experiment.trace.path, *points, command);
+    if (auto written = write_points(options, *points, document); !written) {
+      return tl::unexpected(written.error());
+    }
+  }
+  return kDone;
+}
+
 /// This very program with the same arguments, less what says where it runs.
 experiment::SweepArray array_of(const SweepOptions& options,
                                 const std::vector<std::string>& command) {
@@ -378,6 +428,7 @@ Result<int> run(const SweepOptions& options, const std::vector<std::string>& com
   const auto experiment = options.experiment.parse();
   if (!experiment) return tl::unexpected(experiment.error());
   if (!options.pareto.empty()) return search_front(options, *experiment, command);
+  if (options.noise) return sweep_noise(options, *experiment, command);
   auto plan = plan_of(options, *experiment);
   if (!plan) return tl::unexpected(plan.error());
   if (plan->seeds.size() > 1 && !is_generated(*experiment)) {
@@ -389,15 +440,7 @@ Result<int> run(const SweepOptions& options, const std::vector<std::string>& com
   if (options.on_slurm() || options.parts > 0 || !options.part.empty()) {
     return run_in_parts(options, *plan, command);
   }
-  const auto pairs = static_cast<double>(plan->pairs());
-  std::atomic<std::uint32_t> done{0};
-  plan->stop = &interrupted();
-  plan->done = &done;
-  Result<std::vector<experiment::SweepPoint>> points;
-  {
-    const ProgressBar bar("sweeping", [&] { return done.load() / pairs; });
-    points = experiment::sweep(*plan);
-  }
+  const auto points = sweep_here(*plan);
   if (!points) return tl::unexpected(points.error());
   return show(options, *plan, *points, command);
 }
@@ -480,6 +523,15 @@ void register_sweep(Program& program) {
       ->capture_default_str()
       ->needs(pareto)
       ->group(heading(Group::policies));
+  command
+      .add_flag("--noise", options->noise,
+                "Play each policy with worse and worse predictions of run times, and show from "
+                "which error on it is worse than easy")
+      ->excludes(engine)
+      ->excludes(parts)
+      ->excludes(pareto)
+      ->group(heading(Group::policies));
+  add_example(command, "almanac sweep log.csv --noise --policy qssf,almanac");
   add_example(command, "almanac sweep log.csv --pareto wait,worst_user --policy all");
   add_example(command, "almanac sweep log.csv --seeds 1..100 --out out/sweep.csv --engine slurm");
   program.on(command, [options, &program] { return run(*options, program.command_line); });
