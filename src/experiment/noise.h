@@ -32,8 +32,8 @@ struct NoiseRow {
   std::optional<double> worse_from{};
 };
 
-/// Returns the policies that a sweep of noise has to play: kWithoutPredictions, then each policy at
-/// each noise.
+/// Returns the policies that a sweep of noise has to simulate: kWithoutPredictions, then each
+/// policy at each noise.
 std::vector<std::string> noise_plan(std::span<const std::string> policies);
 /// Returns a row for each policy from the points of noise_plan(), with means over loads and seeds.
 std::vector<NoiseRow> noise_rows(std::span<const std::string> policies,

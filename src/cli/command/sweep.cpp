@@ -525,7 +525,7 @@ void register_sweep(Program& program) {
       ->group(heading(Group::policies));
   command
       .add_flag("--noise", options->noise,
-                "Play each policy with worse and worse predictions of run times, and show from "
+                "Simulate each policy with worse and worse predictions, and show from "
                 "which error on it is worse than easy")
       ->excludes(engine)
       ->excludes(parts)
