@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -127,9 +128,9 @@ class LookTest : public GpuMemoryTest {
       ::pause();
       ::_exit(0);
     }
-    auto opened = gpu::Nvml::open();
+    auto opened = gpu::open_driver();
     ASSERT_TRUE(opened) << to_string(opened.error());
-    nvml_.emplace(std::move(*opened));
+    driver_ = *std::move(opened);
   }
   void TearDown() override {
     ::kill(child_, SIGKILL);
@@ -147,20 +148,20 @@ class LookTest : public GpuMemoryTest {
             .asks_part = asks_part};
   }
 
-  std::optional<gpu::Nvml> nvml_;
+  std::unique_ptr<gpu::Driver> driver_;
   pid_t child_ = -1;
 };
 
 TEST_F(LookTest, OnlyWhatItsOwnProcessesHoldIsAJobs) {
   tell("61440");
-  const GpuMemory found = look_at_gpu_memory(*nvml_, made_up_driver(), {patient(750, 1, true)});
+  const GpuMemory found = look_at_gpu_memory(*driver_, made_up_driver(), {patient(750, 1, true)});
   EXPECT_EQ(found.held_gb.at(JobNumber{7}), 60) << "and all of its part";
   EXPECT_TRUE(found.excesses.empty());
 }
 
 TEST_F(LookTest, TellsWhoHoldsMoreThanThePartThatItAsked) {
   tell("61440");
-  const GpuMemory found = look_at_gpu_memory(*nvml_, made_up_driver(), {patient(500, 1, true)});
+  const GpuMemory found = look_at_gpu_memory(*driver_, made_up_driver(), {patient(500, 1, true)});
   ASSERT_EQ(found.excesses.size(), 1);
   EXPECT_EQ(found.excesses.front().folder, "7.1");
   EXPECT_EQ(found.excesses.front().gpu, 0);
@@ -170,7 +171,7 @@ TEST_F(LookTest, TellsWhoHoldsMoreThanThePartThatItAsked) {
 
 TEST_F(LookTest, WhoAskedAWholeGpuMayHoldItAlsoWhereThePolicyLetsItShare) {
   tell("61440");
-  const GpuMemory found = look_at_gpu_memory(*nvml_, made_up_driver(), {patient(500, 1, false)});
+  const GpuMemory found = look_at_gpu_memory(*driver_, made_up_driver(), {patient(500, 1, false)});
   EXPECT_EQ(found.held_gb.at(JobNumber{7}), 60);
   EXPECT_TRUE(found.excesses.empty());
 }
@@ -178,7 +179,7 @@ TEST_F(LookTest, WhoAskedAWholeGpuMayHoldItAlsoWhereThePolicyLetsItShare) {
 TEST_F(LookTest, NothingIsKnownUnlessTheDriverTellsAll) {
   tell("");
   const auto unknown = [&](const Machine& machine, const Patient& patient) {
-    const GpuMemory found = look_at_gpu_memory(*nvml_, machine, {patient});
+    const GpuMemory found = look_at_gpu_memory(*driver_, machine, {patient});
     return found.held_gb.empty() && found.excesses.empty();
   };
   EXPECT_TRUE(unknown(made_up_driver(), patient(500, 1, true)));
