@@ -20,7 +20,7 @@ std::string gpus_of(const FailureReport::Size& size) {
   return fmt::format("{}-{}", text::grouped(size.from), text::grouped(size.to));
 }
 
-figure::Figure draw_causes(const std::vector<PolicyDigest>& policies) {
+figure::Figure draw_losses_by_cause(const std::vector<PolicyDigest>& policies) {
   figure::Figure figure{
       .id = "run_failure_causes",
       .title = "GPU time lost to failures",
@@ -108,7 +108,7 @@ figure::Figure draw_sizes(const std::vector<PolicyDigest>& policies) {
 
 std::vector<figure::Figure> draw_failures(const std::vector<PolicyDigest>& policies) {
   if (policies.empty() || policies.front().summary.failures.empty()) return {};
-  return {draw_causes(policies), draw_sizes(policies)};
+  return {draw_losses_by_cause(policies), draw_sizes(policies)};
 }
 
 }  // namespace almanac::report
