@@ -18,18 +18,26 @@ set(common_headers
   <filesystem> <functional> <limits> <map> <memory> <optional> <set> <span> <string> <string_view>
   <unordered_map> <utility> <variant> <vector> <fmt/format.h> <fmt/ranges.h> <tl/expected.hpp>)
 add_precompiled_headers(precompiled LIBS fmt::fmt tl::expected HEADERS ${common_headers})
+
+# A release compiles rooms that are not HOT for size (docs/decisions/0033-small-where-not-hot.md).
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  add_precompiled_headers(precompiled_small LIBS fmt::fmt tl::expected HEADERS ${common_headers})
+  target_compile_options(precompiled_small PRIVATE -Os)
+endif()
 if(ALMANAC_TESTS)
   add_precompiled_headers(precompiled_tests LIBS fmt::fmt tl::expected almanac::test_support
     HEADERS ${common_headers} <gmock/gmock.h> <gtest/gtest.h> <rapidcheck/gtest.h>)
 endif()
 
-# add_room(name LAYER n [DEPS room...] [LIBS target...] [PUBLIC_LIBS target...])
+# add_room(name LAYER n [HOT] [DEPS room...] [LIBS target...] [PUBLIC_LIBS target...])
 #
 # Makes the library almanac::<name> of every .cpp in the current folder and below, and the test
 # program <name>_test (label "unit;<name>") of every *_test.cpp. A dependency that is unknown or not of
-# a lower layer stops the configuration.
+# a lower layer stops the configuration. A release compiles HOT rooms for speed, all others for size: a
+# room is HOT if simulations, readers of logs or the loop of a live service spend their time in it.
 function(add_room name)
-  cmake_parse_arguments(PARSE_ARGV 1 ROOM "" "LAYER" "DEPS;LIBS;PUBLIC_LIBS")
+  cmake_parse_arguments(PARSE_ARGV 1 ROOM "HOT" "LAYER" "DEPS;LIBS;PUBLIC_LIBS")
+  set(hot_rooms "")
   foreach(dep IN LISTS ROOM_DEPS)
     get_property(dep_layer GLOBAL PROPERTY ALMANAC_LAYER_${dep})
     if(dep_layer STREQUAL "")
@@ -38,7 +46,14 @@ function(add_room name)
       message(FATAL_ERROR
         "room ${name} (layer ${ROOM_LAYER}) must not depend on ${dep} (layer ${dep_layer})")
     endif()
+    get_property(hot_rooms_of_dep GLOBAL PROPERTY ALMANAC_HOT_ROOMS_OF_${dep})
+    list(APPEND hot_rooms ${hot_rooms_of_dep})
   endforeach()
+  if(ROOM_HOT)
+    list(APPEND hot_rooms ${name})
+  endif()
+  list(REMOVE_DUPLICATES hot_rooms)
+  set_property(GLOBAL PROPERTY ALMANAC_HOT_ROOMS_OF_${name} ${hot_rooms})
   set_property(GLOBAL PROPERTY ALMANAC_LAYER_${name} ${ROOM_LAYER})
   set_property(GLOBAL APPEND PROPERTY ALMANAC_ROOMS ${name})
 
@@ -58,11 +73,26 @@ function(add_room name)
   list(TRANSFORM ROOM_DEPS PREPEND almanac::)
   target_link_libraries(${name} PUBLIC ${ROOM_DEPS} ${ROOM_PUBLIC_LIBS} almanac::flags
                                 PRIVATE ${ROOM_LIBS})
-  target_precompile_headers(${name} REUSE_FROM precompiled)
+  if(TARGET precompiled_small AND NOT ROOM_HOT)
+    # With less inlining g++ takes values that are always set for values that may be unset.
+    target_compile_options(${name} PRIVATE -Os $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+    target_precompile_headers(${name} REUSE_FROM precompiled_small)
+  else()
+    target_precompile_headers(${name} REUSE_FROM precompiled)
+  endif()
 
   if(tests AND ALMANAC_TESTS)
     add_almanac_test(${name}_test LABEL "unit;${name}" SOURCES ${tests} ROOMS ${name})
   endif()
+endfunction()
+
+# link_hot_rooms_first(program room): rooms often compile the same template, and the linker keeps the first
+# copy. In `program`, which links `room`, this is the copy of a HOT room, if there is one.
+function(link_hot_rooms_first program room)
+  get_property(hot_rooms GLOBAL PROPERTY ALMANAC_HOT_ROOMS_OF_${room})
+  foreach(hot_room IN LISTS hot_rooms)
+    target_sources(${program} PRIVATE $<TARGET_OBJECTS:${hot_room}>)
+  endforeach()
 endfunction()
 
 # add_almanac_test(name LABEL label... SOURCES file... ROOMS room... [LIBS target...] [SHARDS n] [TOGETHER])

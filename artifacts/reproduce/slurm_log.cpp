@@ -164,14 +164,12 @@ class Replay {
       const SacctJob& row = jobs_.at(id);
       running.push_back({id, row.start + row.time_limit, &held.allocation, row.time_limit});
     }
-    std::sort(running.begin(), running.end(), [](const auto& one, const auto& other) {
-      return std::pair(one.end, one.job) < std::pair(other.end, other.job);
-    });
+    std::sort(running.begin(), running.end());
     const slurmctld::Question question{.request = job->request,
                                        .partition = rules_[*partition],
                                        .candidates = candidates_[predicted_.job],
                                        .stale = &stale_};
-    slurmctld::FutureFits fits(question.candidates, running);
+    slurmctld::FutureFits fits;
     const auto planned =
         slurmctld::will_run(room_, question, fits, running, now,
                             {.kill_wait = static_cast<Seconds>(seconds(site_.config.kill_wait))});

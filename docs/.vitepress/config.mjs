@@ -67,7 +67,7 @@ export default defineConfig({
       {text: 'Start', items: [item('docs/index.md', 'Overview'), item('docs/install.md'), item('docs/policy.md', 'The policy almanac'), item('examples/README.md'), item('docs/faq.md', 'FAQ'), item('docs/trouble.md')]},
       {
         text: 'Operator', items: [
-          item('docs/tour/operator.md', 'Tour'), guide('slurm'), guide('kueue'), guide('efficiency'), guide('energy'), guide('failures'), guide('fairness'),
+          item('docs/tour/operator.md', 'Tour'), guide('slurm'), guide('slurm_levers'), guide('kubernetes'), guide('kueue'), guide('efficiency'), guide('energy'), guide('failures'), guide('fairness'),
           guide('fragmentation'), guide('capacity'),
         ],
       },
@@ -90,7 +90,7 @@ export default defineConfig({
       {text: 'Models of jobs', collapsed: true, items: [guide('predict'), guide('perf'), guide('resources'), guide('network'), guide('elastic')]},
       {
         text: 'Reference', items: [
-          item('docs/reference/features.md'), item('docs/reference/formats.md'), item('docs/reference/configuration.md'), item('docs/glossary.md'), item('docs/reference/papers.md'),
+          item('docs/reference/features.md'), item('docs/reference/formats.md'), item('docs/reference/slurm.md', 'Slurm'), item('docs/reference/configuration.md'), item('docs/glossary.md'), item('docs/reference/papers.md'),
           {text: 'Commands', collapsed: true, items: [item('docs/reference/commands/index.md', 'All commands'), ...pages('docs/reference/commands').map((name) => item(`docs/reference/commands/${name}`))]},
           item('CHANGELOG.md'),
         ],

@@ -169,7 +169,8 @@ Result<Advice> advise(trace::Trace log, const cluster::Cluster& nodes, const Que
   advice.assumptions = assumptions_of(advice, nodes);
   advice.cautions = cautions_of(advice);
   if (knows_site) {
-    for (std::string& lack : slurmctld::notes_on_lacks(*question.conditions.site, play.log())) {
+    for (std::string& lack :
+         slurmctld::notes_on_lacks(*question.conditions.site, play.log(), play.knows_past_use())) {
       advice.cautions.push_back(std::move(lack));
     }
   }

@@ -258,8 +258,8 @@ TEST(Advise, SaysWhichPoliciesRunOnPredictions) {
       .outcomes = {{.policy = "sjf+rolling"}, {.policy = "hydra+rolling"}, {.policy = "qssf"}}};
   const std::vector<std::string> cautions = cautions_of(seen);
   EXPECT_NE(std::find(cautions.begin(), cautions.end(),
-                      "sjf, hydra would use true run times, which no cluster knows in advance, so "
-                      "they were simulated with predicted ones (+rolling)"),
+                      "simulated with predicted run times (+rolling), because no cluster knows "
+                      "true ones in advance: sjf, hydra"),
             cautions.end());
 }
 

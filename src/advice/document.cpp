@@ -85,7 +85,7 @@ Figure policies(const Advice& advice) {
   Column& policy = made.text("policy", "Policy");
   Column& wait = made.number("avg_wait_s", "Mean wait", Unit::seconds);
   Column& users = made.number("users_losing", "Users who wait longer", Unit::users);
-  Column& gain = made.number("wait_shorter", "Wait shorter by", Unit::ratio);
+  Column& gain = made.number("wait_shorter", "Wait speedup", Unit::ratio);
   Column& from = made.number("from", "95 % CI from", Unit::ratio);
   Column& to = made.number("to", "95 % CI to", Unit::ratio);
   Column& summary = made.text("summary", "What it does");

@@ -84,6 +84,8 @@ class Play {
   /// instead of that of the conditions. Returns nothing if it was stopped.
   std::optional<std::vector<Lived>> under(const policy::Composition& composition,
                                           std::shared_ptr<const site::Site> site = nullptr) const;
+  /// Whether jobs before those simulated are known, so that fair share begins with their usage.
+  bool knows_past_use() const { return past_use_ != nullptr && !past_use_->empty(); }
   /// What happened; NaN where the log does not say.
   std::vector<Lived> really() const;
   /// Leaves the jobs for which `keep` is true among those that count.

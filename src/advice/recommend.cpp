@@ -268,9 +268,9 @@ std::vector<std::string> cautions_of(const Advice& advice) {
   }
   if (const auto names = predicting(advice); !names.empty()) {
     made.push_back(
-        fmt::format("{} would use true run times, which no cluster knows in advance, so "
-                    "{} simulated with predicted ones (+rolling)",
-                    fmt::join(names, ", "), names.size() == 1 ? "it was" : "they were"));
+        fmt::format("simulated with predicted run times (+rolling), because no cluster knows true "
+                    "ones in advance: {}",
+                    fmt::join(names, ", ")));
   }
   std::vector<std::string> unsure;
   for (const Outcome& outcome : advice.outcomes) {

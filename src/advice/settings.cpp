@@ -113,32 +113,6 @@ const OfPartition kPartition[] = {
     {"MaxNodes", [](Partition& p) { return &p.max_nodes; }, nullptr},
     {"MaxCPUsPerNode", [](Partition& p) { return &p.max_cpus_per_node; }, nullptr}};
 
-/// The numbers that Slurm takes for a word of SchedulerParameters. It ignores others.
-struct Range {
-  const char* name;
-  std::int64_t least;
-  std::int64_t most;
-};
-
-constexpr std::int64_t kMostJobs = 1'000'000;
-const Range kRanges[] = {{"bf_interval", 1, 10'800},
-                         {"bf_window", 1, 43'200},
-                         {"bf_resolution", 1, 3600},
-                         {"bf_max_time", 1, 3600},
-                         {"bf_max_job_test", 1, kMostJobs},
-                         {"bf_max_job_user", 0, kMostJobs},
-                         {"bf_max_job_part", 0, kMostJobs},
-                         {"bf_max_job_assoc", 0, kMostJobs},
-                         {"bf_max_job_user_part", 0, kMostJobs},
-                         {"bf_max_job_start", 0, 10'000},
-                         {"bf_max_job_array_resv", 0, 1000},
-                         {"bf_node_space_size", 2, 2'000'000},
-                         {"bf_min_age_reserve", 0, 2'592'000},
-                         {"bf_job_part_count_reserve", 0, 100'000},
-                         {"bf_yield_interval", 1, 10'000'000},
-                         {"bf_yield_sleep", 1, 10'000'000}};
-constexpr Range kOtherRange{"", 0, 2'000'000'000};
-
 template <typename Rows>
 auto find(const Rows& rows, std::string_view name) {
   const std::string lower = in_lower_case(name);
@@ -216,9 +190,8 @@ Result<void> check_number(const Setting& setting) {
   const bool is_off =
       told && *told == -1 && (setting.name == "bf_interval" || setting.name == "sched_interval");
   if (is_off) return {};
-  const Range* const known = find(kRanges, setting.name);
-  const Range& range = known != nullptr ? *known : kOtherRange;
-  if (told && *told >= range.least && *told <= range.most) return {};
+  const site::ParameterRange range = site::range_of(setting.name);
+  if (told && range.has(*told)) return {};
   return fail(Code::usage, fmt::format("{} must be a whole number from {} to {}, found \"{}\"",
                                        setting.name, range.least, range.most, setting.value));
 }

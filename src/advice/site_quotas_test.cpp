@@ -96,7 +96,7 @@ TEST(AdviceOfASiteWithQuotas, PlaysThemUnderEveryPolicyAndUnderStockSlurm) {
     EXPECT_NEAR(outcome.figures.avg_wait_s, kMeanWait_s, 3) << outcome.policy;
   }
   ASSERT_EQ(advice->cautions.size(), 1U) << "quotas are known";
-  EXPECT_TRUE(advice->cautions[0].starts_with("sjf would use true run times"));
+  EXPECT_TRUE(advice->cautions[0].starts_with("simulated with predicted run times"));
 }
 
 TEST(AdviceOfASiteWithQuotas, SaysWhereTheyAreNotKnownAndIsUnlikeTheTruth) {
@@ -107,7 +107,7 @@ TEST(AdviceOfASiteWithQuotas, SaysWhereTheyAreNotKnownAndIsUnlikeTheTruth) {
   EXPECT_FALSE(advice->reproduces);
   EXPECT_TRUE(advice->recommendation.starts_with("No recommendation: the simulation does not"));
   ASSERT_EQ(advice->cautions.size(), 2U);
-  EXPECT_TRUE(advice->cautions[1].starts_with("sjf would use true run times"));
+  EXPECT_TRUE(advice->cautions[1].starts_with("simulated with predicted run times"));
   EXPECT_NE(advice->cautions[0].find("GPU quotas were not simulated"), std::string::npos);
 }
 

@@ -57,15 +57,16 @@ std::string reproduction_in_words(const Advice& advice) {
   }
   const Fit& all = advice.reproduction->all;
   std::string made = fmt::format(
-      "Simulated with {}, {} of {} wait as recorded within 10 minutes, {} within 10 % (or a "
-      "minute). Mean wait: {} recorded, {} simulated.",
+      "Simulated with {}, the waits of {} of {} are within 10 minutes of the recorded ones, and of "
+      "{} within 10 % (or a minute). Mean wait: {} recorded, {} simulated.",
       advice.knows_site ? "the settings of your site" : "stock Slurm's default settings",
       human_share(all.near), counted(all.jobs, "job"), human_share(all.tenth),
       human_time(all.recorded_s), human_time(all.simulated_s));
   // Hardly a wait can be off by 10 minutes then.
   if (kFewWait * all.waited < all.jobs) {
-    made += fmt::format(" Only {} of the jobs waited longer than 10 minutes in either.",
-                        text::grouped(all.waited));
+    made += fmt::format(
+        " This says little: {} waited longer than 10 minutes.",
+        all.waited == 0 ? "no job" : fmt::format("only {}", counted(all.waited, "job")));
   }
   return made;
 }

@@ -72,7 +72,7 @@ std::optional<double> pressure_in(const std::string& path) {
 }
 
 Look::Look(Places places, const std::string& node) : places_(std::move(places)) {
-  if (auto opened = gpu::Nvml::open()) nvml_.emplace(std::move(*opened));
+  if (auto opened = gpu::open_driver()) driver_ = *std::move(opened);
   if (auto opened = process::MemoryTraffic::open("agent." + node, places_.resctrl)) {
     traffic_.emplace(std::move(*opened));
   }
@@ -85,8 +85,8 @@ Report Look::look(Time now, const std::vector<JobGroups>& jobs, const Limits& li
   made.memory_pressure = pressure_in(places_.pressure + "/memory");
   made.io_pressure = pressure_in(places_.pressure + "/io");
   if (const auto text = read_file(places_.load)) std::istringstream(*text) >> made.load;
-  for (int gpu = 0; nvml_ && gpu < nvml_->count(); ++gpu) {
-    made.gpu_use.push_back(nvml_->sample(gpu).use);
+  for (int gpu = 0; driver_ && gpu < driver_->count(); ++gpu) {
+    made.gpu_use.push_back(driver_->sample(gpu).use);
   }
   forget_gone(jobs);
   for (const JobGroups& job : jobs) made.jobs.push_back(look_at(job, now, limits));

@@ -19,7 +19,7 @@
 #include "agent/job_groups.h"
 #include "agent/limits.h"
 #include "agent/wire.h"
-#include "gpu/nvml.h"
+#include "gpu/driver.h"
 #include "perf/own_word.h"
 #include "process/memory_traffic.h"
 
@@ -55,7 +55,7 @@ class Look {
   void forget_gone(const std::vector<JobGroups>& jobs);
 
   Places places_;
-  std::optional<gpu::Nvml> nvml_;
+  std::unique_ptr<gpu::Driver> driver_;
   std::optional<process::MemoryTraffic> traffic_;
   std::map<slurm::JobNumber, Seen> seen_;
   Time last_ = kNoTime;

@@ -11,6 +11,7 @@
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
+#include "capacity/resize_site.h"
 #include "capacity/search.h"
 #include "capacity/words.h"
 #include "experiment/profile.h"
@@ -182,8 +183,11 @@ Result<Outcome> Planner::simulate(const Chain& chain, const std::vector<int>& si
     }
   }
   const cluster::Cluster cluster = resized(prepared.cluster, nodes);
-  const auto policy =
-      experiment::make_policy(prepared.runs[chain.run], prepared.trace, prepared.model);
+  experiment::Prepared::Run run = prepared.runs[chain.run];
+  if (run.site != nullptr && run.composition.whole == "slurm") {
+    run.site = std::make_shared<const site::Site>(resized(*run.site, cluster));
+  }
+  const auto policy = experiment::make_policy(run, prepared.trace, prepared.model);
   if (!policy) return tl::unexpected(policy.error());
   sim::Options options = experiment::options_of(prepared, chain.run);
   std::unique_ptr<schedule::SpeedBook> speeds;

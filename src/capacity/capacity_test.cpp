@@ -64,29 +64,35 @@ TEST(Capacity, FindsThatTwoJobsNeedTwoNodes) {
   EXPECT_EQ(planned(two_jobs(), cluster::uniform(5, 8), "max wait < 2h").answers[0].nodes, 1);
 }
 
-TEST(Capacity, RefusesPolicySlurmOnASiteWhoseSettingsNoOtherSizeHas) {
+TEST(Capacity, GrowsASiteUnderItsOwnSlurm) {
   const TemporaryFolder folder;
   experiment::Experiment asked;
-  asked.trace =
-      folder.write("log.csv", "job_id,submit_s,run_s,gpus,user,state\n1,0,7200,8,ann,COMPLETED\n");
+  asked.trace = folder.write("log.csv",
+                             "job_id,submit_s,run_s,gpus,user,state\n1,0,7200,8,ann,COMPLETED\n"
+                             "2,60,7200,8,ann,COMPLETED\n");
   asked.cluster = folder.write("slurm.conf",
                                "ClusterName=c\nGresTypes=gpu\nSelectType=select/cons_tres\n"
-                               "NodeName=n[1-2] CPUs=16 RealMemory=64000 Gres=gpu:8\n"
+                               "NodeName=n1 CPUs=16 RealMemory=64000 Gres=gpu:8\n"
                                "PartitionName=gpu Nodes=ALL Default=YES\n");
-  asked.policies = {"easy", "slurm"};
-  const auto refused = load(asked, {.growth = 0});
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, Code::unsupported);
-  asked.policies = {"easy"};
-  const auto taken = load(asked, {.growth = 0});
-  EXPECT_TRUE(taken) << to_string(taken.error());
+  const auto subject = load(asked, {.growth = 0});
+  ASSERT_TRUE(subject) << to_string(subject.error());
+  Question question;
+  question.goal = *parse_goal("max wait < 1h");
+  const auto made = plan(*subject, question);
+  ASSERT_TRUE(made) << to_string(made.error());
+  EXPECT_THAT(made->policies, testing::ElementsAre("slurm", "almanac"));
+  // On one node the second job waits for the first, 1 h 59 m; on two it waits for no job.
+  EXPECT_GT(made->answers[0].value_today, 118 * 60);
+  EXPECT_EQ(made->answers[0].nodes, 2);
+  EXPECT_LT(made->answers[0].curve.back().value, 60);
 }
 
 TEST(Capacity, SaysWhenNoSizeReachesTheGoal) {
   const Plan made = planned(two_jobs(), cluster::uniform(1, 8), "max completion < 1h");
   EXPECT_EQ(made.answers[0].nodes, std::nullopt);
   EXPECT_EQ(made.answers[0].curve.back().nodes, 16);
-  EXPECT_THAT(made.findings[0], testing::StartsWith("Under easy, 16 nodes do not reach"));
+  EXPECT_THAT(made.findings[0], testing::HasSubstr("unknown whether the simulation matches"));
+  EXPECT_THAT(made.findings[1], testing::StartsWith("Under easy, 16 nodes do not reach"));
 }
 
 TEST(Capacity, NeverGoesBelowWhatTheLargestJobNeeds) {
@@ -193,9 +199,13 @@ TEST(Capacity, ComparesRecordedWaitsWithSimulatedOnes) {
   ASSERT_TRUE(like.match);
   EXPECT_EQ(like.match->share, 1);
   EXPECT_TRUE(like.match->is_close());
+  EXPECT_THAT(like.findings[0], testing::StartsWith("The simulation matches your cluster: "));
   const Plan unlike = with_second_start(9h);
   EXPECT_EQ(unlike.match->share, 0.5);
-  EXPECT_THAT(unlike.cautions, testing::Contains(testing::HasSubstr("a model that is not this")));
+  EXPECT_EQ(unlike.findings[0],
+            "No recommendation: the simulation does not match your cluster. Simulated under easy "
+            "with today's nodes, 50 % of the jobs start within 10 minutes of their recorded start "
+            "(mean wait 59m 30s, recorded 4h 29m). The figures below describe the model only.");
 }
 
 TEST(Capacity, RefusesPricesThatDoNotCoverTheCluster) {

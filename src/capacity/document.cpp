@@ -133,7 +133,11 @@ figure::Document document(const Subject& subject, const Plan& plan,
                 {"days", fmt::format("{:.1f}", plan.days)},
                 {"simulations", text::grouped(static_cast<std::int64_t>(plan.simulations))}};
   if (plan.match) {
-    made.facts.emplace_back("jobs that start as recorded", text::human_share(plan.match->share));
+    made.tiles.push_back({.label = "Jobs that start as recorded",
+                          .value = text::human_share(plan.match->share),
+                          .detail = plan.match->is_close()
+                                        ? "The simulation matches your cluster."
+                                        : "The figures describe the model, not your cluster."});
   }
   for (const Total& total : totals_of(plan, subject.cases.front().name)) {
     const bool is_reached = total.out_of_reach == 0;

@@ -4,18 +4,18 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "capacity/grow.h"
 #include "experiment/impossible_jobs.h"
-#include "experiment/infer_cluster.h"
 #include "experiment/shares_of_cluster.h"
-#include "policy/registry.h"
+#include "experiment/site_of_log.h"
 #include "schedule/admission.h"
 #include "sim/simulation.h"
-#include "site/cluster.h"
 #include "text/human.h"
 #include "trace/eligible.h"
 #include "trace/read.h"
@@ -91,6 +91,21 @@ std::optional<Case> without_largest_rack(const Case& all, const std::vector<Grou
   return made;
 }
 
+/// A Slurm node with GPUs of several types is several nodes of the cluster, which would grow apart.
+Result<void> check_types(const cluster::Cluster& cluster, const site::Site* site) {
+  if (site == nullptr) return {};
+  std::set<std::string_view> names;
+  for (const cluster::Node& node : cluster.nodes) {
+    if (names.insert(node.name).second) continue;
+    return fail(Code::unsupported,
+                fmt::format("node {} has GPUs of several types, so other sizes of this site cannot "
+                            "be simulated",
+                            node.name),
+                {}, "describe the nodes with one type each (--cluster NxG, TOML or CSV)");
+  }
+  return {};
+}
+
 /// A loss must leave nodes: of the cluster, or of each partition.
 Result<void> check_loss(const cluster::Cluster& cluster, const WhatIf& what_if) {
   if (what_if.lose.value_or(0) <= 0) return {};
@@ -155,32 +170,24 @@ Result<Subject> load(const experiment::Experiment& experiment, const WhatIf& wha
   Result<trace::Trace> log = trace::read_trace(experiment.trace, experiment.reading);
   if (!log) return tl::unexpected(log.error());
   std::shared_ptr<const site::Site> site;
-  Result<cluster::Cluster> cluster = experiment.cluster.empty()
-                                         ? experiment::infer_cluster(*log)
-                                         : site::read_cluster(experiment.cluster, &site);
+  experiment::Experiment chosen = experiment;
+  Result<cluster::Cluster> cluster = experiment::read_cluster_of(*log, experiment.cluster, &site);
   if (!cluster) return tl::unexpected(cluster.error());
   experiment::share_gpus_by(*cluster, *log);
   experiment::note_impossible_jobs(*cluster, *log);
-  auto made = prepare(experiment, std::move(*log), std::move(*cluster), what_if);
   // Files of machines alone say nothing of how Slurm schedules.
-  if (!made || site == nullptr || site->config.all.empty()) return made;
-  const std::vector<experiment::PolicyRun>& runs = made->log().runs;
-  if (std::none_of(runs.begin(), runs.end(), [](const auto& run) {
-        const auto traits = policy::registry().traits(run.composition);
-        return traits.has(policy::Trait::reads_site);
-      })) {
-    return made;
-  }
-  return fail(Code::unsupported,
-              "policy slurm would not have the settings of this site, which are those of its own "
-              "nodes: sizes with other nodes cannot be simulated with them",
-              {.file = experiment.cluster},
-              "name other policies, or give the nodes alone (--cluster NxG, TOML or CSV) for a "
-              "Slurm with default settings");
+  const bool knows_slurm = site != nullptr && !site->config.all.empty();
+  if (chosen.policies.empty()) chosen.policies = {knows_slurm ? "slurm" : "easy", "almanac"};
+  return prepare(chosen, std::move(*log), std::move(*cluster), what_if,
+                 knows_slurm ? std::move(site) : nullptr);
 }
 
 Result<Subject> prepare(const experiment::Experiment& experiment, trace::Trace log,
-                        cluster::Cluster cluster, const WhatIf& what_if) {
+                        cluster::Cluster cluster, const WhatIf& what_if,
+                        std::shared_ptr<const site::Site> site) {
+  if (auto resizable = check_types(cluster, site.get()); !resizable) {
+    return tl::unexpected(resizable.error());
+  }
   const bool owns_cells = std::any_of(cluster.tenants.begin(), cluster.tenants.end(),
                                       [](const auto& tenant) { return !tenant.cells.empty(); });
   if (owns_cells) {
@@ -190,10 +197,10 @@ Result<Subject> prepare(const experiment::Experiment& experiment, trace::Trace l
   if (auto fits = check_loss(cluster, what_if); !fits) return tl::unexpected(fits.error());
   std::optional<Growth> more;
   if (what_if.growth > 0) {
-    const bool keeps_users = !cluster.tenants.empty() || !cluster.qos.empty();
+    const bool keeps_users = !cluster.tenants.empty() || !cluster.qos.empty() || site != nullptr;
     more = grow(log, what_if.growth, experiment.seed, keeps_users);
   }
-  auto base = experiment::prepare(experiment, std::move(log), cluster);
+  auto base = experiment::prepare(experiment, std::move(log), cluster, site);
   if (!base) return tl::unexpected(base.error());
   Subject made;
   made.notes = base->notes;
@@ -204,7 +211,7 @@ Result<Subject> prepare(const experiment::Experiment& experiment, trace::Trace l
   made.least = least_nodes(*as_logged.prepared, made.groups);
   made.cases.push_back(as_logged);
   if (more && more->jobs > 0) {
-    auto grown = experiment::prepare(experiment, std::move(more->trace), std::move(cluster));
+    auto grown = experiment::prepare(experiment, std::move(more->trace), std::move(cluster), site);
     if (!grown) return tl::unexpected(grown.error());
     Case each = as_logged;
     each.name = text::human_share(what_if.growth) + " more users";

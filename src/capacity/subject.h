@@ -43,14 +43,17 @@ struct WhatIf {
   bool of_each_partition = false;  ///< Whether each virtual cluster loses `lose` nodes.
 };
 
-/// Reads the log and the cluster of `experiment`, and prepares all cases. Fails as
-/// experiment::prepare() does, and with `unsupported` if tenants own cells of the cluster, or if
-/// policy slurm would need the settings of a Slurm site, which no other size has.
+/// Reads the log and the cluster of `experiment`, and prepares all cases. Without policies, the
+/// first one is the Slurm of the site, or `easy` if none is known, and the second one `almanac`.
+/// Fails as experiment::prepare() does, and with `unsupported` if tenants own cells of the cluster,
+/// or if nodes of the site have GPUs of several types.
 Result<Subject> load(const experiment::Experiment& experiment, const WhatIf& what_if);
 
-/// Same for a given log and cluster.
+/// Same for a given log and cluster. `site` is the Slurm site that the cluster was made from; null
+/// for none.
 Result<Subject> prepare(const experiment::Experiment& experiment, trace::Trace log,
-                        cluster::Cluster cluster, const WhatIf& what_if);
+                        cluster::Cluster cluster, const WhatIf& what_if,
+                        std::shared_ptr<const site::Site> site = nullptr);
 
 /// Position of a virtual cluster for each job of a run; kNoVc for jobs that are not simulated, that
 /// never ran, and that cannot run on the cluster.

@@ -26,6 +26,26 @@ std::string change_in_words(int more) {
   return fmt::format("{} {} than today", nodes_counted(more), more > 0 ? "more" : "fewer");
 }
 
+/// How far the simulation is the cluster, which decides what all other figures are worth.
+std::string reproduction(const Plan& plan) {
+  if (!plan.match) {
+    return "The log does not say when jobs started, so it is unknown whether the simulation "
+           "matches your cluster.";
+  }
+  const std::string figures = fmt::format(
+      "under {} with today's nodes, {} of the jobs start within 10 minutes of their recorded start "
+      "(mean wait {}, recorded {})",
+      plan.policies.front(), text::human_share(plan.match->share),
+      text::human_time(plan.match->simulated_wait_s),
+      text::human_time(plan.match->recorded_wait_s));
+  if (plan.match->is_close())
+    return fmt::format("The simulation matches your cluster: {}.", figures);
+  return fmt::format(
+      "No recommendation: the simulation does not match your cluster. Simulated {}. The figures "
+      "below describe the model only.",
+      figures);
+}
+
 /// What one policy needs.
 std::string need(const Plan& plan, const Total& total) {
   const std::string goal = plan.goal.text();
@@ -101,6 +121,7 @@ std::vector<Total> totals_of(const Plan& plan, const std::string& scenario) {
 }
 
 void say_what_follows(Plan& plan, const Subject& subject) {
+  plan.findings.push_back(reproduction(plan));
   const std::vector<Total> totals = totals_of(plan, subject.cases.front().name);
   for (const Total& total : totals) {
     plan.findings.push_back(need(plan, total));
@@ -108,20 +129,6 @@ void say_what_follows(Plan& plan, const Subject& subject) {
     if (!said.empty()) plan.findings.push_back(said);
   }
 
-  if (plan.match && !plan.match->is_close()) {
-    plan.cautions.push_back(fmt::format(
-        "under {} with today's nodes the simulated mean wait is {}, recorded {}; {} of the jobs "
-        "start within 10 minutes of their recorded start. The figures describe a model that is "
-        "not this cluster",
-        plan.policies.front(), text::human_time(plan.match->simulated_wait_s),
-        text::human_time(plan.match->recorded_wait_s), text::human_share(plan.match->share)));
-  }
-  if (!plan.match) {
-    plan.cautions.emplace_back(
-        "the log does not say when jobs started, so it is unknown whether the simulation matches "
-        "the "
-        "cluster");
-  }
   if (plan.is_inferred) {
     plan.cautions.emplace_back(
         "the nodes are inferred from the log, so \"today\" may be wrong; describe them with "

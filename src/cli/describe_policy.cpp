@@ -10,9 +10,11 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/program.h"
+#include "cli/terminal.h"
 #include "policy/conduct.h"
 #include "policy/kit/age_cap.h"
 #include "policy/registry.h"
+#include "text/wrap.h"
 
 namespace almanac::cli {
 namespace {
@@ -79,10 +81,23 @@ Json parts_json(const policy::Composition& composition) {
   return made;
 }
 
+/// Prints a comment of TOML, in lines that fit the terminal.
+void print_comment(const std::string& text) {
+  constexpr std::size_t kUsual = 100;
+  constexpr std::size_t kLeast = 40;
+  const std::size_t columns = terminal_columns() > 0 ? terminal_columns() : kUsual;
+  std::string lead = "# ";
+  for (const std::string& line : text::wrap(text, std::max(columns, kLeast) - 4)) {
+    fmt::print("{}{}\n", lead, line);
+    lead = "#   ";
+  }
+}
+
 void print_policy(const policy::Composition& composition) {
-  fmt::print("# {}: {}\n# Source: {}\n", composition.name, composition.summary, composition.source);
-  for (const std::string& each : policy::sentences_of(composition)) fmt::print("# {}\n", each);
-  fmt::print("# {}\n", policy::age_cap_sentence(policy::kAgeCap));
+  print_comment(fmt::format("{}: {}", composition.name, composition.summary));
+  print_comment(fmt::format("Source: {}", composition.source));
+  for (const std::string& each : policy::sentences_of(composition)) print_comment(each);
+  print_comment(policy::age_cap_sentence(policy::kAgeCap));
   for (const Part& part : parts_named(composition.name)) {
     fmt::print("# {0} also names a part of policies, the {1} {0}: almanac policy describe +{0}\n",
                composition.name, part.slot.name());

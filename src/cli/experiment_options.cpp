@@ -122,6 +122,17 @@ void ExperimentOptions::add_single_run_to(CLI::App& command) {
                   "Node failures and signals: a CSV file of time, event (down, up, notice, "
                   "signal), subject and value")
       ->type_name("FILE");
+  command
+      .add_option("--signal", experiment.signals,
+                  "Signals over time, such as carbon (g/kWh), price (per kWh) or price/A100 (per "
+                  "GPU-hour): CSV files with the columns time and value")
+      ->delimiter(',')
+      ->type_name("NAME=FILE,...");
+  command
+      .add_option("--failures", experiment.failures,
+                  "Failures to draw: a preset (llama3, rsc1, rsc2, infinitehbd) or a TOML file of "
+                  "rates, repairs, checkpoints and spare nodes (docs/guide/failures.md)")
+      ->option_text("NAME|FILE");
   command.add_option("--load", experiment.load, "Factor on the arrival rate")
       ->type_name("FACTOR")
       ->check(number(0.001, 1000.0))

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "cli/cold_start_option.h"
 #include "cli/option_group.h"
 #include "cli/value_check.h"
-#include "text/duration.h"
 
 namespace almanac::cli {
 
@@ -19,8 +19,11 @@ void FleetOptions::add_to(CLI::App& command) {
       ->capture_default_str();
   command.add_option("--scaler", scaler, "Autoscaling rule; see almanac help serving")
       ->capture_default_str();
-  command.add_option("--cold-start", cold_start, "Time until a new replica serves requests")
-      ->type_name("TIME")
+  command
+      .add_option("--cold-start", cold_start,
+                  "Time until a new replica serves requests, or where its weights are: disk, "
+                  "memory, sleep")
+      ->type_name("TIME|TIER")
       ->capture_default_str();
   command.add_option("--gpu-hour", gpu_hour, "Price of one GPU for an hour")
       ->check(number(0))
@@ -31,13 +34,8 @@ Result<FleetPlan> plan_fleet(const FleetOptions& options, const InferenceCase& t
                              const std::string& composition) {
   const auto bounds = read_replica_bounds("--replicas", options.replicas);
   if (!bounds) return tl::unexpected(bounds.error());
-  const auto cold_start = text::parse_duration(options.cold_start);
-  if (!cold_start || *cold_start < Duration{0} || *cold_start == text::kUnlimited) {
-    return fail(
-        Code::usage,
-        fmt::format("--cold-start must be a time such as 30s, found \"{}\"", options.cold_start),
-        {}, "use s, m or h");
-  }
+  const auto cold_start = read_cold_start("--cold-start", options.cold_start, told.service);
+  if (!cold_start) return tl::unexpected(cold_start.error());
   FleetPlan plan{.service = told.service, .gpu_hour = options.gpu_hour};
   plan.service.replicas = bounds->most;
   plan.scaling = {.scaler = options.scaler,

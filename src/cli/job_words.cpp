@@ -41,6 +41,10 @@ std::string where_or_why(const serve::ListedJob& job) {
   return of.reason.empty() ? job.nodes : "(" + of.reason + ")";
 }
 
+std::string history_in_words(const service::Expected& expected) {
+  return expected.has_little_history() ? ", based on little history" : "";
+}
+
 std::string kept_in_words(const service::Expected& expected) {
   if (!expected.kept) return "";
   return fmt::format("; meets its deadline with {:.0f} % probability", 100 * *expected.kept);
@@ -120,7 +124,8 @@ std::string in_words(const service::Expected& expected, Time now) {
   }
   // As sure as of its latest start, so that no end is told before that.
   if (expected.end_to != kNoTime) {
-    text += fmt::format(", ends by {} (95 %)", clock_text(expected.end_to, now));
+    text += fmt::format(", ends by {} (95 %){}", clock_text(expected.end_to, now),
+                        history_in_words(expected));
   }
   return text + kept_in_words(expected);
 }
@@ -136,8 +141,8 @@ std::string in_words(const service::Pace& pace) {
 
 std::string end_in_words(const service::Expected& expected, Time now) {
   if (expected.end_to == kNoTime) return "end unknown";
-  return fmt::format("ends between {} and {} (90 %)", clock_text(expected.end_from, now),
-                     clock_text(expected.end_to, now)) +
+  return fmt::format("ends between {} and {} (90 %){}", clock_text(expected.end_from, now),
+                     clock_text(expected.end_to, now), history_in_words(expected)) +
          kept_in_words(expected);
 }
 

@@ -80,7 +80,7 @@ Result<int> ListOptions::print(figure::Listing rows, std::string_view explanatio
     form.wide = output == "wide";
     form.header = !no_header;
     fmt::print("{}", rows.table(form));
-    if (explains()) fmt::print("{}{}", rows.shortening(form), explanation);
+    if (explains()) fmt::print("{}{}", rows.shortening(form), fitted_to_terminal(explanation));
   }
   return kDone;
 }

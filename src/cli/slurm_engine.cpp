@@ -16,10 +16,13 @@ void SlurmEngine::add_to(CLI::App& command) {
   command.add_option("--way", way, slurm::kWays)->type_name("WAY")->check(slurm_way());
   command
       .add_option("--levers", levers,
-                  "TOML file of what Almanac may change in Slurm, see docs/guide/slurm.md "
-                  "(default: every lever is dry)")
+                  "TOML file of what Almanac may change in Slurm, see docs/guide/slurm_levers.md "
+                  "(default: every lever is dry: it only shows what it would do)")
       ->type_name("FILE");
-  command.add_option("--order", order, "The lever order: off, dry or on (default: as in the file)")
+  command
+      .add_option("--order", order,
+                  "State of lever order, by which the policy orders Slurm's queue "
+                  "(default: as in the file)")
       ->type_name("SWITCH")
       ->check(one_of({"off", "dry", "on"}));
   command

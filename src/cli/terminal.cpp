@@ -1,14 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/terminal.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <string_view>
 
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace almanac::cli {
+namespace {
+
+/// Where the text of a line begins: behind its indentation, or behind a word that is followed by
+/// two blanks or more.
+std::size_t text_column(std::string_view line, std::size_t most) {
+  const std::size_t first = std::min(line.find_first_not_of(' '), line.size());
+  const std::size_t gap = line.find("  ", first);
+  if (gap == std::string_view::npos) return first;
+  const std::size_t text = line.find_first_not_of(' ', gap);
+  return text == std::string_view::npos || text > most ? first : text;
+}
+
+}  // namespace
 
 std::size_t terminal_columns() {
   std::size_t columns = 0;
@@ -18,6 +31,26 @@ std::size_t terminal_columns() {
     columns = size.ws_col;
   }
   return columns;
+}
+
+std::string fitted_to_terminal(std::string_view text) {
+  const std::size_t columns = terminal_columns();
+  std::string made;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string line(text.substr(0, end));
+    const std::size_t column = text_column(line, columns / 2);
+    while (columns > 0 && line.size() > columns) {
+      const std::size_t blank = line.rfind(' ', columns);
+      if (blank == std::string::npos || blank <= column) break;
+      made += line.substr(0, blank) + "\n";
+      line = std::string(column, ' ') + line.substr(blank + 1);
+    }
+    made += line;
+    if (end < text.size()) made += '\n';
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return made;
 }
 
 }  // namespace almanac::cli

@@ -229,6 +229,7 @@ const std::vector<Variable>& variables() {
       {"NO_COLOR", "If set, nothing is bold or colored"},
       {"CUDA_VISIBLE_DEVICES", "GPUs that almanac profile may use"},
       {"SHELL", "Program that almanac submit --pty runs by default"},
+      {"KUBECONFIG", "Files that say where the API server of Kubernetes is, separated by colons"},
       {"SLURM_CONF", "Configuration of the Slurm cluster to connect to"},
       {"SLURM_JWT", "Token for slurmrestd over HTTP"},
       {"TMPDIR", "Directory for temporary files"},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/what_if.h"
 
+#include <algorithm>
 #include <optional>
 
 #include <fmt/format.h>
@@ -15,6 +16,9 @@ namespace {
 
 using figure::Cell;
 using serve::Shape;
+
+constexpr const char* kLittleHistory =
+    "Few jobs like this one have ended, so its run time is partly a guess.\n";
 
 std::string start_text(const service::Expected& expected, Time now) {
   if (expected.start_by == kNoTime) return "unknown";
@@ -67,12 +71,16 @@ Result<int> what_if(const ServiceOptions& service, const serve::WhatIf& what,
   if (!client) return tl::unexpected(client.error());
   const auto shapes = serve::foresee(*client, what, wall_clock());
   if (!shapes) return tl::unexpected(shapes.error());
+  const bool is_guess = std::any_of(shapes->begin(), shapes->end(), [](const Shape& shape) {
+    return shape.expected && shape.expected->has_little_history();
+  });
   return list.print(
       rows_of(*shapes),
-      "START BY and END BY are separate: each is met with 90 % probability, so END BY is not "
-      "START BY plus a run time.\n"
-      "Assumes submission now and no later jobs; the run time is estimated from "
-      "similar jobs. Tenant limits are included, Slurm's quotas are not.\n");
+      std::string(is_guess ? kLittleHistory : "") +
+          "START BY and END BY are separate: each is met with 90 % probability, so END BY is not "
+          "START BY plus a run time.\n"
+          "Assumes submission now and no later jobs; the run time is estimated from "
+          "similar jobs. Tenant limits are included, Slurm's quotas are not.\n");
 }
 
 }  // namespace almanac::cli

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/cold_start_option.h"
 #include "cli/inference_options.h"
 #include "cli/interrupt.h"
 #include "cli/option_group.h"
@@ -76,12 +77,6 @@ Result<sim::ServiceCase> parse(const WithRequests& with) {
   if (!nodes) return tl::unexpected(nodes.error());
   const auto replicas = read_replica_bounds("--service replicas", value("replicas", "1"));
   if (!replicas) return tl::unexpected(replicas.error());
-  const auto cold_start = text::parse_duration(value("cold_start", "30s"));
-  if (!cold_start || *cold_start < Duration{0} || *cold_start == text::kUnlimited) {
-    return tl::unexpected(
-        misuse(fmt::format("cold_start must be a time, found \"{}\"", value("cold_start", "")),
-               "for example 30s"));
-  }
   const std::string reclaim = value("reclaim", "yes");
   if (reclaim != "yes" && reclaim != "no") {
     return tl::unexpected(misuse(fmt::format("reclaim must be yes or no, found \"{}\"", reclaim),
@@ -99,6 +94,9 @@ Result<sim::ServiceCase> parse(const WithRequests& with) {
   options.per_token = value("tpot", "");
   auto service = inference_case(options);
   if (!service) return tl::unexpected(service.error());
+  const auto cold_start =
+      read_cold_start("--service cold_start", value("cold_start", "30s"), service->service);
+  if (!cold_start) return tl::unexpected(cold_start.error());
   sim::ServiceCase made{.service = std::move(service->service),
                         .requests = std::move(service->requests),
                         .objective = service->objective,
@@ -151,6 +149,12 @@ Result<int> simulate_with_requests(const WithRequests& with, const experiment::P
     if (!row->service.refused.empty()) {
       note(
           fmt::format("{}: no replica can ever start: {}", row->with.policy, row->service.refused));
+    }
+    if (told->reclaims && row->service.longest_wait >= 1min) {
+      note(
+          fmt::format("{}: a replica waited up to {} for jobs that may not be stopped; nodes=N of "
+                      "the service's own are a reserve that no job uses",
+                      row->with.policy, text::format_duration(row->service.longest_wait)));
     }
     rows.push_back(*std::move(row));
   }

@@ -21,7 +21,13 @@ struct ConfEntry {
   std::string first{};  ///< The first key.
   std::map<std::string, std::string> fields{};
   Where where{};
+  std::map<std::string, Where> places{};  ///< Of keys that are elsewhere.
 
+  /// Returns where a key is.
+  const Where& where_of(const std::string& key) const {
+    const auto found = places.find(key);
+    return found == places.end() ? where : found->second;
+  }
   /// Returns "" if the line lacks the key.
   std::string get(const std::string& key) const {
     const auto found = fields.find(key);

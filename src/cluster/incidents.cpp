@@ -116,7 +116,54 @@ class IncidentReader {
   std::unordered_map<std::string, std::uint32_t> nodes_;
 };
 
+Result<void> add_signal(const std::string& name, const std::string& path, Incidents& incidents) {
+  auto csv = table::CsvReader::open(path);
+  if (!csv) return tl::unexpected(csv.error());
+  const auto time = csv->find("time");
+  const auto value = csv->find("value");
+  if (!time || !value) {
+    return fail(Code::invalid, fmt::format("column {} is missing", time ? "value" : "time"),
+                csv->where(), "a signal has the columns time and value");
+  }
+  const auto number = static_cast<std::uint32_t>(incidents.signals.size());
+  incidents.signals.push_back(name);
+  for (;;) {
+    const auto more = csv->next();
+    if (!more) return tl::unexpected(more.error());
+    if (!*more) return {};
+    const auto at = time_in((*csv)[*time]);
+    const auto is = text::parse_decimal((*csv)[*value]);
+    if (!at || !is) {
+      return fail(Code::invalid,
+                  fmt::format("expected {}, found \"{}\"", at ? "a number" : "a date or seconds",
+                              (*csv)[at ? *value : *time]),
+                  csv->where());
+    }
+    incidents.all.push_back(
+        {.at = *at, .kind = Incident::Kind::signal, .subject = number, .value = *is});
+  }
+}
+
 }  // namespace
+
+Result<void> add_signals(const std::vector<std::string>& named_files, Incidents& incidents) {
+  for (const std::string& each : named_files) {
+    const std::size_t mark = each.find('=');
+    if (mark == std::string::npos || mark == 0 || mark + 1 == each.size()) {
+      return fail(Code::usage, fmt::format("--signal takes NAME=FILE, found \"{}\"", each), {},
+                  "for example --signal carbon=carbon.csv");
+    }
+    const std::string name = each.substr(0, mark);
+    const auto& known = incidents.signals;
+    if (std::find(known.begin(), known.end(), name) != known.end()) {
+      return fail(Code::usage, fmt::format("signal {} is given twice", name));
+    }
+    if (auto added = add_signal(name, each.substr(mark + 1), incidents); !added) return added;
+  }
+  std::stable_sort(incidents.all.begin(), incidents.all.end(),
+                   [](const Incident& a, const Incident& b) { return a.at < b.at; });
+  return {};
+}
 
 Result<Incidents> read_incidents(const std::string& path, const Cluster& cluster) {
   auto csv = table::CsvReader::open(path);

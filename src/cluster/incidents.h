@@ -45,4 +45,11 @@ struct Incidents {
 /// nodes come and go.
 Result<Incidents> read_incidents(const std::string& path, const Cluster& cluster);
 
+/// Adds signals from CSV files with the columns time and value, each named as in "carbon=FILE".
+/// Times are as in incidents.
+///
+/// Fails with `usage` for text without a name or file and for a signal that exists already, and
+/// otherwise as read_incidents().
+Result<void> add_signals(const std::vector<std::string>& named_files, Incidents& incidents);
+
 }  // namespace almanac::cluster

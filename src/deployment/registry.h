@@ -11,6 +11,7 @@
 #include "deployment/chooser.h"
 #include "deployment/deployment.h"
 #include "deployment/dispatch.h"
+#include "deployment/forecast.h"
 #include "inference/slot.h"
 
 namespace almanac::deployment {
@@ -20,6 +21,8 @@ struct PlannerChoice {
   std::function<Result<Deployment>(const PlanningCase&)> plan;
   /// Plans GPUs with MIG instances; otherwise GPUs shared by MPS.
   bool mig = false;
+  /// The rate for which it plans again as rates change.
+  Forecast forecast = last_rate;
 };
 
 struct ChooserChoice {

@@ -3,6 +3,7 @@
 #include "deployment/replay.h"
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <limits>
 #include <map>
@@ -24,34 +25,22 @@ struct Unit {
 
 class Deployed {
  public:
-  Deployed(const PlanningCase& asked, const Deployment& deployment,
-           const std::vector<TaskArrival>& arrivals)
-      : asked_(asked),
-        deployment_(deployment),
-        arrivals_(arrivals),
-        queues_(deployment.instances.size()),
-        credit_(deployment.instances.size()),
-        late_(arrivals.size()) {
-    std::map<std::pair<int, int>, std::size_t> parts;
-    for (std::size_t each = 0; each < deployment.instances.size(); ++each) {
-      const Instance& it = deployment.instances[each];
-      slower_.push_back(slower_beside(asked, deployment, it));
-      rates_.push_back(instance_rate(asked, deployment, it));
-      std::size_t unit = units_.size();
-      if (it.part >= 0) unit = parts.try_emplace({it.gpu, it.part}, unit).first->second;
-      if (unit == units_.size()) units_.emplace_back();
-      units_[unit].instances.push_back(each);
-    }
-  }
+  Deployed(const PlanningCase& asked, const std::vector<TaskArrival>& arrivals)
+      : asked_(asked), arrivals_(arrivals), late_(arrivals.size()) {}
 
-  DeploymentRun run() {
+  DeploymentRun run(const std::vector<Phase>& phases) {
+    auto phase = phases.begin();
+    const auto change_until = [&](double until_ms) {
+      for (; phase != phases.end() && phase->from_ms <= until_ms; ++phase) change(*phase);
+    };
+    change_until(phase->from_ms);
     for (std::size_t request = 0; request < arrivals_.size(); ++request) {
-      for (std::size_t unit = 0; unit < units_.size(); ++unit) {
-        compute(units_[unit], arrivals_[request].at_ms);
-      }
-      deal(request);
+      change_until(arrivals_[request].at_ms);
+      compute_all(arrivals_[request].at_ms);
+      deal({request, kAnyVariant}, arrivals_[request].at_ms);
     }
-    for (Unit& unit : units_) compute(unit, kNone);
+    change_until(kNone);
+    compute_all(kNone);
     DeploymentRun made{.services = std::vector<DeploymentRun::OfService>(asked_.services.size())};
     for (std::size_t request = 0; request < arrivals_.size(); ++request) {
       auto& service = made.services[arrivals_[request].service];
@@ -62,17 +51,80 @@ class Deployed {
   }
 
  private:
-  /// To one instance of its service, or of each variant that votes.
-  void deal(std::size_t request) {
-    const std::size_t service = arrivals_[request].service;
-    const bool votes = service < deployment_.votes.size() && deployment_.votes[service];
-    std::map<std::size_t, std::vector<std::size_t>> groups;  // by variant, where they vote
-    for (std::size_t each = 0; each < deployment_.instances.size(); ++each) {
-      const Instance& it = deployment_.instances[each];
-      if (it.service == service) groups[votes ? it.variant : 0].push_back(each);
+  static constexpr std::size_t kAnyVariant = std::numeric_limits<std::size_t>::max();
+
+  /// A request, and the variant that is to answer it; any, or each where variants vote.
+  struct Query {
+    std::size_t request = 0, variant = kAnyVariant;
+  };
+
+  void change(const Phase& phase) {
+    compute_all(phase.from_ms);
+    std::vector<Query> waiting;
+    for (std::size_t each = 0; each < queues_.size(); ++each) {
+      const Instance& it = deployment_->instances[each];
+      for (const std::size_t request : queues_[each]) {
+        waiting.push_back({request, votes(it.service) ? it.variant : kAnyVariant});
+      }
     }
-    if (groups.empty()) late_[request] = true;
-    for (const auto& [variant, group] : groups) {
+    std::stable_sort(waiting.begin(), waiting.end(),
+                     [](const Query& a, const Query& b) { return a.request < b.request; });
+    set_up(phase);
+    for (const Query& each : waiting) deal(each, phase.from_ms);
+  }
+
+  void set_up(const Phase& phase) {
+    const Deployment* const before = std::exchange(deployment_, &phase.running);
+    const std::vector<Unit> units_before = std::exchange(units_, {});
+    const std::size_t count = phase.running.instances.size();
+    queues_.assign(count, {});
+    credit_.assign(count, 0);
+    ready_ms_ = phase.ready_ms.empty() ? std::vector<double>(count, phase.from_ms) : phase.ready_ms;
+    slower_.clear();
+    rates_.clear();
+    std::map<std::pair<int, int>, std::size_t> parts;
+    for (std::size_t each = 0; each < count; ++each) {
+      const Instance& it = phase.running.instances[each];
+      slower_.push_back(slower_beside(asked_, phase.running, it));
+      rates_.push_back(instance_rate(asked_, phase.running, it));
+      std::size_t unit = units_.size();
+      if (it.part >= 0) unit = parts.try_emplace({it.gpu, it.part}, unit).first->second;
+      if (unit == units_.size()) units_.push_back({.free_ms = phase.from_ms});
+      units_[unit].instances.push_back(each);
+      if (before == nullptr) continue;
+      for (const Unit& old : units_before) {
+        const bool goes_on = std::any_of(
+            old.instances.begin(), old.instances.end(),
+            [&](std::size_t other) { return is_same_copy(before->instances[other], it); });
+        if (goes_on) units_[unit].free_ms = std::max(units_[unit].free_ms, old.free_ms);
+      }
+    }
+  }
+
+  bool votes(std::size_t service) const {
+    return service < deployment_->votes.size() && deployment_->votes[service];
+  }
+
+  void compute_all(double until_ms) {
+    for (Unit& unit : units_) compute(unit, until_ms);
+  }
+
+  /// To one instance of its service, or of each variant that votes.
+  void deal(const Query& query, double now_ms) {
+    const std::size_t service = arrivals_[query.request].service;
+    std::map<std::size_t, std::vector<std::size_t>> groups;  // by variant, where they vote
+    for (std::size_t each = 0; each < deployment_->instances.size(); ++each) {
+      const Instance& it = deployment_->instances[each];
+      if (it.service != service) continue;
+      if (query.variant != kAnyVariant && votes(service) && it.variant != query.variant) continue;
+      groups[votes(service) ? it.variant : 0].push_back(each);
+    }
+    if (groups.empty()) late_[query.request] = true;
+    for (auto& [variant, group] : groups) {
+      double first_ms = kNone;
+      for (const std::size_t each : group) first_ms = std::min(first_ms, ready_ms_[each]);
+      std::erase_if(group,
+                    [&](std::size_t each) { return ready_ms_[each] > std::max(first_ms, now_ms); });
       double all = 0;
       for (const std::size_t each : group) all += rates_[each];
       std::size_t most = group.front();
@@ -81,7 +133,7 @@ class Deployed {
         if (credit_[each] > credit_[most]) most = each;
       }
       credit_[most] -= 1;
-      queues_[most].push_back(request);
+      queues_[most].push_back(query.request);
     }
   }
 
@@ -91,7 +143,7 @@ class Deployed {
       double first = kNone;
       for (const std::size_t each : unit.instances) {
         if (!queues_[each].empty()) {
-          first = std::min(first, arrivals_[queues_[each].front()].at_ms);
+          first = std::min(first, begins_ms(each));
         }
       }
       const double start = std::max(unit.free_ms, first);
@@ -107,13 +159,17 @@ class Deployed {
   }
 
   bool has_by(std::size_t instance, double at_ms) const {
-    const auto& queue = queues_[instance];
-    return !queue.empty() && arrivals_[queue.front()].at_ms <= at_ms;
+    return !queues_[instance].empty() && begins_ms(instance) <= at_ms;
+  }
+
+  /// When an instance with waiting requests can begin, as far as its own readiness goes.
+  double begins_ms(std::size_t instance) const {
+    return std::max(arrivals_[queues_[instance].front()].at_ms, ready_ms_[instance]);
   }
 
   /// A batch of what has come; how long it takes.
   double answer(std::size_t instance, double start_ms) {
-    const Instance& it = deployment_.instances[instance];
+    const Instance& it = deployment_->instances[instance];
     auto& queue = queues_[instance];
     std::vector<std::size_t> batch;
     while (static_cast<int>(batch.size()) < it.batch && has_by(instance, start_ms)) {
@@ -131,42 +187,57 @@ class Deployed {
   }
 
   const PlanningCase& asked_;
-  const Deployment& deployment_;
   const std::vector<TaskArrival>& arrivals_;
-  std::vector<std::deque<std::size_t>> queues_;  // by instance
-  std::vector<double> credit_, slower_, rates_;  // by instance
+  const Deployment* deployment_ = nullptr;                  // of the phase
+  std::vector<std::deque<std::size_t>> queues_;             // by instance
+  std::vector<double> credit_, slower_, rates_, ready_ms_;  // by instance
   std::vector<Unit> units_;
   std::vector<bool> late_;
 };
 
 }  // namespace
 
+double DeploymentRun::in_time(std::size_t service) const {
+  const OfService& of = services[service];
+  return of.requests == 0 ? 1 : static_cast<double>(of.in_time) / static_cast<double>(of.requests);
+}
+
 double DeploymentRun::worst() const {
   double least = 1;
-  for (const OfService& each : services) {
-    if (each.requests == 0) continue;
-    least = std::min(least, static_cast<double>(each.in_time) / static_cast<double>(each.requests));
-  }
+  for (std::size_t each = 0; each < services.size(); ++each) least = std::min(least, in_time(each));
   return least;
+}
+
+bool is_same_copy(const Instance& one, const Instance& other) {
+  return one.gpu == other.gpu && one.service == other.service && one.variant == other.variant &&
+         std::abs(one.share - other.share) < 1e-9;
+}
+
+DeploymentRun play_phases(const PlanningCase& asked, const std::vector<Phase>& phases,
+                          const std::vector<TaskArrival>& arrivals) {
+  return Deployed(asked, arrivals).run(phases);
 }
 
 DeploymentRun play_deployment(const PlanningCase& asked, const Deployment& deployment,
                               const std::vector<TaskArrival>& arrivals) {
-  return Deployed(asked, deployment, arrivals).run();
+  return play_phases(asked, {{.running = deployment}}, arrivals);
 }
 
 namespace {
 
 Result<Replayed> replay(const PlannerChoice& planner, const PlanningCase& asked,
-                        const std::vector<TaskArrival>& arrivals, double rates) {
+                        const std::vector<TaskArrival>& arrivals,
+                        const std::vector<double>& factors) {
   PlanningCase busier = asked;
-  for (TaskService& each : busier.services) {
-    each.rate *= rates;
-    for (double& rate : each.rates) rate *= rates;
+  for (std::size_t each = 0; each < factors.size(); ++each) {
+    TaskService& service = busier.services[each];
+    service.rate *= factors[each];
+    for (double& rate : service.rates) rate *= factors[each];
   }
   auto plan = planner.plan(busier);
   if (!plan) return tl::unexpected(plan.error());
-  Replayed made{.rates = rates, .plan = *std::move(plan)};
+  Replayed made{.rates = *std::max_element(factors.begin(), factors.end()),
+                .plan = *std::move(plan)};
   made.run = play_deployment(asked, made.plan, arrivals);
   return made;
 }
@@ -175,23 +246,33 @@ Result<Replayed> replay(const PlannerChoice& planner, const PlanningCase& asked,
 
 Result<Replayed> plan_and_replay(const PlannerChoice& planner, const PlanningCase& asked,
                                  const std::vector<TaskArrival>& arrivals) {
-  return replay(planner, asked, arrivals, 1);
+  return replay(planner, asked, arrivals, std::vector<double>(asked.services.size(), 1));
 }
 
 Result<Replayed> plan_in_time(const PlannerChoice& planner, const PlanningCase& asked,
                               const std::vector<TaskArrival>& arrivals, double share) {
   constexpr int kMostTenths = 40;
+  std::vector<int> tenths(asked.services.size(), 10);
   double best = 0;
   std::string why;
-  for (int tenths = 10; tenths <= kMostTenths; ++tenths) {
-    auto tried = replay(planner, asked, arrivals, tenths / 10.0);
+  while (true) {
+    std::vector<double> factors;
+    for (const int each : tenths) factors.push_back(each / 10.0);
+    auto tried = replay(planner, asked, arrivals, factors);
     if (!tried) {
-      if (tenths == 10) return tried;
-      why = fmt::format("; for {:.1f} times the rates: {}", tenths / 10.0, tried.error().message);
+      const int most = *std::max_element(tenths.begin(), tenths.end());
+      if (most == 10) return tried;
+      why = fmt::format("; for {:.1f} times the rates: {}", most / 10.0, tried.error().message);
       break;
     }
     if (tried->run.worst() >= share) return tried;
     best = std::max(best, tried->run.worst());
+    bool is_too_much = false;
+    for (std::size_t each = 0; each < tenths.size(); ++each) {
+      if (tried->run.in_time(each) >= share) continue;
+      is_too_much = is_too_much || ++tenths[each] > kMostTenths;
+    }
+    if (is_too_much) break;
   }
   return fail(Code::unavailable,
               fmt::format("no plan serves {:.4g} % of the requests in time, the best {:.1f} %{}",

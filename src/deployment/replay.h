@@ -19,7 +19,9 @@ struct DeploymentRun {
     std::size_t in_time = 0;
   };
   std::vector<OfService> services{};
-  /// Of the worst service; 1 without requests.
+  /// Part of the requests of a service that are in time; 1 without requests.
+  double in_time(std::size_t service) const;
+  /// Of the worst service.
   double worst() const;
 };
 
@@ -31,9 +33,28 @@ struct DeploymentRun {
 DeploymentRun play_deployment(const PlanningCase& asked, const Deployment& deployment,
                               const std::vector<TaskArrival>& arrivals);
 
+/// What runs from a moment on.
+struct Phase {
+  double from_ms = 0;
+  Deployment running{};
+  /// By instance: when it has loaded and answers. Empty: all do at once.
+  std::vector<double> ready_ms{};
+};
+
+/// Whether both are the same copy of a variant: of one service, with the same share of one GPU. Its
+/// batch and its turns can change while it runs.
+bool is_same_copy(const Instance& one, const Instance& other);
+
+/// Replays arrivals as play_deployment() does while the deployment changes. `phases` are sorted and
+/// not empty. At a change a batch that runs ends as it would have; waiting requests are dealt again
+/// to what runs then, or, if nothing of their service is loaded, to what is ready first.
+/// O(arrivals x instances + phases x instances^2).
+DeploymentRun play_phases(const PlanningCase& asked, const std::vector<Phase>& phases,
+                          const std::vector<TaskArrival>& arrivals);
+
 /// A plan, and what requests see of it in a replay.
 struct Replayed {
-  double rates = 1;  ///< Factor on the rates of the services for which the plan is made.
+  double rates = 1;  ///< Highest factor on the rate of a service for which the plan is made.
   Deployment plan{};
   DeploymentRun run{};
 };
@@ -44,9 +65,9 @@ Result<Replayed> plan_and_replay(const PlannerChoice& planner, const PlanningCas
                                  const std::vector<TaskArrival>& arrivals);
 
 /// Returns the first plan with which `share` of the requests of each service are in time when it is
-/// replayed with `arrivals`, made for 1.1, 1.2 ... 4 times the rates: planners leave no room for
-/// requests that come at random. Fails with unavailable if none is, naming the best.
-/// Cost: up to 31 plans and replays.
+/// replayed with `arrivals`. Plans are made for 1.1, 1.2 ... 4 times the rate of each service that
+/// missed in the replay before: planners leave no room for requests that come at random. Fails with
+/// unavailable if none is, naming the best. Cost: up to 31 plans and replays for each service.
 Result<Replayed> plan_in_time(const PlannerChoice& planner, const PlanningCase& asked,
                               const std::vector<TaskArrival>& arrivals, double share);
 

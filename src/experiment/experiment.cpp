@@ -53,6 +53,7 @@ sim::Options options_of(const Prepared& prepared, std::size_t run) {
                 .applications = prepared.applications.empty() ? nullptr : &prepared.applications},
       .believed = prepared.believed.get(),
       .incidents = prepared.incidents.get(),
+      .failures = prepared.failures.get(),
       .warm_up = prepared.experiment.warm_up,
       .timeline_interval = prepared.experiment.timeline_interval};
 }

@@ -28,6 +28,9 @@
 namespace almanac::schedule {
 class SpeedBook;
 }
+namespace almanac::faults {
+struct Model;
+}
 
 namespace almanac::experiment {
 
@@ -47,7 +50,9 @@ struct Experiment {
   std::string believed_speed;  ///< Speeds that policies believe in, likewise; "" for the true ones.
   /// File of `predict train` that learned estimates start with; "" for none.
   std::string model;
-  std::string incidents;  ///< See cluster::read_incidents(); "" for none.
+  std::string incidents;               ///< See cluster::read_incidents(); "" for none.
+  std::vector<std::string> signals{};  ///< See cluster::add_signals().
+  std::string failures{};              ///< See faults::read_model(); "" for none.
   schedule::RestartCost restart{};
   std::uint64_t seed = 0;
   double load = 1;      ///< Jobs arrive this many times as fast.
@@ -63,6 +68,7 @@ struct Prepared {
   trace::Trace trace;
   cluster::Cluster cluster;
   std::shared_ptr<const cluster::Incidents> incidents;  ///< Null for none.
+  std::shared_ptr<const faults::Model> failures{};      ///< Null for none.
   energy::PowerModel power;
   using Run = PolicyRun;
   std::vector<Run> runs;

@@ -48,12 +48,12 @@ constexpr const char* kNoTrials =
     "left out because no job is a trial of a sweep (group, metric): asha, hyperband, hyperdrive, "
     "hypersched, rubberband";
 constexpr const char* kNoSignals =
-    "left out because no signal is given (--incidents): gavel_cost, stop_and_go";
+    "left out because no signal is given (--signal): gavel_cost, stop_and_go";
 constexpr const char* kNoPrices =
-    "left out because no speed profiles are given (--speed) and no signal is given (--incidents): "
+    "left out because no speed profiles are given (--speed) and no signal is given (--signal): "
     "cynthia";
 constexpr const char* kNeither =
-    "left out because no job is elastic (--elastic) and no signal is given (--incidents): "
+    "left out because no job is elastic (--elastic) and no signal is given (--signal): "
     "carbon_scaler";
 constexpr const char* kNoTenants = "left out because the cluster has no tenants: hived, yarn_cs";
 constexpr const char* kNoGuests =
@@ -140,9 +140,9 @@ TEST(RunNotes, TellArrayTasksFromJobsThatDependOnAnother) {
   note_what_is_left_out(trace, cluster::uniform(1, 8), notes);
   EXPECT_THAT(
       notes, ElementsAre("1 job depends on another: each joins the queue when it was eligible, but "
-                         "not before the other has left",
+                         "not before the other has ended",
                          "1 array task waits for a place in its array: each joins the queue when "
-                         "it was eligible, but not before another task of its array has left"));
+                         "it was eligible, but not before another task of its array has ended"));
 }
 
 TEST(Experiment, RefusesQueuesOfKueueThatNoPolicyReads) {

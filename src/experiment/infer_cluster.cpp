@@ -19,7 +19,7 @@ namespace {
 
 /// Without recorded starts: the share of the time in which every job could run at once.
 constexpr double kShareOfTime = 0.9;
-/// GPUs of a node where the log does not tell.
+/// GPUs of a node if the log does not show them; a smaller cluster is one node.
 constexpr int kUsualGpus = 8;
 
 struct Edge {
@@ -38,7 +38,11 @@ struct VcDemand {
   int largest = 0;  // of those that ran
   int largest_asked = 0;
   std::vector<Edge> edges;  // starts and ends
+  int enough = 0;           // GPUs
 
+  int largest_run() const { return largest > 0 ? largest : largest_asked; }
+  /// GPUs to assume.
+  int gpus() const { return std::max(enough, largest_run()); }
   void sort_edges() {
     std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) {
       return a.at != b.at ? a.at < b.at : a.milli < b.milli;
@@ -125,12 +129,17 @@ InferredCluster infer_bound(const trace::Trace& trace, const Told& told) {
   made.inferred = true;
   made.lower_bound = true;
   const int per_node = gpus_per_node(trace);
-  const int on_one = per_node > 0 ? per_node : kUsualGpus;
+  int most = 0;
   for (auto& [name, demand] : vcs) {
-    const int enough =
+    demand.enough =
         told.recorded ? demand.most_at_once() : demand.enough_for(kShareOfTime, told.last);
-    const int largest = demand.largest > 0 ? demand.largest : demand.largest_asked;
-    const int gpus = std::max(enough, largest);
+    most = std::max(most, demand.gpus());
+  }
+  const int on_one = per_node > 0 ? per_node : std::min(most, kUsualGpus);
+  for (const auto& [name, demand] : vcs) {
+    const int enough = demand.enough;
+    const int largest = demand.largest_run();
+    const int gpus = demand.gpus();
     made.add_vc(name);
     made.add_nodes({.gpus = on_one}, static_cast<std::uint32_t>((gpus + on_one - 1) / on_one));
     const VcId vc{static_cast<std::uint32_t>(made.vcs.size() - 1)};
@@ -145,7 +154,8 @@ InferredCluster infer_bound(const trace::Trace& trace, const Told& told) {
              ? fmt::format("lower bound: {} GPUs were in use at once", enough)
              : fmt::format("with {} GPUs all jobs could have started at once 90 % of the time",
                            enough));
-    tell("gpus", per_node > 0 ? "most GPUs of one job on one node" : "not in the log; 8 assumed");
+    tell("gpus", per_node > 0 ? "most GPUs of one job on one node"
+                              : fmt::format("not in the log; {} assumed", on_one));
   }
   made.notes.push_back(fmt::format(
       "assuming {} x {} in {}, {}; use --cluster to give the real ones",

@@ -87,6 +87,28 @@ policy::Reason reason_of(const RowsOf& row) {
           .board = slices::find_board(row["board"])};
 }
 
+/// Adds the failures of a job, if the run simulated any.
+Result<void> add_failures(const std::string& path, KeptJob& kept) {
+  auto rows = RowsOf::open(path, kept.id);
+  if (!rows && rows.error().code == Code::not_found) return {};
+  if (!rows) return tl::unexpected(rows.error());
+  const auto span = [&](std::string_view column) {
+    return Duration{std::llround(rows->number(column) * 1e3)};
+  };
+  for (;;) {
+    const auto more = rows->next();
+    if (!more) return tl::unexpected(more.error());
+    if (!*more) return {};
+    kept.failures.push_back({.at = rows->time("at_s"),
+                             .cause = std::string((*rows)["cause"]),
+                             .node = std::string((*rows)["node"]),
+                             .gpus = static_cast<int>(rows->number("gpus")),
+                             .lost = span("lost_s"),
+                             .restart = span("restart_s"),
+                             .resumed = rows->time("resumed_s")});
+  }
+}
+
 }  // namespace
 
 Result<KeptJob> read_kept(const std::string& run, const std::string& policy,
@@ -113,6 +135,9 @@ Result<KeptJob> read_kept(const std::string& run, const std::string& policy,
       .was_pending = (*rows)["state"] == trace::to_string(trace::JobState::pending),
       .vc = std::string((*rows)["vc"]),
       .user = std::string((*rows)["user"])};
+  if (const auto added = add_failures(folder + "/failures.csv", kept); !added) {
+    return tl::unexpected(added.error());
+  }
   for (;;) {
     const auto more = waits->next();
     if (!more) return tl::unexpected(more.error());

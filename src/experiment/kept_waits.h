@@ -23,7 +23,18 @@ struct KeptWait {
   std::string other{};  ///< Id of the job that it waited behind or for.
 };
 
-/// A job under a policy, from jobs.csv and waits.csv.zst.
+/// A failure that stopped a job.
+struct KeptFailure {
+  Time at = kNoTime;
+  std::string cause{};
+  std::string node{};  ///< "" if the job failed by itself.
+  int gpus = 0;
+  Duration lost{0};        ///< Work that the job repeats.
+  Duration restart{0};     ///< Time until training continues, once it has its GPUs.
+  Time resumed = kNoTime;  ///< When it had GPUs again; kNoTime if it never did.
+};
+
+/// A job under a policy, from failures.csv, jobs.csv and waits.csv.zst.
 struct KeptJob {
   std::string id{};
   std::string policy{};
@@ -37,6 +48,7 @@ struct KeptJob {
   int preemptions = 0;
   bool was_pending = false;  ///< When the log was taken; `end` is when it would have started.
   std::vector<KeptWait> waits{};
+  std::vector<KeptFailure> failures{};
   std::string vc{};
   std::string user{};
   /// "tenant vision got 14 % more than its fair share"; "" without a tenant.

@@ -14,12 +14,14 @@
 #include <fmt/ranges.h>
 
 #include "energy/power_file.h"
+#include "experiment/apply_failures.h"
 #include "experiment/experiment.h"
 #include "experiment/impossible_jobs.h"
-#include "experiment/infer_cluster.h"
 #include "experiment/log_speeds.h"
 #include "experiment/run_notes.h"
 #include "experiment/shares_of_cluster.h"
+#include "experiment/site_of_log.h"
+#include "faults/model_file.h"
 #include "kueue/logged_jobs.h"
 #include "kueue/read.h"
 #include "perf/catalogue_file.h"
@@ -27,7 +29,6 @@
 #include "policy/registry.h"
 #include "predict/model_file.h"
 #include "schedule/speed_book.h"
-#include "site/cluster.h"
 #include "slurmctld/jobs/logged_jobs.h"
 #include "table/digest.h"
 #include "text/datetime.h"
@@ -108,7 +109,7 @@ Idle idle_policies(const Prepared& made) {
         "no speed profiles are given (--speed)"},
        {Trait::reads_training, !made.applications.empty(), "no job is elastic (--elastic)"},
        {Trait::reads_groups, has_trials, "no job is a trial of a sweep (group, metric)"},
-       {Trait::reads_signals, has_signals, "no signal is given (--incidents)"},
+       {Trait::reads_signals, has_signals, "no signal is given (--signal)"},
        {Trait::reads_tenants, !made.cluster.tenants.empty(), "the cluster has no tenants"}}};
   std::map<unsigned, std::vector<std::string>> by_lack;  // by the bits of what they lack
   for (const Prepared::Run& run : made.runs) {
@@ -251,11 +252,12 @@ bool has(const Prepared::Run& run, policy::Trait trait) {
   return policy::registry().traits(run.composition).has(trait);
 }
 
-/// Notes what policy slurm assumes of jobs that its site does not know.
+/// Notes what policy slurm does not know of its site, and what it assumes of jobs.
 void note_slurm_site(Prepared& made) {
   for (const Prepared::Run& run : made.runs) {
     if (run.site == nullptr || !has(run, policy::Trait::reads_site)) continue;
-    const auto notes = slurmctld::notes_on_lacks(*run.site, made.trace);
+    made.notes.insert(made.notes.end(), run.site->unknown.begin(), run.site->unknown.end());
+    const auto notes = slurmctld::notes_on_lacks(*run.site, made.trace, false);
     made.notes.insert(made.notes.end(), notes.begin(), notes.end());
     return;
   }
@@ -306,15 +308,41 @@ Result<void> read_queues(Prepared& made) {
 
 Result<void> read_incidents(Prepared& made) {
   const std::string& file = made.experiment.incidents;
-  if (file.empty()) return {};
+  const std::vector<std::string>& signals = made.experiment.signals;
+  if (file.empty() && signals.empty()) return {};
   if (made.experiment.load != 1) {
-    return fail(Code::usage, "--load would move the jobs but not the incidents", {.file = file},
-                "leave out --load or --incidents");
+    return fail(Code::usage, "--load would move the jobs but not the incidents or signals",
+                {.file = file}, "leave out --load, or --incidents and --signal");
   }
-  auto incidents = cluster::read_incidents(file, made.cluster);
+  auto incidents = file.empty() ? Result<cluster::Incidents>(cluster::Incidents{})
+                                : cluster::read_incidents(file, made.cluster);
   if (!incidents) return tl::unexpected(incidents.error());
+  if (const auto added = cluster::add_signals(signals, *incidents); !added) {
+    return tl::unexpected(added.error());
+  }
   note_assumptions(*incidents, made.trace, made.notes);
   made.incidents = std::make_shared<const cluster::Incidents>(std::move(*incidents));
+  return {};
+}
+
+/// Reads the failure model, and gives its checkpoints and restarts to jobs that state none.
+Result<void> read_failures(Prepared& made) {
+  const std::string& name = made.experiment.failures;
+  if (name.empty()) return {};
+  auto model = faults::read_model(name);
+  if (!model) return tl::unexpected(model.error());
+  using Kind = cluster::Incident::Kind;
+  const bool any_down = made.incidents != nullptr &&
+                        std::any_of(made.incidents->all.begin(), made.incidents->all.end(),
+                                    [](const auto& each) { return each.kind == Kind::down; });
+  if (any_down || !made.cluster.changes.empty()) {
+    return fail(Code::usage,
+                fmt::format("--failures draws which nodes fail, and {} says it too",
+                            any_down ? "--incidents" : "the cluster file"),
+                {}, "leave out --failures, or the nodes there");
+  }
+  apply_failures(*model, made.cluster, made.trace, made.notes);
+  made.failures = std::make_shared<const faults::Model>(std::move(*model));
   return {};
 }
 
@@ -434,9 +462,7 @@ Result<Prepared> prepare(const Experiment& experiment) {
   Result<trace::Trace> trace = trace::read_trace(experiment.trace, experiment.reading);
   if (!trace) return tl::unexpected(trace.error());
   std::shared_ptr<const site::Site> site;
-  Result<cluster::Cluster> cluster = experiment.cluster.empty()
-                                         ? infer_cluster(*trace)
-                                         : site::read_cluster(experiment.cluster, &site);
+  Result<cluster::Cluster> cluster = read_cluster_of(*trace, experiment.cluster, &site);
   if (!cluster) return tl::unexpected(cluster.error());
   share_gpus_by(*cluster, *trace);
   note_impossible_jobs(*cluster, *trace);
@@ -475,6 +501,7 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace, clust
   if (const auto fits = check_widths(made); !fits) return tl::unexpected(fits.error());
   if (const auto read = read_queues(made); !read) return tl::unexpected(read.error());
   if (const auto read = read_incidents(made); !read) return tl::unexpected(read.error());
+  if (const auto read = read_failures(made); !read) return tl::unexpected(read.error());
   scale_load(made.trace, experiment.load);
   if (const auto read = read_applications(experiment.elastic, made); !read) {
     return tl::unexpected(read.error());

@@ -16,6 +16,7 @@
 
 #include "cluster/capacity.h"
 #include "cluster/read.h"
+#include "experiment/failure_json.h"
 #include "experiment/run_tables.h"
 #include "experiment/summary_fields.h"
 #include "policy/registry.h"
@@ -63,6 +64,13 @@ Json to_object(const Summary& summary) {
     made["fairness"]["loans"].push_back(
         {{"from", each.from}, {"to", each.to}, {"gpu_s", number(each.gpu_s)}});
   }
+  for (const GpuCost& each : summary.gpu_costs) {
+    made["gpu_costs"].push_back({{"type", each.type},
+                                 {"gpu_h", number(each.gpu_h)},
+                                 {"cost", number(each.cost)},
+                                 {"by_hour", each.by_hour}});
+  }
+  if (!summary.failures.empty()) made["failures"] = failures_json(summary.failures);
   made["signature"] = fmt::format("{:016x}", summary.signature);
   return made;
 }
@@ -94,6 +102,11 @@ Summary to_summary(const Json& object) {
   for (const Json& each : object.at("fairness").value("loans", Json::array())) {
     made.loans.push_back({each.at("from"), each.at("to"), number_in(each, "gpu_s")});
   }
+  for (const Json& each : object.value("gpu_costs", Json::array())) {
+    made.gpu_costs.push_back(
+        {each.at("type"), number_in(each, "gpu_h"), number_in(each, "cost"), each.at("by_hour")});
+  }
+  if (object.contains("failures")) made.failures = parse_failures(object.at("failures"));
   made.signature = std::stoull(object.at("signature").get<std::string>(), nullptr, 16);
   return made;
 }
@@ -176,6 +189,8 @@ Json configuration(const Prepared& prepared) {
             {"timeline_interval_s", seconds(given.timeline_interval)},
             {"resolved_policies", policies}};
   if (!given.queues.empty()) made["queues"] = given.queues;
+  if (!given.signals.empty()) made["signals"] = given.signals;
+  if (!given.failures.empty()) made["failures"] = given.failures;
   return made;
 }
 
@@ -267,6 +282,10 @@ Result<void> write_policy_run(const std::string& path, const Prepared& prepared,
     return done;
   if (auto done = write_waits((folder / "waits.csv.zst").string(), prepared, schedule); !done)
     return done;
+  if (prepared.failures != nullptr) {
+    const auto done = write_failures((folder / "failures.csv").string(), prepared, schedule);
+    if (!done) return done;
+  }
   return write_timeline((folder / "timeline.csv").string(), prepared, schedule);
 }
 
@@ -285,6 +304,14 @@ std::string configuration_hash(const Prepared& prepared) {
   decided.erase("timeline_interval_s");
   // Only where there are any: other configurations keep the hashes that they had.
   if (decided.contains("queues")) decided["queues"] = digest_of_files(prepared.experiment.queues);
+  for (Json& each : decided.contains("signals") ? decided["signals"] : decided["none"]) {
+    const std::string given = each;
+    each = given.substr(0, given.find('=')) + digest_of_files(given.substr(given.find('=') + 1));
+  }
+  decided.erase("none");
+  if (decided.contains("failures")) {
+    decided["failures_model"] = digest_of_files(prepared.experiment.failures);
+  }
   const bool has_site = std::any_of(prepared.runs.begin(), prepared.runs.end(),
                                     [](const Prepared::Run& run) { return run.site != nullptr; });
   if (has_site) decided["site"] = digest_of_site(prepared.experiment.cluster);
@@ -336,6 +363,8 @@ Result<RunRecord> read_run(const std::string& path) {
     e.speed = c.at("speed");
     e.believed_speed = c.value("believed_speed", "");
     e.incidents = c.value("incidents", "");
+    e.signals = c.value("signals", std::vector<std::string>{});
+    e.failures = c.value("failures", "");
     e.elastic = c.value("elastic", "");
     e.warm_up = duration_in(c, "warm_up_s");
     e.model = c.at("model");

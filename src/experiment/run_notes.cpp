@@ -80,26 +80,26 @@ void note_what_is_left_out(const trace::Trace& trace, const cluster::Cluster& cl
   if (dependent > 0) {
     notes.push_back(
         fmt::format("{} on another: each joins the queue when it was eligible, but not before the "
-                    "other has left",
+                    "other has ended",
                     text::counted(dependent, "job depends", "jobs depend")));
   }
   if (tasks > 0) {
     notes.push_back(fmt::format(
         "{} for a place in {}: each joins the queue when it was eligible, but not before another "
-        "task of its array has left",
+        "task of its array has ended",
         text::counted(tasks, "array task waits", "array tasks wait"),
         tasks == 1 ? "its array" : "their arrays"));
   }
   if (never > 0) {
     notes.push_back(
-        fmt::format("{} never ran: each leaves the queue when its owner withdrew it, ends at once "
-                    "if a policy starts it earlier, and counts in no average",
+        fmt::format("{} never ran: each waits until it was cancelled, ends at once if a policy "
+                    "starts it earlier, and counts in no average",
                     text::counted(never, "job")));
   }
   if (pending > 0) {
     notes.push_back(
-        fmt::format("{} pending when the log was taken: each waits, ends at once when a policy "
-                    "starts it, since its run time is unknown, and counts in no average",
+        fmt::format("{} pending when the log was taken: each ends at once when a policy starts "
+                    "it, because its run time is unknown, and counts in no average",
                     text::counted(pending, "job was", "jobs were")));
   }
 }

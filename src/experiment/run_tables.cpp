@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "experiment/summary.h"
+#include "faults/model.h"
 #include "table/csv_writer.h"
 #include "table/output_file.h"
 #include "trace/value.h"
@@ -221,6 +222,26 @@ Result<void> write_waits(const std::string& path, const Prepared& prepared,
     end_row(reason);
   }
   csv.flush();
+  return file->commit();
+}
+
+Result<void> write_failures(const std::string& path, const Prepared& prepared,
+                            const sim::Schedule& schedule) {
+  auto file = table::OutputFile::create(path);
+  if (!file) return tl::unexpected(file.error());
+  table::CsvWriter csv(*file);
+  csv.header({"job_id", "at_s", "cause", "node", "gpus", "lost_s", "restart_s", "resumed_s"});
+  for (const faults::Interruption& each : schedule.failures.interruptions) {
+    csv.text(prepared.trace.id(prepared.trace.jobs[index(each.job)].id))
+        .time(each.at)
+        .text(prepared.failures->causes[each.cause].name)
+        .text(each.node == kNoNode ? "" : prepared.cluster.node_label(each.node))
+        .whole(each.gpus)
+        .duration(each.lost)
+        .duration(each.restart)
+        .time(each.resumed);
+    csv.end_row();
+  }
   return file->commit();
 }
 

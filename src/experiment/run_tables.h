@@ -20,6 +20,10 @@ Result<void> write_jobs(const std::string& path, const Prepared& prepared,
 Result<void> write_waits(const std::string& path, const Prepared& prepared,
                          const sim::Schedule& schedule);
 
+/// failures.csv: a row for each time that a failure stopped a job, in order of time.
+Result<void> write_failures(const std::string& path, const Prepared& prepared,
+                            const sim::Schedule& schedule);
+
 /// timeline.csv.
 Result<void> write_timeline(const std::string& path, const Prepared& prepared,
                             const sim::Schedule& schedule);

@@ -164,25 +164,51 @@ energy::NodeTime node_time(const sim::PoweredUse& use, const energy::PowerModel&
           .busy_gpu_s = use.busy};
 }
 
+/// Money or carbon of a use: in total, and the part that GPUs in use add to idle nodes.
+struct Billed {
+  double total = 0;
+  double jobs = 0;
+};
+
 /// Bills power at the price and with the carbon of the moment in which it was drawn, where signals
 /// tell them.
 void add_signals(Summary& made, const sim::Schedule& schedule, const energy::PowerModel& power) {
   constexpr double kSecondsAnHour = 3600, kGramsAKg = 1000;
-  // A kWh times the value of the signal, and the kWh before it had one.
-  const auto billed = [&](const sim::SignalUse& use, double value_of_one, double constant) {
-    const auto kwh = [&](const sim::PoweredUse& each) {
-      return bill_of(energy_of(node_time(each, power), power), power.facility).facility_kwh;
+  const auto kwh = [&](const energy::NodeTime& time) {
+    return bill_of(energy_of(time, power), power.facility).facility_kwh;
+  };
+  const auto billed = [&](const sim::SignalUse& use, double unit, double constant) {
+    Billed sum;
+    const auto add = [&](const sim::PoweredUse& each, double value) {
+      const energy::NodeTime time = node_time(each, power);
+      sum.total += kwh(time) * value;
+      sum.jobs += kwh({.busy_gpu_s = time.busy_gpu_s}) * value;
     };
-    return kwh(use.weighted) * value_of_one + kwh(use.unvalued) * constant;
+    for (const auto& [value, each] : use.stretches) add(each, value / unit);
+    add(use.unvalued, constant);
+    return sum;
   };
   for (const sim::SignalUse& use : schedule.signal_uses) {
-    if (use.name == sim::kPriceSignal) made.cost = billed(use, 1, power.facility.price_per_kwh);
+    if (use.name == sim::kPriceSignal) {
+      const Billed sum = billed(use, 1, power.facility.price_per_kwh);
+      made.cost = sum.total;
+      made.jobs_cost = sum.jobs;
+    }
     if (use.name == sim::kCarbonSignal) {
-      made.kg_co2 = billed(use, 1 / kGramsAKg, power.facility.kg_co2_per_kwh);
+      const Billed sum = billed(use, kGramsAKg, power.facility.kg_co2_per_kwh);
+      made.kg_co2 = sum.total;
+      made.jobs_kg_co2 = sum.jobs;
     }
     if (!sim::is_gpu_price(use.name)) continue;
     if (std::isnan(made.gpu_cost)) made.gpu_cost = 0;
     made.gpu_cost += use.held_weighted / kSecondsAnHour;
+    GpuCost& of_type = made.gpu_costs.emplace_back();
+    of_type.type = use.name.substr(use.name.find('/') + 1);
+    of_type.gpu_h = use.held_gpu_s / kSecondsAnHour;
+    of_type.cost = use.held_weighted / kSecondsAnHour;
+    for (std::size_t hour = 0; hour < of_type.by_hour.size(); ++hour) {
+      of_type.by_hour[hour] = use.held_by_hour[hour] / kSecondsAnHour;
+    }
   }
 }
 
@@ -207,6 +233,11 @@ void add_energy(Summary& made, const sim::Schedule& schedule, const energy::Powe
   made.facility_kwh = bill.facility_kwh;
   made.cost = bill.cost;
   made.kg_co2 = bill.kg_co2;
+  const energy::Bill jobs =
+      bill_of(energy_of({.busy_gpu_s = time.busy_gpu_s}, power), power.facility);
+  made.jobs_kwh = jobs.facility_kwh;
+  made.jobs_cost = jobs.cost;
+  made.jobs_kg_co2 = jobs.kg_co2;
   add_signals(made, schedule, power);
   const double span_s = seconds(schedule.finish - schedule.begin);
   const double days = span_s / seconds(24h);
@@ -360,7 +391,7 @@ std::optional<Summary> summarize_recorded(const trace::Trace& trace,
         &Summary::guarantee, &Summary::avg_tardiness_s, &Summary::p99_tardiness_s,
         &Summary::value_earned, &Summary::value_possible, &Summary::avg_hold_s, &Summary::energy_j,
         &Summary::energy_saved_j, &Summary::energy_bound_j, &Summary::facility_kwh, &Summary::cost,
-        &Summary::kg_co2}) {
+        &Summary::kg_co2, &Summary::jobs_kwh, &Summary::jobs_cost, &Summary::jobs_kg_co2}) {
     made.*untold = kNothing;
   }
   return made;

@@ -4,6 +4,7 @@
 /// The statistics of one policy on one job log.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "energy/power.h"
+#include "experiment/failure_report.h"
 #include "policy/composition.h"
 #include "sim/simulation.h"
 #include "trace/trace.h"
@@ -37,6 +39,14 @@ struct TenantLoan {
   std::string from{};  ///< "vision"; "others" = jobs of no tenant.
   std::string to{};
   double gpu_s = 0;
+};
+
+/// Rent of the GPUs of one type that jobs held.
+struct GpuCost {
+  std::string type{};
+  double gpu_h = 0;
+  double cost = 0;
+  std::array<double, 24> by_hour{};  ///< `cost` by hour of the day, in UTC.
 };
 
 /// Over the jobs that finished and joined the queue after the warm-up, unless noted. *wait* is the
@@ -123,8 +133,15 @@ struct Summary {
   /// `price`) and carbon (signal `carbon`) of each time, otherwise at the power model's constants.
   double cost = 0;
   double kg_co2 = 0;
+  /// The part of those that GPUs in use add to idle nodes. Only this part depends on when jobs run,
+  /// so it compares policies whose runs end at different times.
+  double jobs_kwh = 0;
+  double jobs_cost = 0;
+  double jobs_kg_co2 = 0;
   /// Rent of the GPUs that jobs held, by the signals `price/TYPE` (a GPU-hour); NaN without them.
   double gpu_cost = std::numeric_limits<double>::quiet_NaN();
+  std::vector<GpuCost> gpu_costs{};  ///< `gpu_cost` by GPU type, in order of the signals.
+  FailureReport failures{};          ///< Empty unless failures were simulated.
   std::uint64_t events = 0;
   double engine_wall_s = 0;
   std::uint64_t signature = 0;

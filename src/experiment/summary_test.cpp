@@ -106,14 +106,42 @@ TEST(Summary, BillsPowerAtThePriceAndCarbonOfTheMoment) {
   // An hour idle before the first value, then a GPU in use for an hour at 500 g and one at 100 g.
   schedule.signal_uses = {
       {.name = sim::kCarbonSignal,
-       .weighted = {.on = 600 * 3600.0, .busy = 600 * 3600.0},
+       .stretches = {{500, {.on = 3600, .busy = 3600}}, {100, {.on = 3600, .busy = 3600}}},
        .unvalued = {.on = 3600}},
-      {.name = "price/A", .weighted = {}, .unvalued = {}, .held_weighted = 2.5 * 7200}};
+      {.name = "price/A", .held_weighted = 2.5 * 7200, .held_gpu_s = 7200}};
   const Summary made = summarize({.name = "fifo"}, trace::Trace(), schedule, power);
   EXPECT_DOUBLE_EQ(made.kg_co2, 2 * (0.6 * 1.0 + 0.4 * 0.3));
   EXPECT_DOUBLE_EQ(made.cost, made.facility_kwh * 0.2) << "no signal called price";
+  EXPECT_DOUBLE_EQ(made.jobs_kg_co2, 2 * 0.6 * 0.6) << "600 W of the GPU, which is twice that";
   EXPECT_DOUBLE_EQ(made.gpu_cost, 5);
+  ASSERT_EQ(made.gpu_costs.size(), 1U);
+  EXPECT_EQ(made.gpu_costs[0].type, "A");
+  EXPECT_DOUBLE_EQ(made.gpu_costs[0].gpu_h, 2);
   EXPECT_TRUE(std::isnan(summarize({.name = "fifo"}, trace::Trace(), two_nodes(), power).gpu_cost));
+}
+
+TEST(Summary, ASignalThatNeverChangesGivesTheDigitsOfTheConstant) {
+  const energy::PowerModel power{
+      .name = "even",
+      .gpus = 4,
+      .idle_w = 400,
+      .full_w = 1200,
+      .booting_w = 500,
+      .asleep_w = 40,
+      .facility = {.pue = 1.58, .price_per_kwh = 0.0806, .kg_co2_per_kwh = 0.48}};
+  sim::Schedule schedule = two_nodes();
+  const Summary without = summarize({.name = "fifo"}, trace::Trace(), schedule, power);
+  const sim::PoweredUse all{.on = schedule.nodes.on_gpu_s,
+                            .booting = schedule.nodes.booting_gpu_s,
+                            .asleep = schedule.nodes.asleep_gpu_s,
+                            .busy = schedule.busy_gpu_s};
+  schedule.signal_uses = {{.name = sim::kCarbonSignal, .stretches = {{480, all}}},
+                          {.name = sim::kPriceSignal, .stretches = {{0.0806, all}}}};
+  const Summary with = summarize({.name = "fifo"}, trace::Trace(), schedule, power);
+  EXPECT_EQ(with.kg_co2, without.kg_co2);
+  EXPECT_EQ(with.cost, without.cost);
+  EXPECT_EQ(with.jobs_kg_co2, without.jobs_kg_co2);
+  EXPECT_EQ(with.jobs_cost, without.jobs_cost);
 }
 
 /// Five jobs of 100 s submitted at 0: ends at 90 s, 100 s, 125 s and 300 s, and one that runs yet.

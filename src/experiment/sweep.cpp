@@ -17,17 +17,25 @@ namespace {
 Result<std::vector<SweepPoint>> run_one(const SweepPlan& plan, double load, std::uint64_t seed) {
   const Result<Prepared> prepared = plan.prepare(load, seed);
   if (!prepared) return tl::unexpected(prepared.error());
-  std::vector<SweepPoint> points;
-  for (std::size_t run = 0; run < prepared->runs.size(); ++run) {
+  std::vector<Result<void>> results(prepared->runs.size());
+  std::vector<SweepPoint> points(prepared->runs.size());
+  std::atomic<bool> is_stopped = false;
+  tbb::parallel_for(std::size_t{0}, prepared->runs.size(), [&](std::size_t run) {
     const auto schedule = simulate_run(*prepared, run, plan.stop);
-    if (!schedule) return tl::unexpected(schedule.error());
-    if (schedule->interrupted) return std::vector<SweepPoint>{};
-    points.push_back(
-        {load, seed,
-         summarize(prepared->runs[run].composition, prepared->trace, *schedule, prepared->power)});
-    add_dues(points.back().summary, judge(prepared->trace, prepared->cluster, *schedule));
+    if (!schedule) {
+      results[run] = tl::unexpected(schedule.error());
+      return;
+    }
+    if (schedule->interrupted) is_stopped = true;
+    Summary summary =
+        summarize(prepared->runs[run].composition, prepared->trace, *schedule, prepared->power);
+    add_dues(summary, judge(prepared->trace, prepared->cluster, *schedule));
+    points[run] = {load, seed, std::move(summary)};
+  });
+  for (auto& result : results) {
+    if (!result) return tl::unexpected(result.error());
   }
-  return points;
+  return is_stopped ? std::vector<SweepPoint>{} : points;
 }
 
 }  // namespace

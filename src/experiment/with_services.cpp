@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "experiment/with_services.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -13,6 +15,18 @@
 #include "schedule/speed_book.h"
 
 namespace almanac::experiment {
+namespace {
+
+/// Seconds from the start of the service to its last answer; 0 without answers.
+double last_answer_s(const std::vector<inference::Outcome>& requests) {
+  inference::Micros last = 0;
+  for (const inference::Outcome& each : requests) {
+    if (each.finish != inference::kNever) last = std::max(last, each.finish);
+  }
+  return last / 1e6;
+}
+
+}  // namespace
 
 Result<sim::Schedule> simulate_with(const Prepared& prepared, std::size_t run,
                                     sim::Services& services, const std::atomic<bool>* stop) {
@@ -66,6 +80,11 @@ Result<WithService> compare_with_service(const Prepared& prepared, std::size_t r
                    .service = services->outcomes().front(),
                    .seen = {}};
   made.seen = inference::summarize(service.requests, made.service.requests, service.objective);
+  const double steady_gpus = service.most * service.service.replica_gpus();
+  made.loaned_gpu_hours =
+      (steady_gpus * last_answer_s(made.service.requests) - made.service.gpu_s) / 3600;
+  const double replicas_gpu_s = made.service.gpu_s - made.service.own_nodes_gpu_s;
+  made.redone_gpu_hours = (both->busy_gpu_s - replicas_gpu_s - alone->busy_gpu_s) / 3600;
   return made;
 }
 

@@ -29,6 +29,11 @@ struct WithService {
   Summary alone, with;
   sim::ServiceOutcome service;
   inference::Seen seen;
+  /// GPU-hours that jobs could use while the service ran, and that a steady fleet of its most
+  /// replicas would have held.
+  double loaned_gpu_hours = 0;
+  /// GPU-hours that jobs took more than alone: work done again, and restarts.
+  double redone_gpu_hours = 0;
 };
 
 /// Simulates run number `run` alone and with `service`. What it returns once `stop` is true is of

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "experiment/with_services.h"
 
+#include <algorithm>
+#include <atomic>
+
 #include <gtest/gtest.h>
 
+#include "base/rng.h"
 #include "inference/profile/model.h"
 #include "policy/kit/keeping.h"
 #include "policy/registry.h"
@@ -228,6 +232,100 @@ TEST_F(ServicesTest, StartsEveryReplicaAtOnceUnderEveryPolicyAndEndsEveryJob) {
       EXPECT_LE(stops, 6u) << "one GPU a replica, and one job stops for it";
     }
   }
+}
+
+TEST_F(ServicesTest, WaitsForJobsThatMayNotBeStoppedUnlessItHasAReserve) {
+  // A job of all 4 GPUs, submitted with --no-requeue, runs until 2000 s. Requests come from 500 s.
+  gpus_per_node_ = 4;
+  told_.reclaims = true;
+  told_.scaler = "reactive";
+  told_.least = 0;
+  trace::Job training = job(0s, 4, 2000s);
+  training.request.requeue = trace::Requeue::no;
+  for (const char* const policy : {"easy", "srtf", "las"}) {
+    SCOPED_TRACE(policy);
+    told_.requests.all.clear();
+    requests(60, 500, 1);
+    const sim::Schedule made = play({training}, policy, 1);
+    EXPECT_EQ(made.jobs[0].preemptions, 0u);
+    EXPECT_EQ(finished(), 60);
+    EXPECT_GT(seen_.longest_wait, 1480s);
+    EXPECT_LE(seen_.longest_wait, 1500s);
+    told_.nodes = 1;
+    play({training}, policy, 2);
+    EXPECT_EQ(seen_.longest_wait, 0s) << "nodes of its own are a reserve";
+    EXPECT_EQ(finished(), 60);
+    told_.nodes = 0;
+  }
+}
+
+TEST_F(ServicesTest, StartsReplicasAtOnceWhereJobsThatMayBeStoppedHoldEnough) {
+  // The bound of reclaim: no replica waits while jobs that may be stopped hold the GPUs that it
+  // needs. Two replicas of one GPU, and at most 6 of 8 GPUs in jobs with --no-requeue.
+  gpus_per_node_ = 4;
+  told_.reclaims = true;
+  told_.scaler = "reactive";
+  told_.least = 0;
+  told_.most = 2;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    Rng rng(seed);
+    std::vector<trace::Job> jobs;
+    int fixed_gpus = 0;
+    for (int each = 0; each < 20; ++each) {
+      trace::Job made = job(Duration{rng.below(600'000)}, 1 + static_cast<int>(rng.below(4)),
+                            100s + Duration{rng.below(900'000)});
+      if (fixed_gpus + made.request.gpus <= 6 && rng.below(2) == 0) {
+        fixed_gpus += made.request.gpus;
+        made.request.requeue = trace::Requeue::no;
+      }
+      if (rng.below(2) == 0) made.request.checkpoint_s = 300;
+      jobs.push_back(made);
+    }
+    std::stable_sort(jobs.begin(), jobs.end(), [](const trace::Job& a, const trace::Job& b) {
+      return a.request.submit < b.request.submit;
+    });
+    for (const policy::Composition& each : policy::registry().policies()) {
+      SCOPED_TRACE(each.name + " " + std::to_string(seed));
+      told_.requests.all.clear();
+      for (const double burst_s : {60, 700, 1300}) requests(30, burst_s, 1);
+      const sim::Schedule made = play(jobs, each.name, 2);
+      EXPECT_EQ(seen_.longest_wait, 0s);
+      EXPECT_EQ(seen_.replicas_stopped, 0u);
+      EXPECT_EQ(finished(), 90);
+    }
+  }
+}
+
+TEST_F(ServicesTest, LendsItsGpusAtNightAndReportsGainsAndLosses) {
+  // Requests come in the first and the last of three stretches of 1000 s. Two jobs of 2500 s have a
+  // GPU each when the service needs none. The first starts at once, the second after 300 s of calm,
+  // at about 1290 s.
+  gpus_per_node_ = 2;
+  told_.reclaims = true;
+  told_.scaler = "reactive";
+  told_.least = 0;
+  requests(100, 0, 10);
+  requests(100, 2000, 10);
+  trace::Trace log;
+  log.jobs = {job(0s, 1, 2500s), job(100s, 1, 2500s)};
+  for (trace::Job& each : log.jobs) each.request.checkpoint_s = 600;
+  Experiment experiment;
+  experiment.policies = {"easy"};
+  auto prepared = prepare(experiment, std::move(log), cluster::uniform(1, gpus_per_node_));
+  ASSERT_TRUE(prepared) << prepared.error().message;
+  const std::atomic<bool> stop = false;
+  const auto made = compare_with_service(*prepared, 0, told_, stop);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(made->seen.finished, 200u);
+  // A steady replica would hold its GPU for 2990 s. This one holds it for both stretches and the
+  // calm after the first.
+  EXPECT_NEAR(made->service.gpu_s, 2300, 60);
+  EXPECT_NEAR(3600 * made->loaned_gpu_hours, 2990 - 2300, 60);
+  // At 2000 s the second job has run 710 s, 110 s of them after a checkpoint; the first would lose
+  // 200 s. The second does them again, and restarts in 7 s.
+  EXPECT_EQ(made->with.preemptions, 1u);
+  EXPECT_NEAR(3600 * made->redone_gpu_hours, 110 + 7, 40);
+  EXPECT_EQ(made->service.longest_wait, 0s);
 }
 
 TEST_F(ServicesTest, KeepsReplicasWhereNodesSleepAndWakesOneForThem) {

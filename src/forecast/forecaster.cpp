@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "experiment/profile.h"
+#include "predict/pooled.h"
 #include "schedule/past_use.h"
 #include "trace/eligible.h"
 
@@ -92,8 +93,10 @@ Result<std::vector<Told>> tell(const experiment::Prepared& prepared, std::size_t
                         .options = playing,
                         .site = prepared.runs[run].site,
                         .queues = prepared.runs[run].queues};
-  Forecaster forecaster(setting, predict::make_learned(prepared.trace.names, prepared.model),
-                        std::move(*own), std::move(asked), options);
+  const Names& names = prepared.trace.names;
+  auto likely = std::make_unique<predict::Pooled>(
+      names, prepared.model ? predict::Learned(names, prepared.model) : predict::Learned(names));
+  Forecaster forecaster(setting, std::move(likely), std::move(*own), std::move(asked), options);
   auto policy = experiment::make_policy(prepared.runs[run], prepared.trace, prepared.model);
   if (!policy) return tl::unexpected(policy.error());
   playing.watch.listener = &forecaster;

@@ -42,6 +42,8 @@ struct Belief {
   predict::Belief likely;
   predict::Belief own{};            ///< By the policy's own estimate.
   Duration most = Duration::max();  ///< Run time at which it is ended: its time limit.
+  /// Weight of a guess in `likely`, 0 .. 1: the less is known of such jobs, the more.
+  double guessed = 0;
 };
 using Beliefs = std::unordered_map<JobId, Belief>;
 

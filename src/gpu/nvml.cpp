@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/nvml.h"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
@@ -14,7 +12,6 @@
 namespace almanac::gpu {
 namespace {
 
-constexpr double kGigabyte = 1024.0 * 1024 * 1024;
 constexpr int kGpuIsLost = 15;                  // NVML_ERROR_GPU_IS_LOST
 constexpr int kUncorrected = 1;                 // NVML_MEMORY_ERROR_TYPE_UNCORRECTED
 constexpr int kSinceLoaded = 0;                 // NVML_VOLATILE_ECC
@@ -42,8 +39,11 @@ Result<Nvml> Nvml::open() {
 }
 
 Nvml::Nvml(std::unique_ptr<Library> library) : library_(std::move(library)) {}
-Nvml::Nvml(Nvml&&) noexcept = default;
-Nvml& Nvml::operator=(Nvml&&) noexcept = default;
+Nvml::Nvml(Nvml&& other) noexcept : library_(std::move(other.library_)) {}
+Nvml& Nvml::operator=(Nvml&& other) noexcept {
+  library_ = std::move(other.library_);
+  return *this;
+}
 Nvml::~Nvml() = default;
 
 int Nvml::count() const {
@@ -176,11 +176,6 @@ std::vector<Xid> Nvml::new_xids() {
     }
   }
   return told;
-}
-
-bool is_of_the_hardware(const Xid& xid) {
-  constexpr std::array kHardware{48U, 63U, 64U, 74U, 79U, 92U, 94U, 95U, 119U, 120U};
-  return std::find(kHardware.begin(), kHardware.end(), xid.number) != kHardware.end();
 }
 
 }  // namespace almanac::gpu

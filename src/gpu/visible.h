@@ -16,11 +16,11 @@ namespace almanac::gpu {
 /// A GPU as CUDA_VISIBLE_DEVICES names it.
 struct Visible {
   std::string name;        ///< "0", "GPU-1a2b...", "MIG-...".
-  std::optional<int> gpu;  ///< NVML's number; nothing when NVML does not know it.
+  std::optional<int> gpu;  ///< The driver's number; nothing when it does not know it.
 };
 
-/// Returns the GPUs in `variable` (our CUDA_VISIBLE_DEVICES), otherwise all: `uuids`, by NVML
-/// index. Like CUDA, stops at the first invalid name ("-1", "").
+/// Returns the GPUs in `variable` (our CUDA_VISIBLE_DEVICES), otherwise all: `uuids`, by the
+/// driver's index. Like CUDA, stops at the first invalid name ("-1", "").
 std::vector<Visible> visible_gpus(std::optional<std::string_view> variable,
                                   const std::vector<std::string>& uuids);
 

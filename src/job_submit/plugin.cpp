@@ -9,7 +9,7 @@
 /// works as without it.
 ///
 /// Each job is one question over the service's socket and one answer, both of lines "name value"
-/// (docs/guide/slurm.md). The socket is /var/lib/almanac/job_submit.sock, or the path in
+/// (docs/guide/slurm_levers.md). The socket is /var/lib/almanac/job_submit.sock, or the path in
 /// ALMANAC_JOB_SUBMIT of slurmctld's environment.
 #include <chrono>
 #include <cstdlib>

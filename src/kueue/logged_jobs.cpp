@@ -33,11 +33,6 @@ bool names_type(std::string_view text, std::string_view type) {
   return false;
 }
 
-/// nvidia.com/gpu, amd.com/gpu, ...
-bool is_gpu(std::string_view resource) {
-  return resource.size() > 4 && resource.substr(resource.size() - 4) == "/gpu";
-}
-
 /// "nvidia.com/gpu and amd.com/gpu"; "" = at most one.
 std::string two_kinds_of_gpus(const ClusterQueue& queue) {
   std::string first;
@@ -68,6 +63,18 @@ std::optional<std::size_t> queue_of(const Setup& setup, const trace::Request& re
   }
   if (setup.queues.size() == 1) return 0;
   return std::nullopt;
+}
+
+Amount nominal_gpus(const ClusterQueue& queue) {
+  Amount made = 0;
+  for (const ResourceGroup& group : queue.groups) {
+    for (const FlavorQuotas& flavor : group.flavors) {
+      for (const auto& [resource, quota] : flavor.resources) {
+        if (is_gpu(resource)) made += quota.nominal;
+      }
+    }
+  }
+  return made;
 }
 
 Result<std::vector<std::string>> notes_on_jobs(const Objects& objects, const trace::Trace& trace) {

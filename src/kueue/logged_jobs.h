@@ -25,6 +25,9 @@ namespace almanac::kueue {
 std::optional<std::size_t> queue_of(const Setup& setup, const trace::Request& request,
                                     const Names& names);
 
+/// Returns the nominal quota of GPUs of a queue, over all flavors.
+Amount nominal_gpus(const ClusterQueue& queue);
+
 /// Returns what is assumed of the jobs of a log, a sentence each. Error: a job belongs to no queue,
 /// its queue has no quota of GPUs, or a queue has quotas of two kinds of GPUs.
 Result<std::vector<std::string>> notes_on_jobs(const Objects& objects, const trace::Trace& trace);

@@ -24,4 +24,9 @@ inline constexpr Amount kMostAmount = Amount{1} << 60U;
 ///          exponents); Kueue, resources.ResourceValue() (cores in thousandths).
 Result<Amount> read_quantity(std::string_view text, std::string_view resource);
 
+/// Whether a resource counts GPUs: nvidia.com/gpu, amd.com/gpu, ...
+inline bool is_gpu(std::string_view resource) {
+  return resource.size() > 4 && resource.substr(resource.size() - 4) == "/gpu";
+}
+
 }  // namespace almanac::kueue

@@ -154,15 +154,31 @@ Amount QuotaTree::own_left(NodeAt node, Slot slot) const {
   return std::max<Amount>(0, of.own - of.used);
 }
 
+Amount QuotaTree::may_take_from_above(NodeAt node, Slot slot) const {
+  const Quota& of = quota(node, slot);
+  if (of.borrowing_limit == kUnlimited) return kUnlimited;
+  return of.subtree - of.own - std::max<Amount>(0, of.used - of.own) + of.borrowing_limit;
+}
+
 Amount QuotaTree::left(NodeAt node, Slot slot) const {
   const Quota& of = quota(node, slot);
   if (parent(node) == kNoNode) return of.subtree - of.used;
-  Amount above = left(parent(node), slot);
-  if (of.borrowing_limit != kUnlimited) {
-    const Amount lent = of.subtree - of.own;
-    above = std::min(above, lent - std::max<Amount>(0, of.used - of.own) + of.borrowing_limit);
-  }
+  const Amount above = std::min(left(parent(node), slot), may_take_from_above(node, slot));
   return own_left(node, slot) + above;
+}
+
+NodeAt QuotaTree::limiting(NodeAt node, Slot slot) const {
+  while (parent(node) != kNoNode && left(parent(node), slot) <= may_take_from_above(node, slot)) {
+    node = parent(node);
+  }
+  return node;
+}
+
+std::string QuotaTree::cohort_name(NodeAt node) const {
+  for (const auto& [name, at] : cohort_names_) {
+    if (at == node) return name;
+  }
+  return "";
 }
 
 Amount QuotaTree::most(NodeAt node, Slot slot) const {

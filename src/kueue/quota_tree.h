@@ -73,7 +73,11 @@ class QuotaTree {
   /// Number of cohorts on the longest way down from a cohort, itself included.
   int height(NodeAt node) const { return nodes_[node].height; }
 
+  /// Name of a cohort; "" for a queue, which Setup::queues names.
+  std::string cohort_name(NodeAt node) const;
   Amount nominal(NodeAt node, Slot slot) const { return quota(node, slot).nominal; }
+  /// Its nominal quota and what nodes below it lend.
+  Amount subtree(NodeAt node, Slot slot) const { return quota(node, slot).subtree; }
   Amount borrowing_limit(NodeAt node, Slot slot) const { return quota(node, slot).borrowing_limit; }
   Amount used(NodeAt node, Slot slot) const { return quota(node, slot).used; }
   /// What a node has for itself alone and does not use.
@@ -81,6 +85,9 @@ class QuotaTree {
   /// What it can use now, from its own quota and from that of others; below 0 if others use more
   /// than they may.
   Amount left(NodeAt node, Slot slot) const;
+  /// The node whose limit decides left(): the root if its subtree's quota does, otherwise one whose
+  /// borrowing limit does.
+  NodeAt limiting(NodeAt node, Slot slot) const;
   /// What it could use if nothing ran.
   Amount most(NodeAt node, Slot slot) const;
   /// Whether it borrows once `more` is used: a queue beyond its nominal quota, a cohort beyond that
@@ -125,6 +132,8 @@ class QuotaTree {
 
   const Quota& quota(NodeAt node, Slot slot) const { return quotas_[node * num_slots_ + slot]; }
   Quota& quota(NodeAt node, Slot slot) { return quotas_[node * num_slots_ + slot]; }
+  /// What its borrowing limit leaves it of the nodes above.
+  Amount may_take_from_above(NodeAt node, Slot slot) const;
   NodeAt cohort_at(const std::string& name, const std::map<std::string, const Cohort*>& declared,
                    const std::map<std::string, FlavorAt>& flavors);
   void declare(NodeAt node, const std::vector<ResourceGroup>& groups,

@@ -17,11 +17,11 @@ using gpu::Route;
 
 using Routes = std::vector<std::vector<Route>>;
 
-Routes routes_of(const gpu::Nvml& nvml, const std::vector<int>& numbers) {
+Routes routes_of(const gpu::Driver& driver, const std::vector<int>& numbers) {
   Routes made(numbers.size(), std::vector<Route>(numbers.size()));
   for (std::size_t one = 0; one < numbers.size(); ++one) {
     for (std::size_t other = 0; other < one; ++other) {
-      made[one][other] = made[other][one] = nvml.route(numbers[one], numbers[other]);
+      made[one][other] = made[other][one] = driver.route(numbers[one], numbers[other]);
     }
   }
   return made;
@@ -83,9 +83,9 @@ std::vector<Connection> nvlinks(const Routes& routes) {
 
 }  // namespace
 
-void find_connections(const gpu::Nvml& nvml, const std::vector<int>& numbers,
+void find_connections(const gpu::Driver& driver, const std::vector<int>& numbers,
                       cluster::NodeClass& make) {
-  const Routes routes = routes_of(nvml, numbers);
+  const Routes routes = routes_of(driver, numbers);
   make.connections.clear();
   if (is_told(routes)) {
     cluster::set_sockets(make, groups_within(routes, Ancestor::socket));

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "cluster/cluster.h"
-#include "gpu/nvml.h"
+#include "gpu/driver.h"
 
 namespace almanac::machine {
 
 /// Sets the sockets and connections of `make`, whose GPUs are the driver's `numbers` in this order.
 /// Leaves out what is the same for all pairs, and what the driver does not report.
-void find_connections(const gpu::Nvml& nvml, const std::vector<int>& numbers,
+void find_connections(const gpu::Driver& driver, const std::vector<int>& numbers,
                       cluster::NodeClass& make);
 
 }  // namespace almanac::machine

@@ -12,16 +12,17 @@ namespace almanac::machine {
 namespace {
 
 /// The instances of a GPU that a job can be given.
-std::vector<Device> instances_of(const gpu::Nvml& nvml, int gpu, std::vector<std::string>& notes) {
+std::vector<Device> instances_of(const gpu::Driver& driver, int gpu,
+                                 std::vector<std::string>& notes) {
   std::vector<Device> made;
-  const auto found = nvml.mig_instances(gpu);
+  const auto found = driver.mig_instances(gpu);
   if (!found) {
     notes.push_back(
         fmt::format("GPU {} is partitioned (MIG), but the driver does not report the instances: {}",
                     gpu, found.error().message));
     return made;
   }
-  const std::vector<gpu::MigProfile> profiles = nvml.mig_profiles(gpu);
+  const std::vector<gpu::MigProfile> profiles = driver.mig_profiles(gpu);
   for (const gpu::MigInstance& each : *found) {
     if (each.uuid.empty()) {
       notes.push_back(fmt::format(
@@ -49,9 +50,9 @@ Devices find_devices(const profiling::Machine& machine, bool as_boards) {
   Devices made;
   std::vector<Device> all_instances;
   std::vector<std::string> unread;
-  for (int gpu = 0; machine.nvml && gpu < machine.nvml->count(); ++gpu) {
-    if (!machine.nvml->is_cut(gpu).value_or(false)) continue;
-    for (Device& each : instances_of(*machine.nvml, gpu, unread)) {
+  for (int gpu = 0; machine.driver && gpu < machine.driver->count(); ++gpu) {
+    if (!machine.driver->is_cut(gpu).value_or(false)) continue;
+    for (Device& each : instances_of(*machine.driver, gpu, unread)) {
       all_instances.push_back(std::move(each));
     }
   }
@@ -64,25 +65,25 @@ Devices find_devices(const profiling::Machine& machine, bool as_boards) {
       made.all.push_back(known == all_instances.end() ? Device{.name = each.name} : *known);
       continue;
     }
-    if (machine.nvml->is_cut(*each.gpu).value_or(false)) {
+    if (machine.driver->is_cut(*each.gpu).value_or(false)) {
       const slices::Board* const board =
-          as_boards ? board_of(machine.nvml->mig_profiles(*each.gpu)) : nullptr;
+          as_boards ? board_of(machine.driver->mig_profiles(*each.gpu)) : nullptr;
       if (board != nullptr) {
         made.all.push_back(
-            {each.name, each.gpu, machine.nvml->name(*each.gpu), board->memory_gib, board});
+            {each.name, each.gpu, machine.driver->name(*each.gpu), board->memory_gib, board});
         continue;
       }
       if (as_boards) {
         made.notes.push_back(fmt::format(
             "GPU {} is an unknown board: its existing instances are used as they are", *each.gpu));
       }
-      for (Device& instance : instances_of(*machine.nvml, *each.gpu, made.notes)) {
+      for (Device& instance : instances_of(*machine.driver, *each.gpu, made.notes)) {
         made.all.push_back(std::move(instance));
       }
       continue;
     }
-    made.all.push_back({each.name, each.gpu, machine.nvml->name(*each.gpu),
-                        machine.nvml->memory_gb(*each.gpu).value_or(0)});
+    made.all.push_back({each.name, each.gpu, machine.driver->name(*each.gpu),
+                        machine.driver->memory_gb(*each.gpu).value_or(0)});
   }
   const auto key = [](const Device& of) {
     if (of.is_instance()) return std::pair(2, of.type);

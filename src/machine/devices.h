@@ -16,7 +16,7 @@ namespace almanac::machine {
 
 struct Device {
   std::string name{};           ///< As in CUDA_VISIBLE_DEVICES: "0", "GPU-1a2b...", "MIG-...".
-  std::optional<int> number{};  ///< NVML index of a whole GPU, if NVML knows it.
+  std::optional<int> number{};  ///< The driver's index of a whole GPU, if it knows it.
   std::string type{};           ///< "NVIDIA A100-SXM4-80GB" or "1g.10gb"; "" if unknown.
   double memory_gb = 0;         ///< As the driver counts; 0 if unknown.
   const slices::Board* board = nullptr;  ///< Set if the service partitions it as jobs need.

@@ -30,7 +30,7 @@ std::optional<double> held_by(const std::set<pid_t>& processes, const Gpu& gpu) 
 
 class Look {
  public:
-  Look(const gpu::Nvml& nvml, const Machine& machine) : nvml_(nvml), machine_(machine) {}
+  Look(const gpu::Driver& driver, const Machine& machine) : driver_(driver), machine_(machine) {}
 
   void at(const Patient& patient, const std::set<pid_t>& processes, GpuMemory& found) {
     std::optional<double> sum = 0;
@@ -58,12 +58,12 @@ class Look {
     const auto [place, is_new] = seen_.try_emplace({node, gpu});
     const auto number = machine_.driver_numbers[index(node)][static_cast<std::size_t>(gpu)];
     if (!is_new || !number) return place->second;
-    place->second.memory_gb = nvml_.memory_gb(*number);
-    if (auto holders = nvml_.holders(*number)) place->second.holders = std::move(*holders);
+    place->second.memory_gb = driver_.memory_gb(*number);
+    if (auto holders = driver_.holders(*number)) place->second.holders = std::move(*holders);
     return place->second;
   }
 
-  const gpu::Nvml& nvml_;
+  const gpu::Driver& driver_;
   const Machine& machine_;
   std::map<std::pair<NodeId, int>, Gpu> seen_;
 };
@@ -77,7 +77,7 @@ bool has_gpus(const Patient& patient) {
 
 }  // namespace
 
-GpuMemory look_at_gpu_memory(const gpu::Nvml& nvml, const Machine& machine,
+GpuMemory look_at_gpu_memory(const gpu::Driver& driver, const Machine& machine,
                              const std::vector<Patient>& patients) {
   GpuMemory found;
   if (!machine.numbers_processes_as_driver) return found;
@@ -89,7 +89,7 @@ GpuMemory look_at_gpu_memory(const gpu::Nvml& nvml, const Machine& machine,
     const std::vector<pid_t> below = process::descendants(patient.shepherd);
     trees.emplace_back(&patient, std::set<pid_t>(below.begin(), below.end()));
   }
-  Look look(nvml, machine);
+  Look look(driver, machine);
   for (const auto& [patient, processes] : trees) look.at(*patient, processes, found);
   return found;
 }

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/ids.h"
-#include "gpu/nvml.h"
+#include "gpu/driver.h"
 #include "machine/machine.h"
 #include "machine/patient.h"
 
@@ -39,7 +39,7 @@ struct GpuMemory {
 };
 
 /// Returns nothing if the driver uses other process ids than we do.
-GpuMemory look_at_gpu_memory(const gpu::Nvml& nvml, const Machine& machine,
+GpuMemory look_at_gpu_memory(const gpu::Driver& driver, const Machine& machine,
                              const std::vector<Patient>& patients);
 
 }  // namespace almanac::machine

@@ -44,11 +44,11 @@ int number_of(NodeId node, int gpu, const Machine& machine) {
 /// A GPU that the service cuts, as the driver tells of it.
 class Cut {
  public:
-  Cut(const gpu::Nvml& nvml, int number, const Board& board)
+  Cut(const gpu::Driver& driver, int number, const Board& board)
       : number_(number),
         board_(board),
-        profiles_(nvml.mig_profiles(number)),
-        all_(nvml.mig_instances(number)) {}
+        profiles_(driver.mig_profiles(number)),
+        all_(driver.mig_instances(number)) {}
 
   const Result<std::vector<gpu::MigInstance>>& all() const { return all_; }
   /// Nothing = its profile is none of the board's.
@@ -78,16 +78,16 @@ class Cut {
     }
     return nullptr;
   }
-  Result<void> remove(gpu::Nvml& nvml, const Instance& gone) const {
-    return nvml.destroy_mig_instance(number_, find(gone)->id);
+  Result<void> remove(gpu::Driver& driver, const Instance& gone) const {
+    return driver.destroy_mig_instance(number_, find(gone)->id);
   }
-  Result<void> create(gpu::Nvml& nvml, const Instance& wanted) const {
+  Result<void> create(gpu::Driver& driver, const Instance& wanted) const {
     const gpu::MigProfile* const told = told_of(profiles_, board_[wanted.profile]);
     if (told == nullptr) {
       return fail(Code::unavailable,
                   fmt::format("the driver no longer has {}", board_[wanted.profile].name));
     }
-    const auto made = nvml.create_mig_instance(number_, *told, wanted.start);
+    const auto made = driver.create_mig_instance(number_, *told, wanted.start);
     if (!made) return tl::unexpected(made.error());
     if (made->uuid.empty()) return fail(Code::unavailable, "the new instance has no device");
     return {};
@@ -114,10 +114,10 @@ bool is_held(const Instance& instance, NodeId node, int gpu, const Board& board,
   });
 }
 
-Result<void> make_one(gpu::Nvml& nvml, const Machine& machine, NodeId node, int gpu,
+Result<void> make_one(gpu::Driver& driver, const Machine& machine, NodeId node, int gpu,
                       const Instance& wanted, std::span<const cluster::Grant> others) {
   const Board& board = *board_of(node, machine);
-  const Cut cut(nvml, number_of(node, gpu, machine), board);
+  const Cut cut(driver, number_of(node, gpu, machine), board);
   if (!cut.all()) return tl::unexpected(cut.all().error());
   auto layout = cut.layout();
   if (!layout) return tl::unexpected(layout.error());
@@ -131,14 +131,14 @@ Result<void> make_one(gpu::Nvml& nvml, const Machine& machine, NodeId node, int 
       return fail(Code::unavailable, fmt::format("a job uses the {} at slice {}, which overlaps",
                                                  board[each.profile].name, each.start));
     }
-    if (auto removed = cut.remove(nvml, each); !removed) return removed;
+    if (auto removed = cut.remove(driver, each); !removed) return removed;
   }
-  return cut.create(nvml, wanted);
+  return cut.create(driver, wanted);
 }
 
-void look(const gpu::Nvml& nvml, const Machine& machine, NodeId node, int gpu,
+void look(const gpu::Driver& driver, const Machine& machine, NodeId node, int gpu,
           std::vector<Standing>& into) {
-  const Cut cut(nvml, number_of(node, gpu, machine), *board_of(node, machine));
+  const Cut cut(driver, number_of(node, gpu, machine), *board_of(node, machine));
   if (!cut.all()) return;
   for (const gpu::MigInstance& each : *cut.all()) {
     const auto known = cut.known(each);
@@ -176,18 +176,18 @@ bool overlap(const cluster::Grant& one, const cluster::Grant& other, const Machi
   return (mask_of(place_of(one, machine), *board) & mask_of(place_of(other, machine), *board)) != 0;
 }
 
-std::vector<Standing> standing_instances(const gpu::Nvml& nvml, const Machine& machine) {
+std::vector<Standing> standing_instances(const gpu::Driver& driver, const Machine& machine) {
   std::vector<Standing> made;
   for (std::uint32_t at = 0; at < machine.cluster.nodes.size(); ++at) {
     if (board_of(NodeId{at}, machine) == nullptr) continue;
     for (int gpu = 0; gpu < machine.cluster.gpus(NodeId{at}); ++gpu) {
-      look(nvml, machine, NodeId{at}, gpu, made);
+      look(driver, machine, NodeId{at}, gpu, made);
     }
   }
   return made;
 }
 
-Result<void> make_instances(gpu::Nvml& nvml, const Machine& machine,
+Result<void> make_instances(gpu::Driver& driver, const Machine& machine,
                             std::span<const cluster::Grant> held,
                             std::span<const cluster::Grant> others,
                             std::vector<Standing>& standing) {
@@ -197,11 +197,11 @@ Result<void> make_instances(gpu::Nvml& nvml, const Machine& machine,
     for (cluster::GpuMask rest = grant.gpus; rest != 0; rest &= rest - 1) {
       const int gpu = std::countr_zero(rest);
       const auto made =
-          make_one(nvml, machine, grant.node, gpu, {place.profile, place.slice}, others);
+          make_one(driver, machine, grant.node, gpu, {place.profile, place.slice}, others);
       std::erase_if(standing, [&](const Standing& each) {
         return each.node == grant.node && each.gpu == gpu;
       });
-      look(nvml, machine, grant.node, gpu, standing);
+      look(driver, machine, grant.node, gpu, standing);
       if (!made) {
         return fail(
             Code::unavailable,

@@ -20,7 +20,7 @@
 #include "base/result.h"
 #include "cluster/ledger.h"
 #include "cluster/slices/board.h"
-#include "gpu/nvml.h"
+#include "gpu/driver.h"
 #include "machine/machine.h"
 
 namespace almanac::machine {
@@ -39,12 +39,12 @@ bool overlap(const cluster::Grant& one, const cluster::Grant& other, const Machi
 
 /// Returns the existing instances on the GPUs that the service partitions, without those that no
 /// job can use.
-std::vector<Standing> standing_instances(const gpu::Nvml& nvml, const Machine& machine);
+std::vector<Standing> standing_instances(const gpu::Driver& driver, const Machine& machine);
 
 /// Creates the instances that `held` lacks, destroys those in their way, and updates `standing`.
 /// Fails with `unavailable` and the driver's message, or if it would destroy an instance that one
 /// of `others` holds; earlier steps remain. Takes as long as the driver does, up to seconds.
-Result<void> make_instances(gpu::Nvml& nvml, const Machine& machine,
+Result<void> make_instances(gpu::Driver& driver, const Machine& machine,
                             std::span<const cluster::Grant> held,
                             std::span<const cluster::Grant> others,
                             std::vector<Standing>& standing);

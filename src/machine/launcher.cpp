@@ -19,9 +19,9 @@ using trace::JobState;
 
 Result<void> Launcher::open_driver() {
   if (!state_.config.machine.makes_instances) return {};
-  auto driver = gpu::Nvml::open();
+  auto driver = gpu::open_driver();
   if (!driver) return tl::unexpected(driver.error());
-  driver_.emplace(*std::move(driver));
+  driver_ = *std::move(driver);
   return {};
 }
 

@@ -6,7 +6,7 @@
 
 #include <optional>
 
-#include "gpu/nvml.h"
+#include "gpu/driver.h"
 #include "machine/lifecycle.h"
 #include "machine/limits.h"
 #include "machine/processes.h"
@@ -45,7 +45,7 @@ class Launcher {
   Starter& starter_;
   Processes& processes_;
   const Gate& gate_;
-  std::optional<gpu::Nvml> driver_;  // set if the service creates instances
+  std::unique_ptr<gpu::Driver> driver_;  // set if the service creates instances
 };
 
 }  // namespace almanac::machine

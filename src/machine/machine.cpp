@@ -67,8 +67,8 @@ cluster::Cluster found_cluster(const profiling::Machine& found,
       // Instances of different boards do not reach each other by NVLink.
       make.sharing = cluster::Sharing::mig;
       make.board = board;
-    } else if (found.nvml && static_cast<int>(numbers.size()) == make.gpus) {
-      find_connections(*found.nvml, numbers, make);
+    } else if (found.driver && static_cast<int>(numbers.size()) == make.gpus) {
+      find_connections(*found.driver, numbers, make);
     }
     std::string name = host_name();
     if (!is_all && from->is_instance()) name += "-" + from->type;
@@ -90,12 +90,12 @@ bool is_in_first_pid_namespace() {
 }
 
 /// N of /dev/nvidiaN of each GPU of each node; none where one is an instance, or not told.
-std::vector<std::vector<int>> device_minors(const gpu::Nvml& nvml, const Machine& machine) {
+std::vector<std::vector<int>> device_minors(const gpu::Driver& driver, const Machine& machine) {
   std::vector<std::vector<int>> made;
   for (const auto& numbers : machine.driver_numbers) {
     std::vector<int>& minors = made.emplace_back();
     for (const std::optional<int>& number : numbers) {
-      const auto minor = number ? nvml.device_minor(*number) : std::nullopt;
+      const auto minor = number ? driver.device_minor(*number) : std::nullopt;
       if (!minor) return {};
       minors.push_back(*minor);
     }
@@ -105,10 +105,10 @@ std::vector<std::vector<int>> device_minors(const gpu::Nvml& nvml, const Machine
 
 /// Whether the driver says of every GPU which process holds its memory.
 bool can_watch_gpu_memory(const profiling::Machine& found, const Machine& machine) {
-  if (!found.nvml || !machine.numbers_processes_as_driver) return false;
+  if (!found.driver || !machine.numbers_processes_as_driver) return false;
   for (const auto& numbers : machine.driver_numbers) {
     for (const std::optional<int>& number : numbers) {
-      if (!number || !found.nvml->holders(*number)) return false;
+      if (!number || !found.driver->holders(*number)) return false;
     }
   }
   return true;
@@ -142,7 +142,7 @@ Result<void> check_boards(const Machine& machine, const std::vector<Device>& dev
 Result<Machine> find_machine(const std::string& cluster_file, bool makes_instances) {
   const profiling::Machine found = profiling::this_machine();
   Machine made;
-  made.has_driver = found.nvml.has_value();
+  made.has_driver = found.driver != nullptr;
   made.numbers_processes_as_driver = is_in_first_pid_namespace();
   Devices devices = find_devices(found, makes_instances);
   made.notes = std::move(devices.notes);
@@ -150,7 +150,7 @@ Result<Machine> find_machine(const std::string& cluster_file, bool makes_instanc
     made.cluster = found_cluster(found, devices.all);
     if (!made.has_driver) {
       made.notes.push_back(fmt::format(
-          "no GPU was found: {}; describe the machine in a file with --cluster", found.no_nvml));
+          "no GPU was found: {}; describe the machine in a file with --cluster", found.no_driver));
     }
   } else {
     auto told = site::read_cluster(cluster_file);
@@ -189,10 +189,10 @@ Result<Machine> find_machine(const std::string& cluster_file, bool makes_instanc
   }
   if (!made.has_driver && configured > 0) {
     made.notes.push_back(
-        fmt::format("using the {} GPUs of {}: {}", configured, cluster_file, found.no_nvml));
+        fmt::format("using the {} GPUs of {}: {}", configured, cluster_file, found.no_driver));
   }
   if (made.makes_instances) {
-    made.standing = standing_instances(*found.nvml, made);
+    made.standing = standing_instances(*found.driver, made);
     made.notes.emplace_back("MIG instances are created and removed on demand");
   } else if (makes_instances) {
     made.notes.emplace_back("no GPU of a known board is in MIG mode: none is partitioned");
@@ -207,7 +207,7 @@ Result<Machine> find_machine(const std::string& cluster_file, bool makes_instanc
   shepherd::Means means = shepherd::means();
   if (made.cores.empty()) means.cpus = "not held";
   if (made.has_driver && means.gpus != shepherd::kTold) {
-    made.device_minors = device_minors(*found.nvml, made);
+    made.device_minors = device_minors(*found.driver, made);
   }
   if (!made.has_driver) means.gpus = "";
   if (made.has_driver && made.device_minors.empty()) means.gpus = shepherd::kTold;

@@ -37,7 +37,7 @@ struct Machine {
                                ///< otherwise.
   /// Name in CUDA_VISIBLE_DEVICES, by node and GPU: "0", "GPU-1a2b...".
   std::vector<std::vector<std::string>> gpu_names{};
-  /// NVML index of each; nothing without a driver, or if NVML does not know the GPU.
+  /// The driver's index of each; nothing without a driver, or if it does not know the GPU.
   std::vector<std::vector<std::optional<int>>> driver_numbers{};
   /// N of the device /dev/nvidiaN, by node and GPU. Empty if jobs are not kept from the GPUs of
   /// others: without a driver, if it does not know all of them as whole GPUs, or if the kernel

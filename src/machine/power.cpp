@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "gpu/nvml.h"
+#include "gpu/driver.h"
 
 namespace almanac::machine {
 namespace {
@@ -38,20 +38,20 @@ double modelled_gpu_w(const energy::PowerModel& model, const cluster::Cluster& c
 }
 
 void limit_gpus(Machine& machine) {
-  std::optional<Result<gpu::Nvml>> driver;
+  std::optional<Result<std::unique_ptr<gpu::Driver>>> driver;
   std::map<std::string, int> troubles;  // what, and of how many GPUs
   for (std::size_t at = 0; at < machine.cluster.nodes.size(); ++at) {
     const cluster::Node& node = machine.cluster.nodes[at];
     const double limit_w = machine.cluster.classes[node.node_class].gpu_power_limit_w;
     if (limit_w <= 0) continue;
-    if (!driver) driver.emplace(gpu::Nvml::open());
+    if (!driver) driver.emplace(gpu::open_driver());
     for (const std::optional<int>& number : machine.driver_numbers[at]) {
       if (!*driver) {
         ++troubles["not held: " + driver->error().message];
       } else if (!number) {
         ++troubles["not enforced: the driver does not support it"];
-      } else if (const auto kept = (*driver)->persist(*number),
-                 set = (*driver)->limit_power(*number, limit_w);
+      } else if (const auto kept = (**driver)->persist(*number),
+                 set = (**driver)->limit_power(*number, limit_w);
                  !set) {
         ++troubles["not held: " + set.error().message];
       } else if (!kept) {

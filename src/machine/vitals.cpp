@@ -49,7 +49,7 @@ Vitals::Vitals(const Machine& machine, const std::string& owner, Duration every,
       tell_(std::move(tell)),
       seen_(std::move(seen)) {
   if (machine_.has_driver) {
-    if (auto opened = gpu::Nvml::open()) nvml_.emplace(std::move(*opened));
+    if (auto opened = gpu::open_driver()) driver_ = *std::move(opened);
   }
   if (auto opened = process::MemoryTraffic::open(owner)) traffic_.emplace(std::move(*opened));
   thread_ = std::thread([this] { work(); });
@@ -77,9 +77,9 @@ gpu::Sample Vitals::of(NodeId node, int gpu) const {
 }
 
 void Vitals::look_at_gpus() {
-  if (!nvml_) return;
+  if (!driver_) return;
   std::set<int> ill;
-  for (const gpu::Xid& xid : nvml_->new_xids()) {
+  for (const gpu::Xid& xid : driver_->new_xids()) {
     if (!is_of_the_hardware(xid)) continue;
     ill.insert(xid.gpu);
     for (std::size_t node = 0; node < machine_.driver_numbers.size(); ++node) {
@@ -96,8 +96,8 @@ void Vitals::look_at_gpus() {
     for (std::size_t gpu = 0; gpu < numbers.size(); ++gpu) {
       if (!numbers[gpu]) continue;
       const std::pair place{NodeId{static_cast<std::uint32_t>(node)}, static_cast<int>(gpu)};
-      samples_[place] = nvml_->sample(*numbers[gpu]);
-      const std::string trouble = nvml_->trouble(*numbers[gpu]);
+      samples_[place] = driver_->sample(*numbers[gpu]);
+      const std::string trouble = driver_->trouble(*numbers[gpu]);
       if (!trouble.empty() && in_passing_.insert(place).second) {
         tell_(place.first, place.second, trouble);
       } else if (trouble.empty() && !ill.contains(*numbers[gpu]) && in_passing_.erase(place) > 0) {
@@ -224,8 +224,8 @@ void Vitals::work() {
       vitals[patient.job] = look_at(patient, patients.now, found[patient.job], of_job);
     }
     before_ = std::move(found);
-    if (nvml_) {
-      GpuMemory memory = look_at_gpu_memory(*nvml_, machine_, patients.all);
+    if (driver_) {
+      GpuMemory memory = look_at_gpu_memory(*driver_, machine_, patients.all);
       for (const auto& [job, held_gb] : memory.held_gb) vitals[job].gpu_memory_gb = held_gb;
       sight.excesses = std::move(memory.excesses);
     }

@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/nvml.h"
+#include "gpu/driver.h"
 #include "machine/gpu_memory.h"
 #include "machine/machine.h"
 #include "machine/patient.h"
@@ -103,7 +103,7 @@ class Vitals {
   Look look_;
   Tell tell_;
   Seen seen_;
-  std::optional<gpu::Nvml> nvml_;
+  std::unique_ptr<gpu::Driver> driver_;
   std::map<std::pair<NodeId, int>, gpu::Sample> samples_;
   std::set<std::pair<NodeId, int>> in_passing_;    // trouble that ends when the driver says so
   std::optional<process::MemoryTraffic> traffic_;  // empty if it cannot be counted here

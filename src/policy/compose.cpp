@@ -200,6 +200,18 @@ std::string part_in_words(const Registry::Slot& slot, const Composition& composi
   return fmt::format("{} {} ({})", slot.name(), to_string(choice, entry.parameters), entry.summary);
 }
 
+/// Adds the sources of "ours; Lifka JSSPP'95" that `sources` lacks.
+void add_sources(std::string_view listed, std::vector<std::string>& sources) {
+  constexpr std::string_view kBetween = "; ";
+  for (std::size_t end = 0; end != std::string_view::npos;) {
+    end = listed.find(kBetween);
+    const std::string_view source = listed.substr(0, end);
+    if (std::find(sources.begin(), sources.end(), source) == sources.end())
+      sources.emplace_back(source);
+    if (end != std::string_view::npos) listed.remove_prefix(end + kBetween.size());
+  }
+}
+
 /// Describes a policy whose slots differ from those of `base` by what decides: the order, the pass,
 /// the estimate where one is read, and what else is not as usual.
 void describe_parts(const Registry& known, const Composition& base, Composition& made) {
@@ -220,9 +232,7 @@ void describe_parts(const Registry& known, const Composition& base, Composition&
                          slot.choices == &known.estimates || choice != usual.*slot.choice;
     if (!is_read || !(is_whole ? differs : decides || differs)) continue;
     parts.push_back(part_in_words(slot, made));
-    const std::string& source = slot.choices->at(choice).source;
-    if (std::find(sources.begin(), sources.end(), source) == sources.end())
-      sources.push_back(source);
+    add_sources(slot.choices->at(choice).source, sources);
   }
   if (!is_changed) return;
   made.summary = fmt::format("{}", fmt::join(parts, ", "));

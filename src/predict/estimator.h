@@ -64,6 +64,10 @@ std::unique_ptr<Estimator> make_oracle(const std::vector<trace::Job>& jobs);
 /// Differs  The artifact sets no seed; here the same seed gives the same errors.
 std::unique_ptr<Estimator> make_noisy(const std::vector<trace::Job>& jobs, std::uint64_t seed = 6);
 
+/// Makes an estimator of true run times times exp(sigma Z), with Z normal and drawn for each job
+/// separately. Same jobs and sigma, same estimates.
+std::unique_ptr<Estimator> make_lognormal(const std::vector<trace::Job>& jobs, double sigma);
+
 /// Makes the learned estimator (predict/learned.h): boosted trees and the nearest past jobs,
 /// retrained as jobs end. Starts with the model `brought`, or without one. `names` must outlive it.
 std::unique_ptr<Estimator> make_learned(const Names& names,

@@ -175,6 +175,22 @@ TEST(Noisy, ErrsAsThePaperSays) {
   EXPECT_NEAR(static_cast<double>(negative) / static_cast<double>(errors.size()), 0.15, 0.01);
 }
 
+TEST(Lognormal, TwoThirdsOfTheEstimatesAreWithinOneSigma) {
+  std::vector<trace::Job> jobs(20'000);
+  for (trace::Job& job : jobs) job.outcome.run = 1000s;
+  const auto estimator = make_lognormal(jobs, 1);
+  int inside = 0;
+  int above = 0;
+  for (std::uint32_t at = 0; at < jobs.size(); ++at) {
+    const double ratio = seconds(estimator->estimate(JobId{at}, {}).run) / 1000;
+    inside += ratio > std::exp(-1.0) && ratio < std::exp(1.0) ? 1 : 0;
+    above += ratio > 1 ? 1 : 0;
+  }
+  EXPECT_NEAR(inside / 20'000.0, 0.683, 0.01);
+  EXPECT_NEAR(above / 20'000.0, 0.5, 0.01);
+  EXPECT_EQ(make_lognormal(jobs, 0)->estimate(JobId{7}, {}).run, 1000s);
+}
+
 TEST(Noisy, DrawsEachJobByItselfAndBySeed) {
   EXPECT_EQ(noise(6), noise(6));
   EXPECT_NE(noise(6), noise(7));

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "predict/pooled.h"
 #include "predict/replay.h"
 #include "predict/simple.h"
 #include "stats/correlation.h"
@@ -21,6 +22,18 @@
 
 namespace almanac::predict {
 namespace {
+
+/// The numbers of the distribution of forecasts.
+Forecast forecast_of(const Distribution& believed) {
+  constexpr double kHalfWidth = 0.2;
+  const auto [low, high] = believed.central(0.9);
+  return {.typical = believed.densest(kHalfWidth),
+          .median = believed.quantile(0.5),
+          .center = believed.mean_log(),
+          .low = low,
+          .high = high,
+          .by_90 = believed.quantile(0.9)};
+}
 
 /// How far nine tenths of the latest errors reach.
 class ErrorReach {
@@ -113,21 +126,25 @@ Result<Evaluation> evaluate(const trace::Trace& trace, const EvaluateOptions& op
   if (!from) return tl::unexpected(from.error());
   Evaluation made{.from = *from};
   made.estimators.push_back({"learned", "boosted trees and nearest past jobs", {}});
+  made.estimators.push_back({"pooled", "a guess, past runs and the learned model: forecasts", {}});
   made.estimators.push_back({"rolling", "the paper's rolling estimate", {}});
   for (const SimpleName& each : kSimple) made.estimators.push_back({each.name, each.words, {}});
 
-  Learned learned(trace.names, options.learned);
+  Pooled pooled(trace.names, Learned(trace.names, options.learned));
   Baselines baselines(trace);
   const auto on_submit = [&](JobId id, const trace::Request& request) {
     const Recent* const own = baselines.history(request);
     const auto simple = baselines.ask(id, request);
-    if (request.submit < *from) return learned.watch(id, request);
-    const Prediction prediction = learned.foresee(id, request);
+    if (request.submit < *from) return pooled.watch(id, request);
+    const Pooled::Opinion said = pooled.ask(id, request);
     const double log = log_time(trace.jobs[index(id)].outcome.run);
-    made.estimators[0].forecasts.push_back(learned.forecast(prediction));
-    made.estimators[0].forecasts.back().position = prediction.believed.position(log);
+    Forecast learned = pooled.learned().forecast(said.learned);
+    learned.position = said.learned.believed.position(log);
+    learned.by_90 = said.learned.believed.quantile(0.9);
+    made.estimators[0].forecasts.push_back(learned);
+    made.estimators[kPooled].forecasts.push_back(forecast_of(said.believed));
     for (std::size_t of = 0; of < Baselines::kCount; ++of) {
-      made.estimators[of + 1].forecasts.push_back(simple[of]);
+      made.estimators[of + 2].forecasts.push_back(simple[of]);
     }
     made.jobs.push_back({.job = static_cast<std::uint32_t>(index(id)),
                          .log = log,
@@ -140,11 +157,11 @@ Result<Evaluation> evaluate(const trace::Trace& trace, const EvaluateOptions& op
     }
   };
   replay(trace.jobs, on_submit, [&](JobId id, const trace::Request& request, const Ended& ended) {
-    learned.learn(id, request, ended);
+    pooled.learn(id, request, ended);
     baselines.learn(id, request, ended);
   });
-  made.fits = learned.fits();
-  made.fit_s = learned.fit_s();
+  made.fits = pooled.learned().fits();
+  made.fit_s = pooled.learned().fit_s();
   const bool limited = std::any_of(made.jobs.begin(), made.jobs.end(), [&](const Tested& each) {
     return trace.jobs[each.job].request.time_limit != kNoDuration;
   });
@@ -159,6 +176,7 @@ Score score(const Evaluation& evaluation, const Tried& tried, std::span<const st
   std::vector<double> truth;
   std::vector<double> inside;
   std::vector<double> widths;
+  std::vector<double> in_time;
   for (const std::uint32_t at : jobs) {
     const Tested& job = evaluation.jobs[at];
     const Forecast& said = tried.forecasts[at];
@@ -166,6 +184,10 @@ Score score(const Evaluation& evaluation, const Tried& tried, std::span<const st
     errors_log.push_back(std::abs(said.typical - job.log));
     believed.push_back(job.log_gpus + said.center);
     truth.push_back(job.log_gpus + job.log);
+    if (!std::isnan(said.by_90)) {
+      in_time.push_back(Distribution::cell_of(job.log) <= Distribution::cell_of(said.by_90) ? 1
+                                                                                            : 0);
+    }
     if (std::isnan(said.low)) continue;
     inside.push_back(job.log >= said.low && job.log <= said.high ? 1 : 0);
     widths.push_back(said.high - said.low);
@@ -175,7 +197,8 @@ Score score(const Evaluation& evaluation, const Tried& tried, std::span<const st
           .median_abs_log10_error = stats::quantile(errors_log, 0.5),
           .spearman_gpu_time = stats::spearman(believed, truth),
           .coverage_90 = stats::mean(inside),
-          .interval_width = stats::quantile(widths, 0.5)};
+          .interval_width = stats::quantile(widths, 0.5),
+          .ended_by_90 = stats::mean(in_time)};
 }
 
 std::vector<std::uint32_t> all_tested(const Evaluation& evaluation) {

@@ -45,8 +45,8 @@ struct Tested {
 struct Evaluation {
   Time from{};
   std::vector<Tested> jobs{};
-  std::vector<Tried> estimators{};  ///< The learned one, the rolling one, then the simple
-                                    ///< ones.
+  std::vector<Tried> estimators{};  ///< The learned one, that of forecasts, the rolling one, then
+                                    ///< the simple ones.
   int fits = 0;
   double fit_s = 0;  ///< Wall-clock time of all fits.
 };
@@ -58,6 +58,9 @@ struct Evaluation {
 /// nine tenths of their last 2,000 errors (split conformal prediction).
 Result<Evaluation> evaluate(const trace::Trace& trace, const EvaluateOptions& options);
 
+/// Position of the estimate of forecasts (predict/pooled.h) in Evaluation::estimators.
+inline constexpr std::size_t kPooled = 1;
+
 /// Quality of an estimator on some jobs.
 struct Score {
   std::int64_t jobs = 0;
@@ -66,6 +69,8 @@ struct Score {
   double spearman_gpu_time = 0;       ///< Of GPUs x Forecast::center against the true GPU time.
   double coverage_90 = 0;             ///< Fraction of jobs inside the 90 % interval.
   double interval_width = 0;          ///< Median width of the interval, log10.
+  /// Fraction of jobs that ran no longer than Forecast::by_90, to within a cell; NaN without such.
+  double ended_by_90 = 0;
 };
 Score score(const Evaluation& evaluation, const Tried& tried, std::span<const std::uint32_t> jobs);
 

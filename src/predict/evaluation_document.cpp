@@ -108,7 +108,7 @@ Figure draw_calibration(const Evaluation& evaluation) {
 /// The best of the simple estimators by a figure.
 template <typename Better>
 std::pair<std::string, Score> best_simple(const Evaluation& evaluation, Better better) {
-  constexpr std::size_t kFirstSimple = 2;
+  constexpr std::size_t kFirstSimple = 3;
   std::pair<std::string, Score> best;
   for (std::size_t at = kFirstSimple; at < evaluation.estimators.size(); ++at) {
     const Tried& tried = evaluation.estimators[at];

@@ -19,6 +19,8 @@ struct Forecast {
   double center = 0;   ///< Mean; for ordering jobs.
   double low = std::numeric_limits<double>::quiet_NaN();   ///< Start of the 90 % interval.
   double high = std::numeric_limits<double>::quiet_NaN();  ///< Its end; NaN without an interval.
+  /// Run time that nine in ten such jobs stay below; NaN without a distribution.
+  double by_90 = std::numeric_limits<double>::quiet_NaN();
   double position = std::numeric_limits<double>::quiet_NaN();  ///< Quantile of the true run time,
                                                                ///< 0 .. 1; set once it is known.
 };

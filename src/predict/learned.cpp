@@ -139,6 +139,12 @@ Prediction Learned::foresee(JobId job, const trace::Request& request) {
   return made;
 }
 
+std::optional<Prediction> Learned::foresee_again(JobId job) const {
+  const auto found = underway_.find(static_cast<std::uint32_t>(index(job)));
+  if (found == underway_.end()) return std::nullopt;
+  return guess(found->second.seen);
+}
+
 void Learned::remember(JobId job, const Waiting& waiting) {
   // A fit looks at no more; beyond, a queue of very many would take as much memory as they.
   if (underway_.size() >= 2 * options_.most) return;

@@ -18,6 +18,7 @@
 
 #include <future>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -52,6 +53,9 @@ class Learned final : public Estimator {
   /// Predicts a job that is submitted now. About 10 us; from time to time a new model takes a
   /// second or two, unless answer_at_once() was called.
   Prediction foresee(JobId job, const trace::Request& request);
+  /// Predicts a job again that was submitted and has not ended, with what is known now; nothing for
+  /// a job that is not known. About 10 us.
+  std::optional<Prediction> foresee_again(JobId job) const;
   /// Returns the numbers of a prediction.
   Forecast forecast(const Prediction& prediction) const;
   /// Predicts the mean of log10 seconds, which orders by GPU time need.

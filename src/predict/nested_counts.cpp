@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "predict/run_time.h"
+#include "predict/limited.h"
 
 namespace almanac::predict {
 namespace {
@@ -27,11 +27,6 @@ Span span_of(Duration time_limit) {
   if (time_limit == kNoDuration) return {.first = 0, .last = Distribution::cell_of(kDay) - 1};
   const std::size_t last = Distribution::cell_of(log_time(time_limit));
   return {.first = last - std::min(last, kThreeDecades - 1), .last = last};
-}
-
-std::size_t last_cell(Duration time_limit) {
-  return time_limit == kNoDuration ? Distribution::kCells - 1
-                                   : Distribution::cell_of(log_time(time_limit));
 }
 
 /// Each count stands for a triangle of two cells on either side: run times repeat, but not to the

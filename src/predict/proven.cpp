@@ -5,18 +5,10 @@
 #include <cmath>
 #include <utility>
 
+#include "predict/limited.h"
+
 namespace almanac::predict {
 namespace {
-
-/// `said` with the mass above the cell of the limit moved onto it.
-Distribution cut_at_limit(const Distribution& said, Duration time_limit) {
-  const std::size_t last = Distribution::cell_of(log_time(time_limit));
-  Distribution made;
-  for (std::size_t cell = 0; cell < Distribution::kCells; ++cell) {
-    made.add_cell(std::min(cell, last), said.mass(cell));
-  }
-  return made;
-}
 
 /// Arithmetic mean.
 double mean_s(const Distribution& of) {
@@ -63,14 +55,12 @@ Proven::Opinions Proven::ask(JobId job, const trace::Request& request) {
   if (request.steps > 0) {
     waiting.step = StepTimes::seen(request, kinds_.keys(request));
     const auto said = steps_.run_time(waiting.step);
-    place_of(made, Predictor::steps) =
-        said && is_limited ? cut_at_limit(*said, request.time_limit) : said;
+    if (said) place_of(made, Predictor::steps) = cut_at_limit(*said, request.time_limit);
   }
   if (is_limited) place_of(made, Predictor::limit) = past_.run_time_by_limit(waiting.seen);
   if (learned_) {
-    const Distribution learned = learned_->foresee(job, request).believed;
     place_of(made, Predictor::learned) =
-        is_limited ? cut_at_limit(learned, request.time_limit) : learned;
+        cut_at_limit(learned_->foresee(job, request).believed, request.time_limit);
   }
   std::array<bool, kPredictors> speak{};
   for (std::size_t of = 0; of < kPredictors; ++of) {

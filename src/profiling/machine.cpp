@@ -18,13 +18,18 @@ Machine this_machine() {
                       static_cast<double>(::sysconf(_SC_PAGESIZE)) / (1024.0 * 1024 * 1024);
   machine.cgroups = process::cgroup_tree();
   std::vector<std::string> uuids;
-  if (auto nvml = gpu::Nvml::open()) {
-    for (int at = 0; at < nvml->count(); ++at) uuids.push_back(nvml->uuid(at));
-    machine.nvml.emplace(std::move(*nvml));
+  if (auto driver = gpu::open_driver()) {
+    machine.driver = *std::move(driver);
+    for (int at = 0; at < machine.driver->count(); ++at) {
+      uuids.push_back(machine.driver->uuid(at));
+    }
+    machine.visible_variable = machine.driver->visible_variable();
   } else {
-    machine.no_nvml = nvml.error().message;
+    machine.no_driver = driver.error().message;
   }
-  const char* const given = std::getenv("CUDA_VISIBLE_DEVICES");
+  const char* given = std::getenv(machine.visible_variable.c_str());
+  // HIP reads it too, where its own is not set.
+  if (given == nullptr) given = std::getenv("CUDA_VISIBLE_DEVICES");
   machine.gpus = gpu::visible_gpus(
       given == nullptr ? std::nullopt : std::optional<std::string_view>(given), uuids);
   return machine;

@@ -35,7 +35,7 @@ process::Command Bencher::command_for(const Condition& condition, bool neighbour
   command.environment.emplace_back("PYTHONUNBUFFERED", "1");
   if (!machine.gpus.empty()) {
     command.environment.emplace_back("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
-    command.environment.emplace_back("CUDA_VISIBLE_DEVICES",
+    command.environment.emplace_back(machine.visible_variable,
                                      gpu::cuda_visible_devices(machine.gpus, condition.gpus));
   }
   const auto cpus =
@@ -69,7 +69,7 @@ Result<Measured> Bencher::operator()(const Condition& condition) {
             .most_s = std::min(bench_.run_s, left_s),
             .patience_s = bench_.patience_s,
             .reader = bench_.reader,
-            .nvml = bench_.machine->nvml ? &*bench_.machine->nvml : nullptr,
+            .driver = bench_.machine->driver.get(),
             .interrupted = bench_.interrupted};
   for (int at = 0; at < condition.gpus && at < static_cast<int>(bench_.machine->gpus.size());
        ++at) {

@@ -86,8 +86,8 @@ class UseMeter {
     last_s_ = now_s;
     memory_gb_ = std::max(memory_gb_, usage.memory_gb);
     for (const int gpu : watch_->gpus) {
-      if (watch_->nvml == nullptr) break;
-      const gpu::Sample sample = watch_->nvml->sample(gpu);
+      if (watch_->driver == nullptr) break;
+      const gpu::Sample sample = watch_->driver->sample(gpu);
       if (sample.use) {
         gpu_sum_ += *sample.use;
         ++gpu_count_;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "gpu/nvml.h"
+#include "gpu/driver.h"
 #include "process/job.h"
 #include "profiling/progress.h"
 #include "profiling/step_rate.h"
@@ -56,8 +56,8 @@ struct Watch {
   double patience_s = 60;  ///< Longest time without progress.
   StopRule rule{};
   const ProgressReader* reader = nullptr;
-  const gpu::Nvml* nvml = nullptr;  ///< nullptr = GPUs are not sampled.
-  std::vector<int> gpus{};          ///< The run's GPUs, as NVML counts them.
+  const gpu::Driver* driver = nullptr;  ///< nullptr = GPUs are not sampled.
+  std::vector<int> gpus{};              ///< The run's GPUs, as the driver counts them.
   const std::atomic<bool>* interrupted = nullptr;
 };
 

@@ -199,6 +199,28 @@ void add_energy(Table& table) {
       .in(tier);
 }
 
+/// What jobs cost and emit; shown where signals say so and policies can differ.
+void add_bills(Table& table) {
+  const std::vector<Summary>& summaries = table.summaries();
+  const auto differs = [&](double Summary::*total, double Summary::*energy) {
+    return std::any_of(summaries.begin(), summaries.end(), [&](const Summary& s) {
+      const Summary& first = summaries.front();
+      return std::abs(s.*total * first.*energy - first.*total * s.*energy) >
+             1e-9 * std::abs(first.*total * first.*energy);
+    });
+  };
+  const auto tier = [&](double Summary::*total) {
+    return differs(total, &Summary::jobs_kwh) ? Tier::usual : Tier::wide;
+  };
+  table.less(table.number("jobs_cost", "cost of jobs", &Summary::jobs_cost))
+      .in(tier(&Summary::jobs_cost));
+  table
+      .less(table.add(
+          "jobs_kg_co2", "CO2 of jobs",
+          [](const Summary& s) { return Cell(s.jobs_kg_co2, decimal(s.jobs_kg_co2) + " kg"); }))
+      .in(tier(&Summary::jobs_kg_co2));
+}
+
 /// All figures of a summary with the names of its files.
 void add_file_columns(figure::Rows<Summary>& rows) {
   using experiment::SummaryField;
@@ -328,6 +350,7 @@ figure::Listing comparison_rows(const std::vector<Summary>& summaries) {
   add_resources(table);
   table.count("preemptions", "preemptions", &Summary::preemptions);
   add_energy(table);
+  add_bills(table);
   table.count("finished", "finished", &Summary::finished).wide();
   table
       .add(
@@ -358,6 +381,11 @@ std::string comparison_notes(const std::vector<Summary>& summaries) {
   table += population_line(summaries);
   table += unfinished_lines(summaries);
   table += loan_lines(summaries);
+  for (const Summary& each : summaries) {
+    if (each.failures.empty()) continue;
+    table +=
+        fmt::format("{}: {}", experiment::marked_name(each), experiment::in_words(each.failures));
+  }
   const bool any_bound = std::any_of(summaries.begin(), summaries.end(),
                                      [](const Summary& summary) { return summary.bound; });
   if (any_bound) table += std::string(kWhatAnOracleIs) + "\n";
@@ -411,6 +439,18 @@ std::optional<figure::Finding> how_well_reproduced(const std::vector<Summary>& s
         "with the recorded waits.";
   }
   return finding;
+}
+
+std::string scale_of(const std::vector<double>& values) {
+  constexpr double kSpread = 12;
+  double low = std::numeric_limits<double>::infinity();
+  double high = 0;
+  for (const double value : values) {
+    if (!std::isfinite(value)) continue;
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  return low > 0 && high > kSpread * low ? "log" : "linear";
 }
 
 }  // namespace almanac::report

@@ -50,4 +50,8 @@ std::string fairness_in_words(const experiment::Summary& summary);
 std::optional<figure::Finding> how_well_reproduced(
     const std::vector<experiment::Summary>& summaries);
 
+/// Returns "log" for an axis of positive values that differ by more than a factor of 12, else
+/// "linear".
+std::string scale_of(const std::vector<double>& values);
+
 }  // namespace almanac::report

@@ -18,8 +18,8 @@ using ::testing::Not;
 using ::testing::StartsWith;
 
 TEST(Dashboard, IsOnePageThatAsksOnlyItsService) {
-  if (dashboard().empty()) GTEST_SKIP() << kNoPage;
-  const std::string html(dashboard());
+  const std::string html = dashboard();
+  if (html.empty()) GTEST_SKIP() << kNoPage;
   EXPECT_THAT(html, StartsWith("<!doctype html>"));
   EXPECT_THAT(html, EndsWith("</html>\n"));
   EXPECT_THAT(html, HasSubstr("default-src 'none'; script-src 'sha256-"));

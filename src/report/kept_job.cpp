@@ -52,6 +52,50 @@ std::string longer_run_in_words(Duration ran, Duration work) {
       text::format_duration(ran), text::format_duration(work));
 }
 
+std::string failures_in_words(std::span<const experiment::KeptFailure> failures) {
+  constexpr std::size_t kShown = 20;
+  std::string made;
+  double lost_gpu_h = 0;
+  Duration away{0};
+  for (std::size_t at = 0; at < failures.size(); ++at) {
+    const experiment::KeptFailure& each = failures[at];
+    lost_gpu_h += seconds(each.lost + each.restart) / 3600 * each.gpus;
+    if (each.resumed != kNoTime) away += each.resumed - each.at;
+    if (at == kShown) made += fmt::format("  ... and {} more\n", failures.size() - kShown);
+    if (at >= kShown) continue;
+    made += fmt::format(
+        "  {}  stopped by {}{}: repeats {} of work, {}\n", text::moment(each.at), each.cause,
+        each.node.empty() ? "" : " on node " + each.node, text::format_duration(each.lost),
+        each.resumed == kNoTime ? "does not run again"
+        : each.resumed == each.at
+            ? fmt::format("restarts at once in {}", text::format_duration(each.restart))
+            : fmt::format("has GPUs again {} later and restarts in {}",
+                          text::format_duration(each.resumed - each.at),
+                          text::format_duration(each.restart)));
+  }
+  if (failures.empty()) return made;
+  return made + fmt::format(
+                    "total: {} lost {:.1f} GPU-hours to repeated work and restarts, and "
+                    "{} without GPUs\n",
+                    text::counted(failures.size(), "failure"), lost_gpu_h,
+                    text::format_duration(away));
+}
+
+nlohmann::ordered_json failures_json(std::span<const experiment::KeptFailure> failures) {
+  nlohmann::ordered_json made = nlohmann::ordered_json::array();
+  for (const experiment::KeptFailure& each : failures) {
+    nlohmann::ordered_json one = {{"at_s", seconds(each.at)},
+                                  {"cause", each.cause},
+                                  {"gpus", each.gpus},
+                                  {"lost_s", seconds(each.lost)},
+                                  {"restart_s", seconds(each.restart)}};
+    if (!each.node.empty()) one["node"] = each.node;
+    if (each.resumed != kNoTime) one["resumed_s"] = seconds(each.resumed);
+    made.push_back(std::move(one));
+  }
+  return made;
+}
+
 bool may_lack_reasons(const KeptJob& job) {
   constexpr Duration kLong = 10min;
   const bool lasts = std::any_of(job.waits.begin(), job.waits.end(),
@@ -83,6 +127,7 @@ std::string kept_job_in_words(const KeptJob& job) {
     made += "\n";
   }
   made += waits_in_words(job);
+  made += failures_in_words(job.failures);
   if (job.start != kNoTime && job.end != kNoTime) made += longer_run_in_words(job.ran, job.work);
   if (!job.tenant.empty()) made += job.tenant + "\n";
   return made;
@@ -129,6 +174,7 @@ nlohmann::ordered_json kept_job_json(const KeptJob& job) {
     waits.push_back(std::move(each));
   }
   nlohmann::ordered_json made = {{"job_id", job.id}, {"policy", job.policy}, {"waits", waits}};
+  if (!job.failures.empty()) made["failures"] = failures_json(job.failures);
   if (!job.tenant.empty()) made["tenant"] = job.tenant;
   return made;
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 
 #include <nlohmann/json_fwd.hpp>
@@ -17,6 +18,10 @@ namespace almanac::report {
 
 /// Returns what happened to the job, then one line for each wait with its reason.
 std::string kept_job_in_words(const experiment::KeptJob& job);
+/// Returns a line for each failure that stopped a job: node, cause, work lost and when it ran
+/// again; then their sum. "" without any.
+std::string failures_in_words(std::span<const experiment::KeptFailure> failures);
+nlohmann::ordered_json failures_json(std::span<const experiment::KeptFailure> failures);
 /// Adds to the JSON of a wait Slurm's name of the reason, what put another job first, and what a
 /// stop cost, if the reason says.
 void add_terms(nlohmann::ordered_json& wait, const policy::Reason& reason);

@@ -9,6 +9,7 @@
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
+#include "experiment/apply_failures.h"
 #include "experiment/dues.h"
 #include "experiment/run_directory.h"
 #include "policy/registry.h"
@@ -139,6 +140,9 @@ Result<void> PolicyRuns::play_one(std::size_t run, const std::atomic<bool>& stop
   if (keeps) written = experiment::write_policy_run(out_, prepared_, run, *schedule);
   experiment::Summary summary = experiment::summarize(prepared_.runs[run].composition,
                                                       prepared_.trace, *schedule, prepared_.power);
+  if (prepared_.failures != nullptr) {
+    summary.failures = experiment::failures_of(prepared_, *schedule);
+  }
   experiment::add_dues(summary, experiment::judge(prepared_.trace, prepared_.cluster, *schedule));
   if (page_) page_->take(run, summary, *schedule);
   if (!written) return written;

@@ -29,7 +29,7 @@ constexpr const char* kMore = "more";
 
 /// What keeps a policy from being chosen; "" = nothing.
 std::string caution_of(const Summary& policy) {
-  if (policy.recorded) return "no policy: recorded";
+  if (policy.recorded) return "not simulated";
   if (policy.bound) return policy.complete ? "oracle" : "oracle, interrupted";
   return policy.complete ? "" : "interrupted";
 }
@@ -144,19 +144,6 @@ std::vector<std::string> present(const figure::Figure& figure,
     if (has) found.emplace_back(name);
   }
   return found;
-}
-
-/// Logarithmic where values spread over more than an order of magnitude, unless one is 0.
-std::string scale_of(const std::vector<double>& values) {
-  constexpr double kSpread = 12;
-  double low = std::numeric_limits<double>::infinity();
-  double high = 0;
-  for (const double value : values) {
-    if (!std::isfinite(value)) continue;
-    low = std::min(low, value);
-    high = std::max(high, value);
-  }
-  return low > 0 && high > kSpread * low ? "log" : "linear";
 }
 
 /// Returns the policy with the lowest mean completion time; "" for none.

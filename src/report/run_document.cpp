@@ -12,6 +12,7 @@
 #include "report/run_comparison.h"
 #include "report/run_dues.h"
 #include "report/run_energy.h"
+#include "report/run_failures.h"
 #include "report/run_findings.h"
 #include "report/run_speed.h"
 #include "report/run_tiles.h"
@@ -139,6 +140,10 @@ Document run_document(const RunInput& input, const DigestPlan& plan, Policies po
   figure::Section speed{.id = "speed", .title = "Cores and speed", .text = {}};
   speed.figures = draw_speed(input, policies);
   if (!speed.figures.empty()) document.sections.push_back(std::move(speed));
+
+  figure::Section failures{.id = "failures", .title = "Failures", .text = {}};
+  failures.figures = draw_failures(policies);
+  if (!failures.figures.empty()) document.sections.push_back(std::move(failures));
 
   figure::Section who{.id = "who", .title = "Waits by job and user", .text = {}};
   who.figures.push_back(groups_figure(

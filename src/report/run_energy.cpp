@@ -60,11 +60,19 @@ figure::Figure draw_energy(const std::vector<PolicyDigest>& policies,
   numbers("cost", fmt::format("Cost, {}", power.facility.currency), Unit::none,
           [](const Summary& s) { return s.cost; });
   numbers("kg_co2", "Carbon dioxide, kg", Unit::none, [](const Summary& s) { return s.kg_co2; });
+  numbers("jobs_kwh", "Part of jobs, kWh", Unit::none, [](const Summary& s) { return s.jobs_kwh; });
+  numbers("jobs_cost", fmt::format("Part of jobs, {}", power.facility.currency), Unit::none,
+          [](const Summary& s) { return s.jobs_cost; });
+  numbers("jobs_kg_co2", "Part of jobs, kg CO2", Unit::none,
+          [](const Summary& s) { return s.jobs_kg_co2; });
   figure.caption = fmt::format(
       "{} a node of {} GPUs draws {:g} W idle, {:g} W with all GPUs busy and {:g} W asleep, and "
       "boots in {}. Allocated GPUs count as fully used. The facility draws {:g} times as much. "
       "Saved: what sleeping and booting nodes would have drawn idle. Minimum: the energy of the "
-      "same schedule if nodes slept whenever that pays, with all future starts known.",
+      "same schedule if nodes slept whenever that pays, with all future starts known. Part of "
+      "jobs: "
+      "what GPUs in use add to idle nodes, with cooling; it alone depends on when jobs run, while "
+      "the whole also grows with the time until the last job ends.",
       whose_power(prepared), power.gpus, power.idle_w, power.full_w, power.asleep_w,
       text::human_time(power.boot_s), power.facility.pue);
   const bool any_slept = std::any_of(policies.begin(), policies.end(), [](const auto& each) {

@@ -51,6 +51,16 @@ figure::Listing with_service_rows(const std::vector<experiment::WithService>& al
       "gpu_hours", "gpu_h",
       [](const experiment::WithService& row) { return row.service.gpu_s / 3600; },
       figure::Decimals{1});
+  rows.add(
+      "loaned_gpu_hours", "loaned",
+      [](const experiment::WithService& row) { return row.loaned_gpu_hours; }, figure::Decimals{1});
+  rows.add(
+      "redone_gpu_hours", "redone",
+      [](const experiment::WithService& row) { return row.redone_gpu_hours; }, figure::Decimals{1});
+  rows.add(
+      "replica_wait_s", "replica wait, s",
+      [](const experiment::WithService& row) { return seconds(row.service.longest_wait); },
+      figure::Decimals{0});
   rows.add("replicas_stopped", "stopped",
            [](const experiment::WithService& row) { return row.service.replicas_stopped; });
   return rows;
@@ -72,6 +82,9 @@ std::string with_service_json(const std::vector<experiment::WithService>& rows) 
                       {"tpot_p99_ms", row.seen.per_token.p99 / 1e3}}},
                     {"service",
                      {{"gpu_hours", row.service.gpu_s / 3600},
+                      {"loaned_gpu_hours", row.loaned_gpu_hours},
+                      {"redone_gpu_hours", row.redone_gpu_hours},
+                      {"replica_wait_s", seconds(row.service.longest_wait)},
                       {"replicas_started", row.service.replicas_started},
                       {"replicas_stopped", row.service.replicas_stopped},
                       {"refused", row.service.refused}}}});

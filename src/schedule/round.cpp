@@ -361,9 +361,15 @@ void Round::suspend(Time now, JobId job, Duration cost) {
 
 void Round::fail(Time now, JobId job) {
   ALMANAC_CHECK(progress(job).phase == Phase::running, "job {} fails but does not run", index(job));
+  view_.now = now;
+  fail(now, job, view_.restart.of_failure(view_.request(job), view_.worked(job), grants(job)));
+}
+
+void Round::fail(Time now, JobId job, Duration cost) {
+  ALMANAC_CHECK(progress(job).phase == Phase::running, "job {} fails but does not run", index(job));
   for (const cluster::Grant& grant : grants(job)) ledger_.give_back(grant);
   view_.now = now;
-  suspend(now, job, view_.restart.of_failure(view_.request(job), view_.worked(job), grants(job)));
+  suspend(now, job, cost);
   ledger_.commit();
   if (plan_.quotas != nullptr) plan_.quotas->give_back(plan_.quotas->of(job));
   if (out_.empty()) return;

@@ -112,6 +112,8 @@ class Round {
   /// Records that a running job lost its nodes or processes: it waits, loses the work since its
   /// last checkpoint, and is charged a restart. The caller must send job_failed.
   void fail(Time now, JobId job);
+  /// Same, charging `cost` instead of what RestartCost says.
+  void fail(Time now, JobId job, Duration cost);
   /// Delays a job that starts in the current run() to `at`, when its nodes have booted.
   void begins_later(Time now, JobId job, Time at);
   /// Adds work to a job for what the host does before it starts.

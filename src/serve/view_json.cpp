@@ -69,6 +69,7 @@ void list(auto& fields, Is<service::Expected> auto& of) {
   fields.sparse("end_by_s", of.end_by);
   fields.sparse("deadline_probability", of.kept);
   fields.formerly("deadline_kept", of.kept);
+  fields.field("run_time_guessed", of.guessed);
   fields.sparse("with_other_gpus", of.other_gpus);
 }
 

@@ -27,8 +27,12 @@ struct Expected {
   Time start_from = kNoTime, start_to = kNoTime, start_by = kNoTime;
   Time end_from = kNoTime, end_to = kNoTime, end_by = kNoTime;
   std::optional<double> kept{};  ///< Probability of meeting the deadline.
+  double guessed = 0;            ///< Weight of a guess in the run time, 0 .. 1 (predict/pooled.h).
   /// Fewest GPUs first; empty if it is not known how the job scales. Nothing if not computed.
   std::optional<std::vector<WithGpus>> other_gpus{};
+
+  /// Whether past jobs say little about the run time.
+  bool has_little_history() const { return guessed >= 0.25; }
 };
 
 }  // namespace almanac::service

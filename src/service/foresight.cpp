@@ -178,6 +178,7 @@ void Foresight::publish(const Outlook& outlook, const Scene& scene,
               : scene.present.running[at - scene.present.waiting.size()];
     const store::Job& job = outlook.jobs[index(played.job)].job;
     Expected one = expected_of(made[at], waits, job.asked->deadline);
+    one.guessed = scene.beliefs.at(played.job).guessed;
     if (!beliefs_.knows_end(job)) one.end_from = one.end_to = one.end_by = kNever;
     if (!waits || !knows_scaling(job)) one.other_gpus.emplace();
     if (!waits) holds_for_ = std::clamp(made[at].end(kSaid).to - outlook.at, kFresh, holds_for_);
@@ -248,7 +249,8 @@ Expected Foresight::try_out(const store::Submission& asked, const Outlook& outlo
                 .end_to = kNever,
                 .end_by = kNever};
   if (forecast::fits(scene.trace, cluster_, id)) {
-    scene.beliefs.emplace(id, beliefs_.of_newcomer(job));
+    const double guessed =
+        scene.beliefs.emplace(id, beliefs_.of_newcomer(job)).first->second.guessed;
     scene.present.waiting.push_back({.job = id, .past = {.since = outlook.at}});
     if (asked.kept) scene.kept.insert(id);
     const forecast::Forecast forecast = forecast::play_futures(
@@ -257,6 +259,7 @@ Expected Foresight::try_out(const store::Submission& asked, const Outlook& outlo
     scene.beliefs.erase(id);
     scene.kept.erase(id);
     made = expected_of(forecast, true, asked.deadline);
+    made.guessed = guessed;
   }
   scene.trace.jobs.pop_back();
   made.other_gpus.emplace();

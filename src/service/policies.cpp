@@ -115,12 +115,16 @@ std::unique_ptr<predict::Estimator> taught_estimator(const policy::Composition& 
                                                      std::span<const trace::Job> lessons) {
   auto made = experiment::make_estimator(composition, trace);
   ALMANAC_CHECK(made, "estimate {} is not available live", composition.estimate.name);
+  teach_ended(**made, lessons);
+  return std::move(*made);
+}
+
+void teach_ended(predict::Estimator& pupil, std::span<const trace::Job> lessons) {
   std::vector<trace::Job> ended;
   for (const trace::Job& job : lessons) {
     if (job.outcome.end != kNoTime && job.outcome.start != kNoTime) ended.push_back(job);
   }
-  predict::teach(**made, ended);
-  return std::move(*made);
+  predict::teach(pupil, ended);
 }
 
 }  // namespace almanac::service

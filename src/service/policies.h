@@ -60,4 +60,7 @@ std::unique_ptr<predict::Estimator> taught_estimator(const policy::Composition& 
                                                      const trace::Trace& trace,
                                                      std::span<const trace::Job> lessons);
 
+/// Lets `pupil` learn from those of `lessons` that have run.
+void teach_ended(predict::Estimator& pupil, std::span<const trace::Job> lessons);
+
 }  // namespace almanac::service

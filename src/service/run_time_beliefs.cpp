@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "predict/proven.h"
 #include "service/log.h"
 #include "service/policies.h"
 #include "store/log.h"
@@ -34,7 +35,8 @@ void RunTimeBeliefs::start_again(const policy::Composition& policy) {
   own_.reset();
   log_ = log ? std::move(*log) : trace::Trace{};
   estimate_ = policy.estimate;
-  likely_ = taught_estimator({.estimate = "learned"}, log_, log_.jobs);
+  likely_ = std::make_unique<predict::Pooled>(log_.names, predict::Learned(log_.names));
+  teach_ended(*likely_, log_.jobs);
   own_ = taught_estimator(policy, log_, log_.jobs);
   ended_of_.clear();
   for (const trace::Job& job : log_.jobs) {
@@ -75,9 +77,12 @@ const RunTimeBeliefs::Lesson& RunTimeBeliefs::lesson_of(const store::Job& job) {
 }
 
 forecast::Belief RunTimeBeliefs::belief_of(const store::Job& job, const Lesson& lesson) {
-  forecast::Belief made{.likely = likely_->estimate(lesson.id, lesson.request),
-                        .own = own_->estimate(lesson.id, lesson.request)};
-  if (job.asked->time_limit != kNoDuration) made.most = job.asked->time_limit;
+  const predict::Pooled::Opinion said = likely_->ask(lesson.id, lesson.request);
+  const Duration limit = job.asked->time_limit;
+  forecast::Belief made{.likely = predict::belief_of(said.believed, limit),
+                        .own = own_->estimate(lesson.id, lesson.request),
+                        .guessed = said.guessed};
+  if (limit != kNoDuration) made.most = limit;
   return made;
 }
 

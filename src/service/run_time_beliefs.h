@@ -2,7 +2,7 @@
 
 /// \file
 /// What forecasts believe about run times. They learn from every job that ends
-/// (predict::make_learned), whatever the policy itself believes.
+/// (predict/pooled.h), whatever the policy itself believes.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,7 @@
 #include "forecast/futures.h"
 #include "policy/composition.h"
 #include "predict/estimator.h"
+#include "predict/pooled.h"
 #include "store/job.h"
 #include "trace/trace.h"
 
@@ -59,7 +60,7 @@ class RunTimeBeliefs {
   std::uint32_t num_lessons_ = 0;  // since it started again
   /// Ended jobs by user and job name; with kNoName, of the user in all.
   std::map<std::pair<NameId, NameId>, int> ended_of_;
-  std::unique_ptr<predict::Estimator> likely_;
+  std::unique_ptr<predict::Pooled> likely_;
   std::unique_ptr<predict::Estimator> own_;  // the policy's
   policy::Choice estimate_;                  // of own_
   std::map<store::JobNumber, forecast::Belief> beliefs_;

@@ -55,6 +55,7 @@ struct Services::Copy {
   JobId job{};
   std::size_t service = 0;
   enum class State : std::uint8_t { coming, waits, loads, serves, drains, gone } state{};
+  Time asked{};  // it began to wait
   Time since{};  // the present run began
   Time ready{};
   std::uint32_t replica = 0;
@@ -146,7 +147,9 @@ void Services::give_back_nodes_of(std::size_t service, Time now) {
 
 void Services::give_back_nodes(std::size_t service, Time now) {
   Running& of = *services_[service];
-  of.outcome.gpu_s += seconds(now - began_) * of.own_gpus;
+  const double gpu_s = seconds(now - began_) * of.own_gpus;
+  of.outcome.gpu_s += gpu_s;
+  of.outcome.own_nodes_gpu_s += gpu_s;
   of.own_gpus = of.places = 0;
   for (const NodeId node : std::exchange(of.nodes, {})) {
     std::erase(own_nodes_, node);
@@ -276,6 +279,7 @@ void Services::ask(std::size_t service, Time now) {
   });
   copies_.push_back({.job = id,
                      .service = service,
+                     .asked = now,
                      .is_own = on_own < told.places,
                      .is_kept = told.told.reclaims || sure < told.told.least});
   copies_.back().is_own ? started(id, now) : come_.push_back(id);
@@ -312,9 +316,18 @@ void Services::let_go(std::size_t service, Time now) {
 }
 
 void Services::leave(Copy& copy, Time now) {
-  if (copy.state != Copy::State::waits) leave_gpus(copy, now);
+  if (copy.state == Copy::State::waits) {
+    note_wait(copy, now);
+  } else {
+    leave_gpus(copy, now);
+  }
   copy.state = Copy::State::gone;
   if (!copy.is_own) gone_.push_back(copy.job);
+}
+
+void Services::note_wait(const Copy& copy, Time until) {
+  Duration& longest = services_[copy.service]->outcome.longest_wait;
+  longest = std::max(longest, until - copy.asked);
 }
 
 bool Services::is_kept(JobId job) const {
@@ -334,6 +347,7 @@ void Services::refused(JobId job, const policy::Reason& reason) {
 
 void Services::started(JobId job, Time begins) {
   Copy& copy = copy_of(job);
+  note_wait(copy, begins);
   copy.state = Copy::State::loads;
   copy.since = begins;
   copy.ready = begins + services_[copy.service]->told.cold_start;
@@ -356,6 +370,7 @@ void Services::stopped(JobId job, Time now) {
   ++services_[copy.service]->outcome.replicas_stopped;
   if (was_to_go) return gone_.push_back(job);
   trace_->jobs[index(job)].outcome.run = kWithoutEnd;
+  copy.asked = now;
   copy.state = Copy::State::waits;
 }
 

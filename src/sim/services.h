@@ -50,6 +50,9 @@ struct ServiceCase {
 struct ServiceOutcome {
   std::vector<inference::Outcome> requests;
   double gpu_s = 0;  ///< Held by replicas, including cold starts, plus all of its own nodes.
+  double own_nodes_gpu_s = 0;  ///< Part of gpu_s: all GPUs of its own nodes.
+  /// Longest time from the request of a replica, or from its stop, to its start.
+  Duration longest_wait{0};
   std::uint64_t replicas_started = 0;  ///< Counts each start by a policy.
   /// Stopped by the policy for other jobs; their requests started over. Never one of the minimum.
   std::uint64_t replicas_stopped = 0;
@@ -126,6 +129,8 @@ class Services {
   /// The replica stops waiting, or returns what it holds.
   void leave(Copy& copy, Time now);
   void leave_gpus(Copy& copy, Time now);
+  /// The replica waited for GPUs until then.
+  void note_wait(const Copy& copy, Time until);
   Result<void> set_aside(std::size_t service, const cluster::Cluster& cluster);
   void give_back_nodes(std::size_t service, Time now);
   /// Returns the service's own nodes, once its requests are over and no replica is left.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/signal_meter.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include "cluster/ledger.h"
@@ -8,11 +9,11 @@
 namespace almanac::sim {
 namespace {
 
-void add_to(PoweredUse& sum, double weight, const PoweredUse& use) {
-  sum.on += weight * use.on;
-  sum.booting += weight * use.booting;
-  sum.asleep += weight * use.asleep;
-  sum.busy += weight * use.busy;
+void add_to(PoweredUse& sum, const PoweredUse& use) {
+  sum.on += use.on;
+  sum.booting += use.booting;
+  sum.asleep += use.asleep;
+  sum.busy += use.busy;
 }
 
 /// GPUs of a node that jobs hold, parts as parts.
@@ -22,6 +23,17 @@ double held_gpus(const cluster::Ledger& ledger, NodeId node, int gpus) {
     held += cluster::kWholeGpu - ledger.free_milli(node, gpu);
   }
   return held / cluster::kWholeGpu;
+}
+
+/// Adds `rate` per second from `from` to `until` to the hours of the day.
+void add_by_hour(std::array<double, 24>& hours, Time from, Time until, double rate) {
+  for (Time at = from; at < until;) {
+    const auto hour = std::chrono::floor<std::chrono::hours>(at.time_since_epoch());
+    const Time next = std::min(until, Time{hour + 1h});
+    const auto of_day = static_cast<std::size_t>(((hour.count() % 24) + 24) % 24);
+    hours[of_day] += rate * seconds(next - at);
+    at = next;
+  }
 }
 
 }  // namespace
@@ -39,8 +51,9 @@ SignalMeter::SignalMeter(const cluster::Cluster& cluster, const std::vector<std:
   }
 }
 
-void SignalMeter::add(double step_s, const cluster::Ledger& ledger, double spared_gpus) {
+void SignalMeter::add(Time from, Time until, const cluster::Ledger& ledger, double spared_gpus) {
   using cluster::Power;
+  const double step_s = seconds(until - from);
   const PoweredUse use{.on = step_s * ledger.gpus(Power::on),
                        .booting = step_s * ledger.gpus(Power::booting),
                        .asleep = step_s * ledger.gpus(Power::asleep),
@@ -48,14 +61,20 @@ void SignalMeter::add(double step_s, const cluster::Ledger& ledger, double spare
   for (std::size_t signal = 0; signal < states_.size(); ++signal) {
     const State& state = states_[signal];
     SignalUse& made = uses_[signal];
+    double held = 0;
+    for (const auto& [node, gpus] : state.nodes) held += held_gpus(ledger, node, gpus);
+    made.held_gpu_s += step_s * held;
     if (!state.has_value) {
-      add_to(made.unvalued, 1, use);
+      add_to(made.unvalued, use);
       continue;
     }
-    add_to(made.weighted, state.value, use);
-    for (const auto& [node, gpus] : state.nodes) {
-      made.held_weighted += state.value * step_s * held_gpus(ledger, node, gpus);
+    if (made.stretches.empty() || made.stretches.back().first != state.value) {
+      made.stretches.emplace_back(state.value, PoweredUse{});
     }
+    add_to(made.stretches.back().second, use);
+    if (held == 0) continue;
+    made.held_weighted += state.value * step_s * held;
+    add_by_hour(made.held_by_hour, from, until, state.value * held);
   }
 }
 

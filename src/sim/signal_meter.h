@@ -5,12 +5,14 @@
 /// and counted with the carbon, of the hour in which it was drawn.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/time.h"
 #include "cluster/cluster.h"
 
 namespace almanac::cluster {
@@ -33,21 +35,25 @@ struct PoweredUse {
   double busy = 0;  ///< GPUs at full use, without the power that limits save.
 };
 
-/// The use of a cluster, weighted by a signal.
+/// The use of a cluster, by the value of a signal.
 struct SignalUse {
   std::string name{};
-  PoweredUse weighted{};  ///< Integral of use times the value of the signal.
+  /// Use under each value, in order of time; each change of the value begins a stretch. Nothing is
+  /// multiplied here, so that a signal that never changes gives the digits of a constant.
+  std::vector<std::pair<double, PoweredUse>> stretches{};
   PoweredUse unvalued{};  ///< Before the signal had its first value.
   /// For a signal `price/TYPE`: GPUs of that type held by jobs, weighted likewise.
   double held_weighted = 0;
+  double held_gpu_s = 0;                  ///< Time of those GPUs, also before the first value.
+  std::array<double, 24> held_by_hour{};  ///< `held_weighted` by hour of the day, in UTC.
 };
 
 /// Cost     O(signals) per interval; O(nodes) if a signal prices GPUs of a type.
 class SignalMeter {
  public:
   SignalMeter(const cluster::Cluster& cluster, const std::vector<std::string>& signals);
-  /// Adds `step_s` seconds without changes.
-  void add(double step_s, const cluster::Ledger& ledger, double spared_gpus);
+  /// Adds a stretch without changes.
+  void add(Time from, Time until, const cluster::Ledger& ledger, double spared_gpus);
   /// Sets the value of a signal from now on.
   void set(std::size_t signal, double value);
   const std::vector<SignalUse>& uses() const { return uses_; }

@@ -9,6 +9,7 @@
 #include <queue>
 
 #include "base/check.h"
+#include "sim/breakdowns.h"
 #include "sim/end_queue.h"
 #include "sim/instances.h"
 #include "sim/pacer.h"
@@ -36,7 +37,8 @@ class Engine final : public schedule::Actuator {
         options_(options),
         takes_cpu_jobs_(cluster.counts_cpus()),
         has_sources_(options.services != nullptr || options.incidents != nullptr ||
-                     options.truth.speeds != nullptr || !cluster.changes.empty()),
+                     options.failures != nullptr || options.truth.speeds != nullptr ||
+                     !cluster.changes.empty()),
         round_(cluster, trace, policy, *this, options.restart, options.seed, options.policy),
         ends_(trace.jobs.size()),
         gaps_(cluster, options.nodes.boot, options.nodes.least_sleep),
@@ -53,6 +55,15 @@ class Engine final : public schedule::Actuator {
       for (const trace::Job& job : trace.jobs) runs_.push_back(job.outcome.run);
     }
     if (options.services != nullptr) round_.show(options.services->states());
+    if (options.failures != nullptr && options.range.from == nullptr && !trace.jobs.empty()) {
+      on_node_.resize(cluster.nodes.size());
+      breakdowns_.emplace(*options.failures, cluster, trace, options.seed,
+                          trace.jobs.front().request.submit);
+      works_ = runs_;
+      for (std::size_t job = 0; job < runs_.size(); ++job) {
+        runs_[job] += breakdowns_->writes(JobId{static_cast<std::uint32_t>(job)}, works_[job]);
+      }
+    }
     if (options.incidents != nullptr) {
       on_node_.resize(cluster.nodes.size());
       for (const std::string& name : options.incidents->signals) signals_.push_back({.name = name});
@@ -84,6 +95,7 @@ class Engine final : public schedule::Actuator {
       found->second = now_;
     }
     if (withdrawals_.has(job)) return start_withdrawn(job);
+    if (breakdowns_) breakdowns_->started(job, now_, state.attained);
     const Duration work = runs_[index(job)] + state.charged;
     if (pacer_) {
       pacer_->start(job, round_.grants(job), work + options_.restart.launch, now_,
@@ -97,11 +109,8 @@ class Engine final : public schedule::Actuator {
   }
   void stop(JobId job) override {
     if (is_replica(job)) options_.services->stopped(job, now_);
-    if (!is_replica(job)) {
-      pacer_ ? pacer_->stop(job, now_) : ends_.erase(job);
-      begin_wait(job);
-    }
-    give_back(job);
+    if (breakdowns_ && !is_replica(job)) breakdowns_->stopped(job, position(job));
+    halt(job);
   }
   void resize(JobId job) override {
     if (pacer_ && !is_replica(job))
@@ -111,6 +120,7 @@ class Engine final : public schedule::Actuator {
     if (is_replica(job)) options_.services->ended(job, now_);
     dependencies_.release(job);
     if (!runs) return end_wait(job);
+    if (breakdowns_ && !is_replica(job)) breakdowns_->ended(job);
     if (!is_replica(job)) pacer_ ? pacer_->stop(job, now_) : ends_.erase(job);
     give_back(job);
   }
@@ -188,6 +198,26 @@ class Engine final : public schedule::Actuator {
     gaps_.set_drained(node, drained, now_);
   }
   void fail_node(NodeId node);
+  /// Takes a job off its GPUs once the round has.
+  void halt(JobId job) {
+    if (!is_replica(job)) {
+      pacer_ ? pacer_->stop(job, now_) : ends_.erase(job);
+      begin_wait(job);
+    }
+    give_back(job);
+  }
+  /// Returns a job's work done, less what it repeats (sim/breakdowns.h).
+  Duration position(JobId job) const {
+    const policy::Progress& state = round_.progress(job);
+    const bool runs = state.phase == Phase::running;
+    const Duration attained =
+        state.attained + (runs ? std::max(Duration{0}, now_ - state.since) : Duration{0});
+    const auto worked = pacer_ ? pacer_->worked(job, now_) : std::nullopt;
+    return worked.value_or(attained) - state.charged;
+  }
+  void take_failures();
+  void break_node(const Breakdowns::Event& event);
+  void break_job(JobId job, const Breakdowns::Event& event);
   void skip_jobs_left_out();
   void sample_until(Time until);
   void integrate_until(Time until);
@@ -225,7 +255,9 @@ class Engine final : public schedule::Actuator {
   std::size_t next_incident_ = 0;
   std::vector<std::vector<JobId>> on_node_;  // that run there; empty where no node can go down
   std::vector<policy::Signal> signals_;
-  std::optional<SignalMeter> meter_;  // where there are signals
+  std::optional<SignalMeter> meter_;      // where there are signals
+  std::optional<Breakdowns> breakdowns_;  // where failures are drawn
+  std::vector<Duration> works_;           // run times without checkpoints, likewise
   Time now_{};
   Time next_sample_{};
   Duration interval_{};
@@ -272,6 +304,10 @@ Time Engine::next_of_others() const {
   if (options_.incidents != nullptr && next_incident_ < options_.incidents->all.size()) {
     at = std::min(at, options_.incidents->all[next_incident_].at);
   }
+  if (breakdowns_) {
+    const bool nothing_left = round_.load().jobs_running == 0 && next_arrival_ == logged_;
+    at = std::min(at, breakdowns_->next(nothing_left));
+  }
   return at;
 }
 
@@ -281,6 +317,7 @@ void Engine::gather_events() {
     const JobId job = ends_.job();
     ends_.pop();
     if (pacer_) pacer_->end(job, now_);
+    if (breakdowns_) breakdowns_->ended(job);
     give_back(job);
     round_.end(now_, job);
     dependencies_.release(job);
@@ -368,6 +405,7 @@ void Engine::gather_others() {
     }
   }
   if (options_.incidents != nullptr) take_incidents();
+  if (breakdowns_) take_failures();
 }
 
 void Engine::start_withdrawn(JobId job) {
@@ -476,6 +514,69 @@ void Engine::fail_node(NodeId node) {
   }
 }
 
+void Engine::take_failures() {
+  const std::size_t before = events_.size();
+  while (const auto event = breakdowns_->take(now_)) {
+    const auto node = static_cast<std::uint32_t>(index(event->node));
+    switch (event->kind) {
+      case Breakdowns::Kind::repaired:
+        if (!breakdowns_->take_back(event->node)) break;
+        set_drained(event->node, false);
+        events_.push_back({EventKind::node_up, node});
+        break;
+      case Breakdowns::Kind::announced:
+        if (round_.ledger().drained(event->node)) break;
+        events_.push_back({EventKind::node_notice, node, seconds(event->fails_at - now_)});
+        break;
+      case Breakdowns::Kind::node_failed:
+        break_node(*event);
+        break;
+      case Breakdowns::Kind::job_failed:
+        break_job(event->job, *event);
+        break;
+    }
+  }
+  if (events_.size() == before) return;
+  std::stable_sort(events_.begin(), events_.end(),
+                   [](const Event& a, const Event& b) { return a.kind < b.kind; });
+}
+
+void Engine::break_node(const Breakdowns::Event& event) {
+  const NodeId node = event.node;
+  if (round_.ledger().drained(node)) return;
+  if (options_.services != nullptr && options_.services->owns(node)) return;
+  const std::vector<JobId> on_it = on_node_[index(node)];
+  for (const JobId job : on_it) {
+    // Twice there, for two pieces of one job.
+    if (round_.progress(job).phase != Phase::running) continue;
+    if (breakdowns_->stops(event, round_.grants(job))) break_job(job, event);
+  }
+  // What does not need the network keeps the node in service.
+  if (!on_node_[index(node)].empty()) return;
+  set_drained(node, true);
+  events_.push_back({EventKind::node_down, static_cast<std::uint32_t>(index(node))});
+  if (const auto spare = breakdowns_->send_out(now_, event)) {
+    set_drained(*spare, false);
+    events_.push_back({EventKind::node_up, static_cast<std::uint32_t>(index(*spare))});
+  }
+}
+
+void Engine::break_job(JobId job, const Breakdowns::Event& event) {
+  events_.push_back({EventKind::job_failed, static_cast<std::uint32_t>(index(job))});
+  ++result_.failed_runs;
+  if (is_replica(job)) {
+    round_.fail(now_, job);
+    return stop(job);
+  }
+  round_.fail(now_, job, breakdowns_->fail(now_, job, position(job), event));
+  halt(job);
+  if (!breakdowns_->gave_up(job)) return;
+  round_.withdraw(now_, job);
+  dependencies_.release(job);
+  end_wait(job);
+  events_.push_back({EventKind::job_withdrawn, static_cast<std::uint32_t>(index(job))});
+}
+
 void Engine::set_nodes(const cluster::CapacityChange& change) {
   round_.set_nodes(change.vc, change.nodes);
   const cluster::VirtualCluster& vc = cluster_.vcs[index(change.vc)];
@@ -503,7 +604,7 @@ void Engine::integrate_until(Time until) {
   result_.busy_gpu_s += step * ledger.busy_gpus();
   result_.total_gpu_s += step * ledger.total_gpus();
   if (pacer_) result_.spared_gpu_s += step * pacer_->spared_gpus();
-  if (meter_) meter_->add(step, ledger, pacer_ ? pacer_->spared_gpus() : 0);
+  if (meter_) meter_->add(now_, until, ledger, pacer_ ? pacer_->spared_gpus() : 0);
   NodeUse& nodes = result_.nodes;
   nodes.on_gpu_s += step * ledger.gpus(Power::on);
   if (ledger.nodes(Power::booting) + ledger.nodes(Power::asleep) > 0) {
@@ -585,6 +686,9 @@ void Engine::begin() {
     }
     while (next_change_ < changes_.size() && changes_[next_change_].at == Time::min()) {
       ++next_change_;
+    }
+    if (breakdowns_) {
+      for (const NodeId spare : breakdowns_->spares()) set_drained(spare, true);
     }
   }
 }
@@ -688,6 +792,7 @@ void Engine::finish() {
   if (options_.services != nullptr) options_.services->finish(now_);
   std::vector<policy::Progress> progress = round_.take_progress();
   progress.resize(logged_);
+  if (breakdowns_) result_.failures = breakdowns_->take_log(progress, works_, now_);
   withdrawals_.mark(progress);
   result_.jobs = JobResults(std::move(progress), now_, std::move(joined_));
   result_.grants = round_.take_grants();

@@ -20,6 +20,7 @@
 
 #include "cluster/cluster.h"
 #include "cluster/incidents.h"
+#include "faults/log.h"
 #include "policy/contract/contract.h"
 #include "rules/elastic/application_file.h"
 #include "schedule/round.h"
@@ -33,6 +34,9 @@
 
 namespace almanac::schedule {
 class SpeedBook;
+}
+namespace almanac::faults {
+struct Model;
 }
 
 namespace almanac::sim {
@@ -103,6 +107,8 @@ struct Options {
   /// Events of nodes and signals; null for none. A job on a node that goes down waits, and
   /// continues from its last checkpoint.
   const cluster::Incidents* incidents = nullptr;
+  /// Failures to draw, by `seed`; null for none. Ignored when continuing from a state.
+  const faults::Model* failures = nullptr;
   /// Services to run next to the jobs; null for none. Requires Services::trace() as the trace, a
   /// policy::Serving as the policy, and Services::tell_speeds() with `truth.speeds` and `believed`,
   /// because they must include the replicas.
@@ -240,6 +246,7 @@ struct Schedule {
   SleepBound sleep_bound{};
   schedule::HeldBack held_back{};
   std::uint64_t failed_runs = 0;  ///< Number of times that jobs lost their nodes.
+  faults::Log failures{};         ///< Of Options::failures.
   std::uint64_t events = 0;
   double wall_s = 0;  ///< Wall-clock time of the simulation.
   bool interrupted = false;

@@ -49,6 +49,8 @@ bool is_of_snapshot(const fs::path& path) {
 
 class SiteReader {
  public:
+  explicit SiteReader(bool needs_nodes) : needs_nodes_(needs_nodes) {}
+
   Result<Site> read_folder(const fs::path& folder) {
     std::vector<fs::path> paths;
     std::error_code trouble;
@@ -185,7 +187,7 @@ class SiteReader {
     }
     if (auto done = read_machines(); !done) return tl::unexpected(done.error());
     if (auto done = read_accounts(); !done) return tl::unexpected(done.error());
-    if (site_.nodes.empty()) {
+    if (site_.nodes.empty() && needs_nodes_) {
       return fail(Code::invalid, "no file names the nodes (slurm.conf, or scontrol show node)",
                   {path}, kCollect);
     }
@@ -283,18 +285,22 @@ class SiteReader {
     const auto sdiag = files_.find(Kind::diagnostics);
     if (sdiag == files_.end()) return {};
     const File& file = sdiag->second.front();
-    return read_sdiag(file.path, file.text, site_);
+    if (auto done = read_sdiag(file.path, file.text, site_); !done) return done;
+    // sshare does not say when it ran; sdiag, of the same snapshot, does.
+    if (has_usage) site_.usage_at = site_.diagnostics->until;
+    return {};
   }
 
+  bool needs_nodes_;
   Site site_;
   std::map<Kind, std::vector<File>> files_;
 };
 
 }  // namespace
 
-Result<Site> read_site(const std::string& path) {
+Result<Site> read_site(const std::string& path, bool needs_nodes) {
   std::error_code ignored;
-  SiteReader reader;
+  SiteReader reader(needs_nodes);
   return fs::is_directory(path, ignored) ? reader.read_folder(path) : reader.read_file(path);
 }
 

@@ -23,8 +23,9 @@ namespace almanac::site {
 /// A file: slurm.conf with the gres.conf and topology.conf next to it, or one of these outputs.
 ///
 /// What no file says is Slurm's default, listed in Site::assumed. Fails with `not_found`, or with
-/// `invalid` naming file and line; a folder without nodes is invalid. Cost: O(size of the files).
-Result<Site> read_site(const std::string& path);
+/// `invalid` naming file and line; with `needs_nodes`, a folder without nodes is invalid. Cost:
+/// O(size of the files).
+Result<Site> read_site(const std::string& path, bool needs_nodes = true);
 
 /// Whether `path` is a folder, or a file that read_site() can read.
 bool is_site(const std::string& path);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "cluster/slurm_words.h"
+#include "text/nearest.h"
 #include "text/number.h"
 
 namespace almanac::site {
@@ -40,6 +41,40 @@ int release_of(std::string_view version) {
   return static_cast<int>(*year * 100 + *month);
 }
 
+/// The keys that decide what a schedule is, in Slurm's spelling.
+constexpr const char* kDecisiveKeys[] = {"AccountingStorageEnforce",
+                                         "AccountingStorageTRES",
+                                         "EnforcePartLimits",
+                                         "FairShareDampeningFactor",
+                                         "JobRequeue",
+                                         "OverTimeLimit",
+                                         "PreemptExemptTime",
+                                         "PreemptMode",
+                                         "PreemptParameters",
+                                         "PreemptType",
+                                         "PriorityCalcPeriod",
+                                         "PriorityDecayHalfLife",
+                                         "PriorityFavorSmall",
+                                         "PriorityFlags",
+                                         "PriorityMaxAge",
+                                         "PriorityParameters",
+                                         "PrioritySiteFactorPlugin",
+                                         "PriorityType",
+                                         "PriorityUsageResetPeriod",
+                                         "PriorityWeightAge",
+                                         "PriorityWeightAssoc",
+                                         "PriorityWeightFairShare",
+                                         "PriorityWeightJobSize",
+                                         "PriorityWeightPartition",
+                                         "PriorityWeightQOS",
+                                         "PriorityWeightTRES",
+                                         "SchedulerParameters",
+                                         "SchedulerType",
+                                         "SelectType",
+                                         "SelectTypeParameters",
+                                         "TopologyParam",
+                                         "TopologyPlugin"};
+
 class ConfigReader {
  public:
   ConfigReader(const Record& settings, Site& site)
@@ -55,6 +90,7 @@ class ConfigReader {
           "the release of Slurm is unknown: the latest is assumed (add the output of scontrol show "
           "config)");
     }
+    note_misspelled_keys();
     read_priority();
     read_scheduler();
     read_select();
@@ -72,6 +108,21 @@ class ConfigReader {
   void assume(std::string line) { site_.assumed.push_back(std::move(line)); }
   /// Whether the release is `release` or later; an unknown one is.
   bool is_since(int release) const { return made_.release == 0 || made_.release >= release; }
+
+  /// slurmctld refuses to start with a key that it does not know.
+  void note_misspelled_keys() {
+    constexpr std::size_t kSlips = 2;
+    for (const auto& [key, value] : settings_.fields) {
+      const auto is = [&](const char* name) { return in_lower_case(name) == key; };
+      if (std::any_of(std::begin(kDecisiveKeys), std::end(kDecisiveKeys), is)) continue;
+      for (const char* const name : kDecisiveKeys) {
+        if (text::edit_distance(key, in_lower_case(name)) > kSlips) continue;
+        site_.unknown.push_back(fmt::format("{}{} is no setting of Slurm: did you mean {}?",
+                                            place_of(settings_, key), key, name));
+        break;
+      }
+    }
+  }
 
   void read_priority() {
     PrioritySettings& made = made_.priority;
@@ -352,12 +403,13 @@ void read_job_defaults(const Record& record, JobDefaults& made) {
 
 Record config_record(const std::string& path, std::string_view text) {
   Record made{.first = "scontrol show config", .where = {path}};
-  while (!text.empty()) {
+  for (std::int64_t number = 1; !text.empty(); ++number) {
     const std::string_view line = cluster::take_line(text);
     const auto equals = line.find('=');
     if (equals == std::string_view::npos) continue;
     const std::string key = in_lower_case(cluster::without_blanks(line.substr(0, equals)));
     made.fields[key] = cluster::without_blanks(line.substr(equals + 1));
+    made.places[key] = {path, number};
   }
   return made;
 }
@@ -369,7 +421,10 @@ Record config_record(std::span<const Record> lines) {
   for (const Record& line : lines) {
     if (kTables.count(line.first) > 0) continue;
     if (made.where.file.empty()) made.where = {line.where.file};
-    for (const auto& [key, value] : line.fields) made.fields[key] = value;
+    for (const auto& [key, value] : line.fields) {
+      made.fields[key] = value;
+      made.places[key] = line.where;
+    }
   }
   return made;
 }

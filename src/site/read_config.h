@@ -34,9 +34,22 @@ Result<void> read_config(const Record& settings, std::span<const Record> rows, S
 Result<Config> with_settings(const Site& site, const std::map<std::string, std::string>& changed);
 
 /// Reads the value of SchedulerParameters into `made`, whose other fields it leaves alone. Adds
-/// words that it does not know to `unknown`.
+/// words that it does not know, and numbers that Slurm does not take, to `unknown`.
 void read_scheduler_parameters(const Record& settings, SchedulerSettings& made,
                                std::vector<std::string>& unknown);
+
+/// The numbers that Slurm takes for a word of SchedulerParameters. Of others it takes the default.
+struct ParameterRange {
+  std::int64_t least = 0;
+  std::int64_t most = 0;
+
+  bool has(std::int64_t number) const { return number >= least && number <= most; }
+};
+
+/// Returns the range of a word, in lower case. -1, which switches intervals off, is in none.
+///
+/// Source   Slurm 22.05 to 25.11, slurm.conf(5).
+ParameterRange range_of(std::string_view word);
 
 /// Returns the words of SchedulerParameters that a schedule depends on, with their values as
 /// slurm.conf has them; a flag's is "yes" or "no".

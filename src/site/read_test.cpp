@@ -293,12 +293,16 @@ TEST_F(SiteFolder, ReadsTheOutputOfCommandsByItsContent) {
                 "root|||0.0|900||1.0||\n"
                 " lab||3|0.75|800|0.9|0.9||\n"
                 "  lab|ann|parent|0.75|700|0.8|0.8|0.5|\n");
+  folder_.write("f.txt",
+                "*******\nsdiag output at Thu Nov 26 21:44:26 2026 (1795729466)\n"
+                "Data since      Thu Nov 26 21:40:10 2026 (1795729210)\n*******\n");
   const Site site = read(folder_ / ".");
   EXPECT_EQ(site.config.release, 2411);
   EXPECT_EQ(site.config.priority.decay_half_life, std::chrono::days(14));
   EXPECT_TRUE(site.config.scheduler.bf_continue);
   EXPECT_EQ(site.config.scheduler.bf_window, 48h);
-  EXPECT_THAT(site.unknown, Contains(HasSubstr("bf_magic=3 is not modelled")));
+  EXPECT_THAT(site.unknown,
+              Contains(HasSubstr("a.txt:6: SchedulerParameters: bf_magic=3 is not modelled")));
   EXPECT_EQ(site.nodes.at(0).effective_cpus, 62);
   EXPECT_THAT(site.nodes[0].gres.at(0).sockets, ElementsAre(0, 1));
   EXPECT_EQ(site.nodes[0].state.reason, "bad fan");
@@ -315,7 +319,36 @@ TEST_F(SiteFolder, ReadsTheOutputOfCommandsByItsContent) {
   EXPECT_EQ(ann.max_jobs, 10);
   EXPECT_THAT(ann.qos, ElementsAre("high", "normal"));
   EXPECT_EQ(ann.usage.raw, 700);
+  EXPECT_EQ(site.usage_at, Time(std::chrono::seconds(1795729466))) << "of sdiag";
   EXPECT_EQ(ann.parent, 1);
+}
+
+TEST_F(SiteFolder, NotesWhatSlurmWouldNotTakeWithItsLine) {
+  folder_.write("slurm.conf",
+                "ClusterName=little\n"
+                "PriorityWeigthAge=1000\n"
+                "SchedulerParameters=bf_resolution=0,bf_max_job_test=200,bf_window=50000\n"
+                "NodeName=n1 CPUs=4 Gres=gpu:2\nPartitionName=main Nodes=n1\n");
+  const Site site = read(folder_ / ".");
+  EXPECT_THAT(site.unknown,
+              Contains(HasSubstr("slurm.conf:2: priorityweigthage is no setting of Slurm: did you "
+                                 "mean PriorityWeightAge?")));
+  EXPECT_THAT(site.unknown,
+              Contains(HasSubstr("slurm.conf:3: SchedulerParameters: bf_resolution=0 is not from 1 "
+                                 "to 3600, so the default counts")));
+  EXPECT_THAT(site.unknown, Contains(HasSubstr("bf_window=50000 is not from 1 to 43200")));
+  EXPECT_EQ(site.config.scheduler.bf_resolution, 60s);
+  EXPECT_EQ(site.config.scheduler.bf_window, 24h);
+  EXPECT_EQ(site.config.scheduler.bf_max_job_test, 200);
+}
+
+TEST_F(SiteFolder, NamesTheLineOfAValueThatCannotBeRight) {
+  folder_.write("slurm.conf",
+                "ClusterName=little\nNodeName=n1 CPUs=4 Gres=gpu:2\n"
+                "PartitionName=main Nodes=n1\nPriorityWeightAge=many\n");
+  const auto site = read_site(folder_ / ".");
+  ASSERT_FALSE(site);
+  EXPECT_EQ(site.error().where.line, 4);
 }
 
 TEST_F(SiteFolder, ReadsTheJsonOfScontrol) {

@@ -100,6 +100,29 @@ const Fields<bool> kFlags{{"defer", &S::defer},
                           {"bf_topopt_enable", &S::bf_topopt_enable},
                           {"bf_hetjob_immediate", &S::bf_hetjob_immediate}};
 
+struct RangeRow {
+  std::string_view word;
+  ParameterRange range;
+};
+
+constexpr std::int64_t kMostJobs = 1'000'000;
+constexpr RangeRow kRanges[] = {{"bf_interval", {1, 10'800}},
+                                {"bf_window", {1, 43'200}},
+                                {"bf_resolution", {1, 3600}},
+                                {"bf_max_time", {1, 3600}},
+                                {"bf_max_job_test", {1, kMostJobs}},
+                                {"bf_max_job_user", {0, kMostJobs}},
+                                {"bf_max_job_part", {0, kMostJobs}},
+                                {"bf_max_job_assoc", {0, kMostJobs}},
+                                {"bf_max_job_user_part", {0, kMostJobs}},
+                                {"bf_max_job_start", {0, 10'000}},
+                                {"bf_max_job_array_resv", {0, 1000}},
+                                {"bf_node_space_size", {2, 2'000'000}},
+                                {"bf_min_age_reserve", {0, 2'592'000}},
+                                {"bf_job_part_count_reserve", {0, 100'000}},
+                                {"bf_yield_interval", {1, 10'000'000}},
+                                {"bf_yield_sleep", {1, 10'000'000}}};
+
 class Parameters {
  public:
   Parameters(const Record& settings, S& made, std::vector<std::string>& unknown)
@@ -127,7 +150,24 @@ class Parameters {
     return *told;
   }
 
+  /// Whether Slurm takes the number. -1 switches intervals off.
+  bool takes(const std::string& name, std::int64_t told) const {
+    return range_of(name).has(told) ||
+           (told == -1 && (name == "bf_interval" || name == "sched_interval"));
+  }
+
   void read_item(const std::string& name, const std::string& value) {
+    const bool is_number = kCounts.contains(name) || kSeconds.contains(name) ||
+                           kMicroseconds.contains(name) || name == "bf_window" ||
+                           name == "bf_min_prio_reserve";
+    if (is_number && !takes(name, number(name, value))) {
+      const auto [least, most] = range_of(name);
+      unknown_.push_back(fmt::format(
+          "{}SchedulerParameters: {} is not from {} to {}, so the default counts, as in "
+          "Slurm",
+          place_of(settings_, kKey), item_of(name, value), least, most));
+      return;
+    }
     if (const auto count = kCounts.find(name); count != kCounts.end()) {
       made_.*count->second = static_cast<int>(number(name, value));
       told_space_ = told_space_ || name == "bf_node_space_size";
@@ -147,8 +187,8 @@ class Parameters {
       made_.bf_hetjob_prio = cluster::in_lower_case(value);
     } else if (!name.starts_with("preempt_") &&
                std::find(kNoMatter.begin(), kNoMatter.end(), name) == kNoMatter.end()) {
-      unknown_.push_back(
-          fmt::format("SchedulerParameters: {} is not modelled", item_of(name, value)));
+      unknown_.push_back(fmt::format("{}SchedulerParameters: {} is not modelled",
+                                     place_of(settings_, kKey), item_of(name, value)));
     }
   }
 
@@ -164,6 +204,12 @@ class Parameters {
 };
 
 }  // namespace
+
+ParameterRange range_of(std::string_view word) {
+  const auto known = std::find_if(std::begin(kRanges), std::end(kRanges),
+                                  [&](const RangeRow& each) { return each.word == word; });
+  return known != std::end(kRanges) ? known->range : ParameterRange{0, 2'000'000'000};
+}
 
 void read_scheduler_parameters(const Record& settings, SchedulerSettings& made,
                                std::vector<std::string>& unknown) {

@@ -53,7 +53,8 @@ struct Site {
   std::vector<Association> associations{};
   std::vector<NodeEvent> node_events{};
   std::optional<Diagnostics> diagnostics{};
-  Time usage_at = kNoTime;  ///< When the usage was read; kNoTime if unknown.
+  /// When the usage was read, which is when sdiag ran; kNoTime if unknown.
+  Time usage_at = kNoTime;
 
   std::vector<std::string> notes{};  ///< What a user must know about the machines, a line each.
   /// Settings that no file has, for which Slurm's default is assumed; a line each.

@@ -69,7 +69,14 @@ void each_item(const Record& record, const std::string& key, Take&& take) {
 void refuse(const Record& record, const std::string& key, std::string_view expected) {
   throw BadValue{{Code::invalid,
                   fmt::format("{} must be {}, found \"{}\"", key, expected, raw(record, key)),
-                  record.where, "correct the line, or write the file again with Slurm's command"}};
+                  record.where_of(in_lower_case(key)),
+                  "correct the line, or write the file again with Slurm's command"}};
+}
+
+std::string place_of(const Record& record, const std::string& key) {
+  const Where& where = record.where_of(in_lower_case(key));
+  if (where.file.empty()) return "";
+  return where.line > 0 ? fmt::format("{}:{}: ", where.file, where.line) : where.file + ": ";
 }
 
 std::string word(const Record& record, const std::string& key) {

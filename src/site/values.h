@@ -62,6 +62,9 @@ TresWeights weights(const Record& record, const std::string& key, const std::vec
 /// Throws: `key` of `record` must be `expected`.
 [[noreturn]] void refuse(const Record& record, const std::string& key, std::string_view expected);
 
+/// Returns "slurm.conf:12: ", the place of a key of `record` in front of a note; "" if unknown.
+std::string place_of(const Record& record, const std::string& key);
+
 /// Returns the position of `name` in `table`, ignoring case; adds it if `add`, else returns -1.
 int tres_index(std::vector<Tres>& table, std::string_view name, bool add);
 

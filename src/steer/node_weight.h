@@ -9,7 +9,8 @@
 /// sleeping ones the highest. A bit that no site uses marks our weights, and lets us restore the
 /// original.
 ///
-/// Source   Slurm 22.05, select/cons_tres as observed (docs/guide/slurm.md): only the lower 16 bits
+/// Source   Slurm 22.05, select/cons_tres as observed (docs/guide/slurm_levers.md): only the lower
+/// 16 bits
 ///          of a weight count when nodes are chosen, so one of these is set too.
 #pragma once
 

@@ -110,7 +110,7 @@ struct Settings {
   }
 };
 
-/// Reads them from a TOML file, as docs/guide/slurm.md describes it.
+/// Reads them from a TOML file, as docs/guide/slurm_levers.md describes it.
 Result<Settings> read_settings(const std::string& path);
 
 }  // namespace almanac::steer

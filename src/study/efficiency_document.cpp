@@ -57,8 +57,7 @@ Figure users_figure(const std::vector<UserUse>& users, const Prices& prices) {
   made.n = static_cast<std::int64_t>(all);
   const bool gpus = std::any_of(users.begin(), users.end(),
                                 [](const UserUse& each) { return each.gpu_hours_known > 0; });
-  made.charts.push_back(
-      {.kind = "bar", .x = "user", .y = {gpus ? "idle_gpu_s" : "idle_core_s"}, .sorted = true});
+  made.charts.push_back({.kind = "bar", .x = "user", .y = {gpus ? "idle_gpu_s" : "idle_core_s"}});
   return made;
 }
 

@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "cluster/read.h"
+#include "gpu/nvml.h"
 #include "live/box.h"
 #include "machine/instances.h"
 

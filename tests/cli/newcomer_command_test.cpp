@@ -171,7 +171,7 @@ TEST_F(NewcomerCommand, TellsPendingJobsFromWithdrawnOnes) {
       run_program({"simulate", log, "--cluster", "1x8", "--policy", "fifo", "--out", run});
   ASSERT_EQ(done.status, 0) << done.err;
   EXPECT_THAT(done.err, HasSubstr("1 job was pending when the log was taken"));
-  EXPECT_THAT(done.err, HasSubstr("1 job never ran: each leaves the queue when its owner"));
+  EXPECT_THAT(done.err, HasSubstr("1 job never ran: each waits until it was cancelled"));
   EXPECT_THAT(done.out, HasSubstr("2 jobs that never ran in the log are in no row"));
   EXPECT_THAT(text_of(run + "/fifo/jobs.csv"), HasSubstr("\n2,,,,8,10,,100,,0,,0,PENDING,\n"));
   for (const bool replays : {false, true}) {

@@ -39,7 +39,7 @@ std::vector<std::string> everything() {
     names.push_back((leased ? "fifo+lease+" : "fifo+") + size.name);
   }
   for (const policy::Entry& placement : registry().placements.entries()) {
-    for (const char* base : {"fifo+", "easy+", "conservative+", "srtf+"}) {
+    for (const char* base : {"fifo+", "easy+", "conservative+", "srtf+", "almanac+preempt:all+"}) {
       names.push_back(base + placement.name);
     }
   }
@@ -194,7 +194,8 @@ TEST_P(EveryPolicy, IsNotDisturbedByBeingAsked) {
 
 std::string test_name(const testing::TestParamInfo<std::string>& test) {
   std::string name = test.param;
-  std::replace(name.begin(), name.end(), '+', '_');
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c == '+' || c == ':'; }, '_');
   return name;
 }
 

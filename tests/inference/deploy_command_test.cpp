@@ -39,7 +39,7 @@ TEST_F(DeployCommand, SetsWhatPlannersChooseSideBySide) {
   ASSERT_EQ(made.status, 0) << made.err;
   std::map<std::string, json> all;
   for (const json& each : json::parse(made.out)) all[each["planner"]] = each;
-  ASSERT_EQ(all.size(), 7);
+  ASSERT_EQ(all.size(), 9);
   // The small variant answers 1,000 a second on half a GPU; of the large one it takes three GPUs.
   EXPECT_EQ(all["infaas"]["gpus"], 1);
   EXPECT_EQ(all["infaas"]["plan"][0]["variant"], "small");
@@ -87,6 +87,26 @@ TEST_F(DeployCommand, SaysWhichPlansMissTheirObjectiveAndCorrectsThem) {
   // No plan serves all of what comes at random.
   const ProgramRun all = run({"--gpus", "4", "--planner", "gslice", "--share", "1"});
   EXPECT_THAT(all.err, HasSubstr("less than 100 %"));
+}
+
+TEST_F(DeployCommand, PlansAgainAsRatesChange) {
+  // 300 requests a second for a minute, and 30 for two more.
+  std::string log = "arrival_s,prompt_tokens,output_tokens\n";
+  for (int each = 0; each < 18'000; ++each) log += std::to_string(each / 300.0) + ",1,1\n";
+  for (int each = 0; each < 3600; ++each) log += std::to_string(60 + each / 30.0) + ",1,1\n";
+  const std::string requests = folder_.write("requests.csv", log);
+  const ProgramRun made = run({"--gpus", "8", "--beside", "1", "--planner", "cocktail",
+                               "--requests", requests, "--replan", "60", "-o", "json"});
+  ASSERT_EQ(made.status, 0) << made.err;
+  const json row = json::parse(made.out)[0];
+  // The large variant needs three GPUs for 300 a second, and one for 30 from 120 s on: at 60 s the
+  // last rate is still 300, and at 120 s the line through 300 and 30 falls.
+  EXPECT_NEAR(row["gpu_hours"].get<double>(), (3 * 120 + 1 * 60) / 3600.0, 1e-3);
+  EXPECT_EQ(row["most_gpus"], 3);
+  EXPECT_EQ(row["plans"], 2);
+  EXPECT_EQ(row["loads"], 0);
+  EXPECT_EQ(row["interrupted"], 0);
+  EXPECT_THAT(run({"--requests", requests, "--seconds", "5"}).err, HasSubstr("--seconds"));
 }
 
 TEST_F(DeployCommand, DispatchesRequestsWithDeadlines) {

@@ -257,6 +257,23 @@ TEST(Roofline, NarrowBlocksArePredictedAsMeasured) {
   }
 }
 
+TEST(Roofline, AMessageBetweenNodesTakesTimeWhateverItsSize) {
+  const Model model = *find_model("llama-3.1-70b");
+  const Board board = *find_board("h100");
+  const Batch batch{.decodes = 8, .context = 8 * 1000};
+  const auto messages_us = [&](const Layout& layout) {
+    Launch at_once;
+    at_once.message = 0;
+    return Roofline(model, board, layout)(batch) - Roofline(model, board, layout, at_once)(batch);
+  };
+  EXPECT_EQ(messages_us({.gpus = 8}), 0) << "one node";
+  // 80 layers sum twice. Two nodes send there and back: 80 x 2 x 2 messages of 10 us.
+  EXPECT_NEAR(messages_us({.gpus = 16, .node_link = 50e9}), 3200, 1);
+  EXPECT_NEAR(messages_us({.gpus = 32, .node_link = 50e9}), 6400, 1) << "four nodes, as a tree";
+  // A pipeline of two nodes hands over once.
+  EXPECT_NEAR(messages_us({.gpus = 8, .stages = 2, .node_link = 50e9}), 10, 1);
+}
+
 TEST(Roofline, DraftsCostAnIterationAndShortenTheTimePerToken) {
   // With 4 drafts of which each is right with 0.8: 1 + 0.8 + 0.64 + 0.512 + 0.4096 = 3.3616 tokens.
   EXPECT_NEAR((Speculation{4, 0.8}.tokens()), 3.3616, 1e-9);

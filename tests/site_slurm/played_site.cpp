@@ -14,8 +14,7 @@ namespace {
 
 constexpr double kMinute_s = 60;
 
-/// Midnight of the first day.
-constexpr double kMidnight_s = 1'704'067'200;  // 2024-01-01
+constexpr auto kMidnight_s = static_cast<double>(PlayedSite::kMidnight_s);
 
 std::string moment(double minutes) {
   return text::format_datetime(

@@ -4,6 +4,7 @@
 /// For tests: a site of a few lines, a log of a few jobs, and what policy slurm makes of them.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -17,6 +18,9 @@ namespace almanac {
 /// The site has nodes g1 and g2 with 16 CPUs and 4 A100s each.
 class PlayedSite {
  public:
+  /// Midnight of the first day, from which minutes count.
+  static constexpr std::int64_t kMidnight_s = 1'704'067'200;  // 2024-01-01
+
   /// `conf`: lines of slurm.conf after the nodes, with the partitions.
   explicit PlayedSite(const std::string& conf);
 

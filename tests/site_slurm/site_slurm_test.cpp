@@ -2,6 +2,7 @@
 //
 // Policy slurm with a site, as a user calls it: a folder of the site's files and a log of sacct.
 // Each site has two nodes with four GPUs; times are minutes.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -57,6 +58,33 @@ TEST(SiteSlurm, FairShareReordersTwoUsers) {
   EXPECT_NEAR(fair.start_of("3"), 60, 0.1);
   EXPECT_NEAR(fair.start_of("4"), 90, 0.1);
   EXPECT_THAT(fair.reasons_of("4"), Contains("Priority"));
+}
+
+TEST(SiteSlurm, FairShareBeginsWithTheUsageOfSshare) {
+  constexpr auto kShares =
+      "Account|User|RawShares|NormShares|RawUsage|NormUsage|EffectvUsage|FairShare\n"
+      "root|||0|90000000||1.0|\n"
+      " lab||1|1.0|90000000|1.0|1.0|\n"
+      "  lab|ann|1|0.5|0|0|0|1.0\n"
+      "  lab|bob|1|0.5|90000000|1.0|1.0|0.5\n";
+  const auto sdiag_of = [](std::int64_t at) {
+    return fmt::format("sdiag output at some time ({})\nData since some time ({})\n", at, at);
+  };
+  // Bob used much more before the log than Ann does in it, so that her jobs go first.
+  PlayedSite fair = with_a_heavy_user(std::string(kFairShare) + kMain);
+  fair.add_file("shares.txt", kShares);
+  fair.add_file("sdiag.txt", sdiag_of(PlayedSite::kMidnight_s - 60));
+  fair.play();
+  EXPECT_NEAR(fair.start_of("3"), 60, 0.1);
+  EXPECT_NEAR(fair.start_of("5"), 90, 0.1);
+  EXPECT_THAT(fair.notes(), Contains(HasSubstr("the usage that sshare reported before the log")));
+
+  PlayedSite late = with_a_heavy_user(std::string(kFairShare) + kMain);
+  late.add_file("shares.txt", kShares);
+  late.add_file("sdiag.txt", sdiag_of(PlayedSite::kMidnight_s + 60));
+  late.play();
+  EXPECT_NEAR(late.start_of("5"), 60, 0.1);
+  EXPECT_THAT(late.notes(), Contains(HasSubstr("sshare reported it after the log began")));
 }
 
 TEST(SiteSlurm, ALimitOfAQosMakesAJobWait) {

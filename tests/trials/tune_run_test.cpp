@@ -193,6 +193,49 @@ TEST_F(TuneRun, SubmitsEachTrialOnceThoughCommandAndServiceAreKilled) {
   EXPECT_EQ(all[0].at("best"), 0.14);
 }
 
+TEST_F(TuneRun, ASearchThatLearnsContinuesAndEndsWhenItIsCancelled) {
+  serve("fifo", 2);
+  const auto write_search = [&](const std::string& script) {
+    write("trial.sh", script);
+    write("s.toml",
+          "command = [\"sh\", \"trial.sh\", \"{x}\", \"{trial}\"]\nsteps = 100\n"
+          "search = \"tpe\"\ntrials = 14\nat_once = 2\n[ask]\ngpus = 1\ncpus = 0.1\n"
+          "out = \"/dev/null\"\ndirectory = \"" +
+              (folder_ / "") + "\"\n[space]\nx = { from = 0.1, to = 0.9 }\n");
+  };
+  write_search(
+      "echo $2 >> log; printf \"step 1\\nmetric $1\\n\" >> $ALMANAC_PROGRESS\n"
+      "until [ $2 -lt 6 -o -e go ]; do sleep 0.05; done\n");
+  {
+    const auto command = begin_tuning();
+    ASSERT_TRUE(soon([&] { return has_reported("s-7"); })) << read("err");
+    EXPECT_EQ(trials().size(), 7U) << "two run, and no third is submitted";
+    kill(*command);
+  }
+  const auto command = begin_tuning();
+  write("go", "");
+  EXPECT_EQ(wait(*command), 0) << read("err");
+  EXPECT_NE(read("err").find("s: 14 trials, at most 2 at once; 7 existed"), std::string::npos)
+      << read("err");
+  std::istringstream lines(read("log"));
+  const std::multiset<int> ran{std::istream_iterator<int>(lines), {}};
+  EXPECT_EQ(ran.size(), 14U);
+  EXPECT_EQ(std::set<int>(ran.begin(), ran.end()).size(), 14U);
+
+  const ProgramRun detached = run({"tune", "run", folder_ / "s.toml", "--detach"});
+  EXPECT_EQ(detached.status, 2);
+  EXPECT_NE(detached.err.find("cannot be detached"), std::string::npos) << detached.err;
+
+  write_search("sleep 100\n");
+  auto other = process::Job::start({.argv = {program(), "tune", "run", folder_ / "s.toml", "--name",
+                                             "t", "--socket", socket()}});
+  ASSERT_TRUE(other);
+  ASSERT_TRUE(soon([&] { return jobs_that_run().size() == 2; }));
+  EXPECT_EQ(run({"tune", "cancel", "t"}).status, 0);
+  EXPECT_EQ(wait(*other), 1) << "no trial has reported";
+  EXPECT_TRUE(jobs_that_run().empty());
+}
+
 TEST_F(TuneRun, SaysWhatIsWrongInOneLine) {
   serve("fifo", 1);
   write("s.toml", "command = [\"true\"]\nsteps = 1\ntrials = 2\n[space]\nx = { from = 1 }\n");

@@ -3,6 +3,7 @@
 import {useContext, useEffect, useLayoutEffect, useMemo, useRef} from 'preact/hooks';
 import {Canvas} from './canvas';
 import {useNear, useWidth, telling} from './chart';
+import {kMany} from './charts/bar';
 import {draw} from './charts/draw';
 import {hasNothing, type Drawing} from './charts/drawing';
 import {allRows, split} from './charts/rows';
@@ -18,11 +19,13 @@ const kHeight = 190;
 const kTallest = 230;
 const kSeries = 5;
 
-/** Bars below so many names are too thin to read. */
+/** Upright bars of more names are too thin to read. */
 const kNames = 12;
 
+const isReadable = (chart: Chart, names: number) => chart.kind !== 'bar' || chart.sorted || names <= kNames || names > kMany;
+
 export function smallChartOf(figure: Figure | undefined): Chart | undefined {
-  return figure?.charts.find((chart) => kKinds.includes(chart.kind) && (chart.kind !== 'bar' || chart.sorted || allRows(figure).distinct(chart.x).length <= kNames));
+  return figure?.charts.find((chart) => kKinds.includes(chart.kind) && isReadable(chart, allRows(figure).distinct(chart.x).length));
 }
 
 export function SmallChart({figure, chart, theme, strict}: {figure: Figure; chart: Chart; theme: Theme; strict: boolean}) {

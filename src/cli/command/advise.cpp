@@ -21,6 +21,7 @@
 #include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/progress.h"
+#include "cli/terminal.h"
 #include "cli/trace_options.h"
 #include "cli/value_check.h"
 #include "cli/vc_option.h"
@@ -28,9 +29,9 @@
 #include "experiment/impossible_jobs.h"
 #include "experiment/infer_cluster.h"
 #include "experiment/shares_of_cluster.h"
+#include "experiment/site_of_log.h"
 #include "report/document_directory.h"
 #include "report/page.h"
-#include "site/cluster.h"
 #include "slurm/connect.h"
 #include "slurm/quotas.h"
 #include "steer/settings.h"
@@ -128,7 +129,7 @@ Result<Subject> load(const AdviseOptions& options) {
     subject.log = std::move(*log);
   }
   if (!options.cluster.empty()) {
-    auto cluster = site::read_cluster(options.cluster, &subject.site);
+    auto cluster = experiment::read_cluster_of(subject.log, options.cluster, &subject.site);
     if (!cluster) return tl::unexpected(cluster.error());
     known = std::move(*cluster);
     // Files of machines alone say nothing of how Slurm schedules.
@@ -143,6 +144,9 @@ Result<Subject> load(const AdviseOptions& options) {
   experiment::share_gpus_by(subject.cluster, subject.log);
   experiment::note_impossible_jobs(subject.cluster, subject.log);
   for (const std::string& text : subject.cluster.notes) note(text);
+  if (subject.site != nullptr) {
+    for (const std::string& text : subject.site->unknown) note(text);
+  }
   return subject;
 }
 
@@ -212,7 +216,7 @@ Result<int> advise(const AdviseOptions& options, const std::vector<std::string>&
     fmt::print("{}\n", advice_json(*made));
     return kDone;
   }
-  if (options.list.explains()) fmt::print("{}", advice_introduction(*made));
+  if (options.list.explains()) fmt::print("{}", fitted_to_terminal(advice_introduction(*made)));
   return options.list.print(advice_rows(*made), advice_explanation(*made));
 }
 

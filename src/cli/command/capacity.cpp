@@ -105,14 +105,6 @@ std::string introduction(const Plan& plan) {
 
 std::string explanation(const Plan& plan) {
   std::string made = "\n";
-  if (plan.match) {
-    made += fmt::format(
-        "Recorded mean wait {}, simulated {} under {}; {} of the jobs start as "
-        "recorded.\n",
-        text::human_time(plan.match->recorded_wait_s),
-        text::human_time(plan.match->simulated_wait_s), plan.policies.front(),
-        text::human_share(plan.match->share));
-  }
   for (const std::string& caution : plan.cautions) made += fmt::format("Note: {}.\n", caution);
   made += fmt::format("Assumptions: {}.\n", fmt::join(plan.assumptions, "; "));
   return made;
@@ -223,7 +215,7 @@ void register_capacity(Program& program) {
   CLI::App& command = program.command(Purpose::simulate, "capacity",
                                       "Find how many nodes reach a goal, such as p90 wait < 1h");
   const auto options = std::make_shared<CapacityOptions>();
-  options->experiment.policies = "easy,almanac";
+  options->experiment.policies = "";
   options->experiment.trace.add_to(command);
   command
       .add_option("--cluster", options->experiment.experiment.cluster,
@@ -247,10 +239,10 @@ void register_capacity(Program& program) {
       ->group(heading(Group::cluster));
   command
       .add_option("--policy", options->experiment.policies,
-                  "Policies, separated by commas; see almanac help policies")
+                  "Policies, separated by commas; see almanac help policies (default: almanac and "
+                  "the Slurm of --cluster, or easy if that is no Slurm site)")
       ->type_name("POLICIES")
       ->check(policy_names())
-      ->capture_default_str()
       ->group(heading(Group::policies));
   command
       .add_option("--goal", options->goal,

@@ -281,8 +281,8 @@ Result<int> run(const DemoOptions& options, int port) {
          .speeds = std::make_shared<const perf::Catalogue>(*std::move(speeds)),
          .power = *std::move(power)});
     if (!service) return tl::unexpected(service.error());
-    const auto server = serve::Server::start(**service, {.listen = serve::Address{.port = port},
-                                                         .page = std::string(report::dashboard())});
+    const auto server = serve::Server::start(
+        **service, {.listen = serve::Address{.port = port}, .page = report::dashboard()});
     if (!server) return tl::unexpected(server.error());
     const Time now = wall_clock();
     demo_service = service->get();

@@ -26,6 +26,8 @@
 #include "cli/value_check.h"
 #include "experiment/dues.h"
 #include "experiment/run_directory.h"
+#include "faults/model.h"
+#include "forecast/constraints.h"
 #include "forecast/score.h"
 #include "report/kept_job.h"
 #include "rules/fairness/dues.h"
@@ -43,6 +45,7 @@ struct ExplainOptions {
   std::string policy;
   std::string output = "table";
   bool replay = false;
+  bool what_if = false;
 };
 
 /// "2 GPUs"; where cores are simulated "2 GPUs, 8 cores, 64 GB", as the job log says.
@@ -124,6 +127,7 @@ class Explanation {
     } else {
       fmt::print("total: {}\n", report::in_all(totals));
     }
+    fmt::print("{}", report::failures_in_words(failures()));
     // Where speeds are simulated, the paces below say why.
     if (record.end != kNoTime && schedule_.paces.empty())
       fmt::print("{}", report::longer_run_in_words(record.ran, job.outcome.run));
@@ -186,6 +190,9 @@ class Explanation {
     }
     nlohmann::ordered_json out = {
         {"job_id", name(job_)}, {"policy", policy()}, {"waits", reasons}, {"paces", rates}};
+    if (const auto stopped = failures(); !stopped.empty()) {
+      out["failures"] = report::failures_json(stopped);
+    }
     if (!told_.empty()) out["forecast"] = told_then();
     if (!rates.empty()) {
       const sim::MeanPace mean = schedule_.pace_log[index(job_)];
@@ -244,6 +251,23 @@ class Explanation {
       if (wait.until > wait.from) lasting.push_back(wait);
     }
     return lasting;
+  }
+
+  /// What stopped the job, of failures that were drawn.
+  std::vector<experiment::KeptFailure> failures() const {
+    std::vector<experiment::KeptFailure> made;
+    for (const faults::Interruption& each : schedule_.failures.interruptions) {
+      if (each.job != job_) continue;
+      const NodeId node = each.node;
+      made.push_back({.at = each.at,
+                      .cause = prepared_.failures->causes[each.cause].name,
+                      .node = node == kNoNode ? "" : prepared_.cluster.node_label(node),
+                      .gpus = each.gpus,
+                      .lost = each.lost,
+                      .restart = each.restart,
+                      .resumed = each.resumed});
+    }
+    return made;
   }
 
   /// The last one ends with the simulation if it has not ended.
@@ -316,28 +340,100 @@ Result<int> explain_kept(const ExplainOptions& options) {
   return kDone;
 }
 
-/// By playing the run again.
-Result<int> replay(const ExplainOptions& options) {
-  const auto prepared = prepare_again(options.run);
-  if (!prepared) return tl::unexpected(prepared.error());
-  const std::vector<trace::Job>& jobs = prepared->trace.jobs;
+/// Fails with usage if the run has no such job, or did not simulate it.
+Result<JobId> find_job(const experiment::Prepared& prepared, const ExplainOptions& options) {
+  const std::vector<trace::Job>& jobs = prepared.trace.jobs;
   const auto job = std::find_if(jobs.begin(), jobs.end(), [&](const trace::Job& each) {
-    return prepared->trace.id(each.id) == options.job;
+    return prepared.trace.id(each.id) == options.job;
   });
   if (job == jobs.end()) {
     return fail(Code::usage, fmt::format("the run has no job {}", options.job),
                 {.file = options.run});
   }
-  if (!sim::is_simulated(job->request, prepared->cluster)) {
+  if (!sim::is_simulated(job->request, prepared.cluster)) {
     return fail(Code::usage,
                 fmt::format("job {} requests no GPU and was not simulated", options.job));
   }
+  return JobId{static_cast<std::uint32_t>(job - jobs.begin())};
+}
+
+/// "  if job 12 ended (8 GPUs)" for each change that would have started the job.
+std::string changes_in_words(const forecast::Constraints& found,
+                             const experiment::Prepared& prepared, JobId job) {
+  std::string made;
+  for (const forecast::Constraint& each : found.singles) {
+    made += fmt::format("  {}\n", forecast::in_words(each, prepared, job));
+  }
+  for (const auto& [first, second] : found.pairs) {
+    made += fmt::format("  {} and {}\n", forecast::in_words(first, prepared, job),
+                        forecast::in_words(second, prepared, job));
+  }
+  return made;
+}
+
+nlohmann::ordered_json changes_json(const forecast::Constraints& found,
+                                    const experiment::Prepared& prepared, JobId job) {
+  nlohmann::ordered_json made = nlohmann::ordered_json::array();
+  const auto words = [&](const forecast::Constraint& each) {
+    return forecast::in_words(each, prepared, job);
+  };
+  for (const forecast::Constraint& each : found.singles) made.push_back({words(each)});
+  for (const auto& [first, second] : found.pairs) made.push_back({words(first), words(second)});
+  return made;
+}
+
+/// What would have started a job when it began to wait.
+Result<int> what_if(const ExplainOptions& options) {
+  auto prepared = prepare_again(options.run);
+  if (!prepared) return tl::unexpected(prepared.error());
+  const auto job = find_job(*prepared, options);
+  if (!job) return tl::unexpected(job.error());
+  std::vector<std::string> known;
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (std::size_t run = 0; run < prepared->runs.size(); ++run) {
+    const std::string& policy = prepared->runs[run].composition.name;
+    known.push_back(policy);
+    if (!options.policy.empty() && policy != options.policy) continue;
+    const auto found = forecast::find_constraints(*prepared, run, *job);
+    if (!found) return tl::unexpected(found.error());
+    all.push_back({{"job_id", options.job}, {"policy", policy}});
+    if (found->at != kNoTime) {
+      all.back()["at_s"] = seconds(found->at);
+      all.back()["starts_now"] = found->starts_now;
+      all.back()["changes"] = changes_json(*found, *prepared, *job);
+    }
+    if (options.output == "json") continue;
+    const std::string said = changes_in_words(*found, *prepared, *job);
+    if (found->at == kNoTime) {
+      fmt::print("job {} under {} never waited\n", options.job, policy);
+    } else if (found->starts_now) {
+      fmt::print("job {} under {} began to wait {}, and starts when the policy decides again\n",
+                 options.job, policy, text::moment(found->at));
+    } else if (said.empty()) {
+      fmt::print("job {} under {} began to wait {}; no one or two changes would have started it\n",
+                 options.job, policy, text::moment(found->at));
+    } else {
+      fmt::print("job {} under {} began to wait {}. It would have started then\n{}", options.job,
+                 policy, text::moment(found->at), said);
+    }
+  }
+  if (all.empty()) return no_policy(options, known);
+  if (options.output == "json") fmt::print("{}\n", all.dump(2));
+  return kDone;
+}
+
+/// By playing the run again.
+Result<int> replay(const ExplainOptions& options) {
+  const auto prepared = prepare_again(options.run);
+  if (!prepared) return tl::unexpected(prepared.error());
+  const auto job = find_job(*prepared, options);
+  if (!job) return tl::unexpected(job.error());
   bool found = false;
   nlohmann::ordered_json explanations = nlohmann::ordered_json::array();
   for (std::size_t run = 0; run < prepared->runs.size(); ++run) {
     if (!options.policy.empty() && prepared->runs[run].composition.name != options.policy) continue;
     found = true;
-    Explanation explanation(*prepared, run, JobId{static_cast<std::uint32_t>(job - jobs.begin())});
+    Explanation explanation(*prepared, run, *job);
     if (const auto looked = explanation.look(); !looked) return tl::unexpected(looked.error());
     if (options.output == "json") {
       explanations.push_back(explanation.to_json());
@@ -358,8 +454,13 @@ Result<int> explain(const ExplainOptions& options) {
       return fail(Code::usage, fmt::format("no job is given for run {}", options.run), {},
                   "use almanac explain RUN JOB; for a job of the service give its number alone");
     }
+    if (options.what_if) {
+      return fail(Code::usage, "--what-if requires a run and its job", {},
+                  "use almanac explain RUN JOB --what-if");
+    }
     return explain_live(options);
   }
+  if (options.what_if) return what_if(options);
   return options.replay ? replay(options) : explain_kept(options);
 }
 
@@ -381,6 +482,9 @@ void register_explain(Program& program) {
   command.add_flag(
       "--replay", options->replay,
       "Simulate again for exact reasons, the forecast at submission and speeds; needs the job log");
+  command.add_flag("--what-if", options->what_if,
+                   "Name each change, or pair of changes, that would have started the job of a run "
+                   "when it began to wait");
   options->service.add_to(command);
   add_example(command, "almanac explain 17");
   add_example(command, "almanac explain out/run 1492 --policy easy");

@@ -13,11 +13,14 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/figure_rows.h"
+#include "cli/inference_options.h"
 #include "cli/list_options.h"
 #include "cli/option_group.h"
+#include "cli/task_requests.h"
 #include "cli/value_check.h"
 #include "deployment/read.h"
 #include "deployment/registry.h"
+#include "deployment/replan.h"
 #include "deployment/replay.h"
 #include "figure/rows_json.h"
 #include "text/nearest.h"
@@ -31,13 +34,16 @@ namespace {
 using figure::Cell;
 
 struct DeployOptions {
-  std::string services{}, variants{}, planner = "all";
+  std::string services{}, variants{}, requests{}, column_map{}, planner = "all";
   ListOptions list{};
   deployment::GpuFleet fleet{};
   std::uint64_t seed = 1;
   double seconds = 60;
   double share = 0.99;
+  double replan_s = 0;  ///< From one plan to the next; 0 = one plan.
 };
+
+using NamedPlanner = std::pair<std::string, const deployment::PlannerChoice*>;
 
 /// A plan and its replay, or why there is none.
 struct Tried {
@@ -135,6 +141,64 @@ Result<int> show_plans(const deployment::PlanningCase& asked, const std::vector<
                     : "");
 }
 
+/// What comes of planning again and again with each of `planners`.
+Result<int> show_replanned(const deployment::PlanningCase& asked,
+                           const std::vector<deployment::TaskArrival>& arrivals,
+                           const std::vector<NamedPlanner>& planners,
+                           const DeployOptions& options) {
+  std::vector<NamedFigures> rows;
+  const auto add = [&](const std::string& planner, const deployment::Replanned& made) {
+    rows.push_back({planner,
+                    {{"planned_rates", made.rates},
+                     {"gpu_hours", made.gpu_hours},
+                     {"most_gpus", made.most_gpus},
+                     {"in_time", made.run.worst()},
+                     {"meets", made.run.worst() >= options.share ? 1 : 0},
+                     {"plans", made.plans},
+                     {"loads", made.loads},
+                     {"refused", made.refused},
+                     {"interrupted", made.interrupted}}});
+  };
+  std::optional<Error> first_error;
+  for (const auto& [name, planner] : planners) {
+    const auto published = deployment::plan_over_time(*planner, asked, arrivals, options.replan_s);
+    if (!published) {
+      if (!first_error) first_error = published.error();
+      note(fmt::format("{}: {}", name, to_string(published.error())));
+      continue;
+    }
+    add(name, *published);
+    if (published->run.worst() >= options.share) continue;
+    const auto corrected = deployment::plan_over_time_in_time(*planner, asked, arrivals,
+                                                              options.replan_s, options.share);
+    if (corrected) add(name, *corrected);
+    if (!corrected) note(fmt::format("{}: {}", name, to_string(corrected.error())));
+  }
+  if (rows.empty()) return tl::unexpected(*first_error);
+  return options.list.print(figure_rows("planner", rows));
+}
+
+/// The planners that the options name. Fails with not_found, and with usage for one that plans GPUs
+/// of the other kind.
+Result<std::vector<NamedPlanner>> planners_of(const DeployOptions& options) {
+  const auto& planners = deployment::registry().planners;
+  std::vector<NamedPlanner> made;
+  for (const auto& each : planners.entries()) {
+    if (options.planner != "all" && options.planner != each.name) continue;
+    if (each.make.mig == options.fleet.mig) {
+      made.emplace_back(each.name, &each.make);
+    } else if (options.planner != "all") {
+      return fail(Code::usage,
+                  fmt::format("planner {} plans GPUs with {}", each.name,
+                              each.make.mig ? "MIG instances" : "MPS shares"),
+                  {}, each.make.mig ? "add --mig" : "leave out --mig");
+    }
+  }
+  if (!made.empty()) return made;
+  return fail(Code::not_found, fmt::format("unknown planner \"{}\"", options.planner), {},
+              text::meant_or_known(options.planner, planners.names()));
+}
+
 Result<int> deploy(const DeployOptions& options) {
   auto variants = deployment::read_variants(options.variants);
   if (!variants) return tl::unexpected(variants.error());
@@ -144,26 +208,20 @@ Result<int> deploy(const DeployOptions& options) {
                                        .services = std::move(*services),
                                        .fleet = options.fleet,
                                        .seed = options.seed};
-  const auto& planners = deployment::registry().planners;
-  const auto arrivals = deployment::poisson_arrivals(asked.services, options.seconds, options.seed);
+  const auto planners = planners_of(options);
+  if (!planners) return tl::unexpected(planners.error());
+  const auto arrivals =
+      options.requests.empty()
+          ? deployment::poisson_arrivals(asked.services, options.seconds, options.seed)
+          : task_requests(options.requests, options.column_map, asked.services);
+  if (!arrivals) return tl::unexpected(arrivals.error());
+  if (options.replan_s > 0) return show_replanned(asked, *arrivals, *planners, options);
   std::vector<Tried> all;
-  for (const auto& each : planners.entries()) {
-    if (options.planner != "all" && options.planner != each.name) continue;
-    if (each.make.mig != options.fleet.mig) {
-      if (options.planner == "all") continue;
-      return fail(Code::usage,
-                  fmt::format("planner {} plans GPUs with {}", each.name,
-                              each.make.mig ? "MIG instances" : "MPS shares"),
-                  {}, each.make.mig ? "add --mig" : "leave out --mig");
-    }
+  for (const auto& [name, planner] : *planners) {
     Tried& tried =
-        all.emplace_back(Tried{each.name, deployment::plan_and_replay(each.make, asked, arrivals)});
+        all.emplace_back(Tried{name, deployment::plan_and_replay(*planner, asked, *arrivals)});
     if (!tried.published || tried.published->run.worst() >= options.share) continue;
-    tried.corrected = deployment::plan_in_time(each.make, asked, arrivals, options.share);
-  }
-  if (all.empty()) {
-    return fail(Code::not_found, fmt::format("unknown planner \"{}\"", options.planner), {},
-                text::meant_or_known(options.planner, planners.names()));
+    tried.corrected = deployment::plan_in_time(*planner, asked, *arrivals, options.share);
   }
   if (std::none_of(all.begin(), all.end(),
                    [](const Tried& each) { return each.published.has_value(); })) {
@@ -234,10 +292,23 @@ void register_inference_deploy(Program& program) {
       .add_option("--usual-carbon", fleet.usual_grams_per_kwh,
                   "Mean carbon intensity, in g CO2/kWh")
       ->check(number(0));
+  CLI::Option* const log =
+      command
+          .add_option("--requests", options->requests,
+                      "Request log whose column model has the task, instead of --seconds")
+          ->group(heading(Group::input));
+  log->type_name("REQUESTS");
+  add_log_columns(command, options->column_map);
+  command
+      .add_option("--replan", options->replan_s,
+                  "Plan again at this interval, for the rates that each planner expects")
+      ->type_name("SECONDS")
+      ->check(number(1, 1e7));
   command
       .add_option("--seconds", options->seconds,
                   "Length of the replay, with random arrivals at the services' rates")
       ->check(number(1e-3, 1e7))
+      ->excludes(log)
       ->capture_default_str();
   command
       .add_option("--share", options->share,
@@ -252,6 +323,9 @@ void register_inference_deploy(Program& program) {
   options->list.add_to(command);
   add_example(command,
               "almanac inference deploy services.csv --variants variants.csv --gpus 8 --mig");
+  add_example(command,
+              "almanac inference deploy services.csv --variants variants.csv --gpus 8 --requests "
+              "requests.csv --replan 60");
   options->list.on(program, command, [options] { return deploy(*options); });
 }
 

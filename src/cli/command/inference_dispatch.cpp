@@ -16,11 +16,11 @@
 #include "cli/inference_options.h"
 #include "cli/list_options.h"
 #include "cli/option_group.h"
+#include "cli/task_requests.h"
 #include "cli/value_check.h"
 #include "deployment/read.h"
 #include "deployment/registry.h"
 #include "deployment/task_run.h"
-#include "inference/request_log.h"
 #include "text/nearest.h"
 
 namespace almanac::cli {
@@ -94,33 +94,6 @@ Figures figures_of(const deployment::TaskCase& told, const deployment::TaskRun& 
   return made;
 }
 
-/// The log's requests, by the tasks that they name as models.
-Result<std::vector<deployment::TaskArrival>> arrivals_of(
-    const std::string& path, const std::string& column_map,
-    const std::vector<deployment::TaskService>& services) {
-  const auto log = load_requests(path, {}, column_map, true);
-  if (!log) return tl::unexpected(log.error());
-  std::vector<std::size_t> service_of;
-  std::vector<std::string> tasks;
-  for (const auto& each : services) tasks.push_back(each.task);
-  if (log->models.empty() && services.size() > 1) {
-    return fail(Code::invalid, "has no task in its column model", {.file = path});
-  }
-  for (const std::string& name : log->models) {
-    const auto found = std::find(tasks.begin(), tasks.end(), name);
-    if (found == tasks.end()) {
-      return fail(Code::invalid, fmt::format("no service has task \"{}\"", name), {.file = path},
-                  text::meant_or_known(name, tasks));
-    }
-    service_of.push_back(static_cast<std::size_t>(found - tasks.begin()));
-  }
-  std::vector<deployment::TaskArrival> made;
-  for (const inference::Request& each : log->all) {
-    made.push_back({each.arrival / 1e3, service_of.empty() ? 0 : service_of[each.model]});
-  }
-  return made;
-}
-
 Result<deployment::TaskCase> task_case(const DispatchOptions& options) {
   auto variants = deployment::read_variants(options.variants);
   if (!variants) return tl::unexpected(variants.error());
@@ -138,7 +111,7 @@ Result<deployment::TaskCase> task_case(const DispatchOptions& options) {
   }
   auto arrivals = options.requests.empty()
                       ? deployment::poisson_arrivals(told.services, options.seconds, options.seed)
-                      : arrivals_of(options.requests, options.column_map, told.services);
+                      : task_requests(options.requests, options.column_map, told.services);
   if (!arrivals) return tl::unexpected(arrivals.error());
   told.arrivals = std::move(*arrivals);
   return told;

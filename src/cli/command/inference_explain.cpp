@@ -17,7 +17,6 @@ void register_inference_explain(Program& program);
 
 namespace {
 
-using inference::kNever;
 using inference::RequestId;
 
 struct RequestExplained {
@@ -53,20 +52,20 @@ Result<int> explain_request(const InferenceOptions& options, const RequestExplai
   const inference::Request& request = told->requests[id];
   const inference::Outcome& outcome = fleet->played.outcomes[id];
   const inference::Loss loss = inference::loss_of(request, outcome, told->objective);
-  const bool has_objective = told->objective.first_token != kNever ||
-                             told->objective.per_token != kNever ||
-                             told->objective.end_to_end != kNever;
+  const bool has_objective = told->objective.first_token != inference::kNever ||
+                             told->objective.per_token != inference::kNever ||
+                             told->objective.end_to_end != inference::kNever;
   const std::string slo = loss != inference::Loss::none
                               ? fmt::format("missed: {}", inference::to_string(loss))
                               : std::string(has_objective ? "met" : "none given");
   const auto in_ms = [](double from, double to) {
-    if (from == kNever || to == kNever) return figure::Cell();
+    if (from == inference::kNever || to == inference::kNever) return figure::Cell();
     const double ms = (to - from) / 1e3;
     return figure::Cell(ms, figure::Decimals{3}(ms));
   };
-  const double per_token = outcome.finish != kNever && request.output > 1
+  const double per_token = outcome.finish != inference::kNever && request.output > 1
                                ? (outcome.finish - outcome.first_token) / (request.output - 1)
-                               : kNever;
+                               : inference::kNever;
   return show_answer(
       options.list,
       {{"request", asked.request},
@@ -80,7 +79,8 @@ Result<int> explain_request(const InferenceOptions& options, const RequestExplai
        {"prompt_tokens_found", outcome.hit_tokens},
        {"ttft_ms", in_ms(request.arrival, outcome.first_token)},
        {"tpot_ms", in_ms(0, per_token)},
-       {"longest_gap_ms", in_ms(0, per_token == kNever ? kNever : outcome.longest_gap)},
+       {"longest_gap_ms",
+        in_ms(0, per_token == inference::kNever ? inference::kNever : outcome.longest_gap)},
        {"e2e_ms", in_ms(request.arrival, outcome.finish)},
        {"preemptions", outcome.preemptions},
        {"slo", slo}});

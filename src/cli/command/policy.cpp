@@ -38,7 +38,8 @@ std::string conduct(const policy::TraitSet& traits) {
 
 /// `text` behind `lead`, broken into lines that fit the terminal, all indented alike.
 std::string fitted(const std::string& lead, const std::string& text) {
-  const std::size_t columns = terminal_columns();
+  constexpr std::size_t kUsual = 100;
+  const std::size_t columns = terminal_columns() > 0 ? terminal_columns() : kUsual;
   constexpr std::size_t kLeast = 20;
   const std::size_t width =
       columns < lead.size() + kLeast ? std::string::npos : columns - lead.size();
@@ -74,9 +75,18 @@ std::string slots_in_words(bool wide) {
   }
   if (!wide) {
     made += fitted("",
-                   "almanac policy describe +PART shows the parameters of a part, -o wide those "
-                   "of all parts and their sources");
+                   "almanac policy describe NAME shows the parts of a policy and its source, "
+                   "describe +PART the parameters of a part, and -o wide all of them");
   }
+  return made;
+}
+
+/// Names and summaries, broken into lines that fit the terminal.
+std::string policies_in_words(const std::vector<policy::Composition>& policies, bool header) {
+  constexpr std::size_t kName = 22;
+  std::string made = header ? fmt::format("{:{}}SUMMARY\n", "POLICY", kName) : "";
+  for (const policy::Composition& each : policies)
+    made += fitted(fmt::format("{:{}}", each.name, kName), each.summary);
   return made;
 }
 
@@ -102,6 +112,11 @@ Result<int> list(const ListOptions& options) {
       }
     }
     fmt::print("{}\n", Json{{"policies", policies}, {"slots", choices}}.dump(2));
+    return kDone;
+  }
+  if (options.output == "table" && options.fields.empty() && options.sort.empty()) {
+    fmt::print("{}{}", policies_in_words(sorted, !options.no_header),
+               options.no_header ? "" : slots_in_words(false));
     return kDone;
   }
   using policy::Composition;

@@ -50,6 +50,7 @@ void put(Json& object, const Score& score) {
   object["spearman_gpu_time"] = number_or_null(score.spearman_gpu_time);
   object["coverage_90"] = number_or_null(score.coverage_90);
   object["interval_width_log10"] = number_or_null(score.interval_width);
+  object["ended_by_90"] = number_or_null(score.ended_by_90);
 }
 
 Json evaluation_json(const Evaluation& evaluation, const std::vector<JobGroup>& groups) {
@@ -110,6 +111,7 @@ figure::Listing rows_of(const std::vector<ScoreRow>& scores) {
   add("spearman_gpu_time", "rank corr.", &Score::spearman_gpu_time, figure::Decimals{3});
   add("coverage_90", "in range", &Score::coverage_90, text::human_share);
   add("interval_width_log10", "range", &Score::interval_width, factor);
+  add("ended_by_90", "by 90 %", &Score::ended_by_90, text::human_share);
   return rows;
 }
 
@@ -126,6 +128,11 @@ figure::Listing groups_of(const Evaluation& evaluation, const std::vector<JobGro
         },
         factor);
   }
+  const Tried& pooled = evaluation.estimators[predict::kPooled];
+  rows.add(
+      "pooled_by_90",
+      [&](const JobGroup& group) { return score(evaluation, pooled, group.jobs).ended_by_90; },
+      text::human_share);
   return rows;
 }
 
@@ -133,7 +140,9 @@ constexpr std::string_view kExplained =
     "\nTypical error: for half of the jobs the true run time is within this factor of the "
     "prediction, up or down.\nRank corr.: Spearman's rank correlation of GPU times; 1 is a perfect "
     "order.\nIn range: jobs that ended within the predicted range, which should be 90 %; range: "
-    "upper end over lower end.\n\nTypical error by group\n";
+    "upper end over lower end.\nBy 90 %: jobs that ended by the time at which 90 % should have "
+    "ended. Estimator pooled is that of\nforecasts.\n\nTypical error by group, and for pooled the "
+    "jobs that ended by its 90 % time\n";
 
 Result<int> evaluate(const PredictEvaluateOptions& options,
                      const std::vector<std::string>& command) {

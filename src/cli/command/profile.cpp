@@ -109,14 +109,14 @@ Result<Question> question_of(const ProfileOptions& options, const Machine& machi
 /// Says what this machine cannot do, and takes it off the question.
 void note_limits(Question& question, const Machine& machine) {
   if (machine.gpus.empty()) {
-    note(fmt::format(
-        "profiling without GPUs: {}",
-        machine.no_nvml.empty() ? std::string("CUDA_VISIBLE_DEVICES hides all") : machine.no_nvml));
+    note(fmt::format("profiling without GPUs: {}", machine.no_driver.empty()
+                                                       ? machine.visible_variable + " hides all"
+                                                       : machine.no_driver));
     if (question.gpus.back() > 1) {
       note("the command gets its number of GPUs only from {gpus} and ALMANAC_GPUS");
     }
-  } else if (!machine.nvml) {
-    note(fmt::format("GPU use is not measured: {}", machine.no_nvml));
+  } else if (!machine.driver) {
+    note(fmt::format("GPU use is not measured: {}", machine.no_driver));
   }
   if (question.memories_gb.empty()) return;
   const auto group =

@@ -122,7 +122,7 @@ Result<void> set_gpus(machine::Machine& machine, int gpus) {
   cluster::set_gpus(machine.cluster.classes.front(), gpus);
   std::erase_if(machine.standing, [&](const machine::Standing& each) { return each.gpu >= gpus; });
   if (!machine.has_driver) {
-    machine.notes = {fmt::format("no NVIDIA driver found: using {} simulated GPU{} (--gpus)", gpus,
+    machine.notes = {fmt::format("no GPU driver found: using {} simulated GPU{} (--gpus)", gpus,
                                  gpus == 1 ? "" : "s")};
   }
   return {};
@@ -259,7 +259,7 @@ Result<int> run(const ServeOptions& options) {
   serve::Config serving{.listen = listen,
                         .certificate = options.certificate,
                         .key = options.key,
-                        .page = std::string(report::dashboard())};
+                        .page = report::dashboard()};
   serving.limits.connections =
       std::min<std::size_t>(serving.limits.connections, process::most_open_files() / kClientsPart);
   const auto server = serve::Server::start(**service, std::move(serving));

@@ -16,6 +16,7 @@
 #include <sstream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/keep_memory.h"
 #include "cli/experiment_options.h"
@@ -24,24 +25,37 @@
 #include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/progress.h"
+#include "cli/sweep_front.h"
 #include "cli/value_check.h"
 #include "cluster/read_toml.h"
+#include "experiment/noise.h"
 #include "experiment/sweep_array.h"
 #include "experiment/sweep_part.h"
 #include "figure/document.h"
+#include "policy/registry.h"
 #include "process/own_program.h"
+#include "report/front.h"
+#include "report/noise_table.h"
 #include "report/page.h"
 #include "report/shown_command.h"
 #include "report/sweep_document.h"
 #include "report/sweep_tables.h"
 #include "site/cluster.h"
 #include "table/output_file.h"
+#include "text/human.h"
 #include "text/number.h"
+#include "text/wrap.h"
 #include "trace/generate.h"
 #include "trace/workload_file.h"
 
 namespace almanac::cli {
 namespace {
+
+/// Policies that a search tries besides those that are named.
+constexpr std::size_t kUsualBudget = 200;
+/// Letters of a line of text.
+constexpr std::size_t kLine = 100;
+constexpr int kMostBudget = 100'000;
 
 struct SweepOptions {
   ExperimentOptions experiment{};
@@ -51,6 +65,9 @@ struct SweepOptions {
   std::string engine = "machine";
   std::string part;
   std::string sbatch;
+  std::string pareto;
+  bool noise = false;
+  std::size_t budget = kUsualBudget;
   std::size_t parts = 0;
   int threads = 0;
 
@@ -124,7 +141,7 @@ std::string page_beside(const std::string& csv) {
 /// The points as CSV and, where this build has a page, the report beside it.
 Result<void> write_points(const SweepOptions& options,
                           const std::vector<experiment::SweepPoint>& points,
-                          const std::vector<std::string>& command) {
+                          const figure::Document& document) {
   if (auto written = table::write_file(options.out, experiment::to_csv(points)); !written)
     return written;
   if (!report::has_page()) {
@@ -133,8 +150,6 @@ Result<void> write_points(const SweepOptions& options,
     return {};
   }
   const std::string file = page_beside(options.out);
-  const figure::Document document =
-      report::sweep_document(options.experiment.trace.path, points, command);
   if (auto written = table::write_file(file, report::page(figure::to_json(document))); !written) {
     return written;
   }
@@ -156,9 +171,12 @@ Prepare saying_what_is_left_out(Prepare prepare) {
   };
 }
 
-Result<experiment::SweepPlan> plan_of(const SweepOptions& options) {
-  auto experiment = options.experiment.parse();
-  if (!experiment) return tl::unexpected(experiment.error());
+bool is_generated(const experiment::Experiment& experiment) {
+  return experiment.trace.ends_with(".toml");
+}
+
+Result<experiment::SweepPlan> plan_of(const SweepOptions& options,
+                                      const experiment::Experiment& experiment) {
   constexpr double kLoadStep = 0.1;
   const auto loads = parse_range("--load", options.loads, kLoadStep);
   if (!loads) return tl::unexpected(loads.error());
@@ -177,20 +195,117 @@ Result<experiment::SweepPlan> plan_of(const SweepOptions& options) {
   experiment::SweepPlan plan{
       .loads = *loads, .seeds = {}, .prepare = {}, .threads = options.threads};
   for (const double seed : *seeds) plan.seeds.push_back(static_cast<std::uint64_t>(seed));
-  if (experiment->trace.ends_with(".toml")) {
-    auto generated = prepare_generated(*experiment);
+  if (is_generated(experiment)) {
+    auto generated = prepare_generated(experiment);
     if (!generated) return tl::unexpected(generated.error());
     plan.prepare = *generated;
   } else {
-    plan.prepare = prepare_recorded(*experiment);
-    if (plan.seeds.size() > 1) {
-      note(
-          "a job log is the same for every seed; give a workload file (.toml) to generate one for "
-          "each");
+    plan.prepare = prepare_recorded(experiment);
+  }
+  return plan;
+}
+
+/// The policies that a search starts from: those that are named, or all that have something to do
+/// in the log, without those that know true run times.
+Result<std::vector<std::string>> first_policies(const experiment::SweepPlan& plan) {
+  const auto prepared = plan.prepare(plan.loads.front(), plan.seeds.front());
+  if (!prepared) return tl::unexpected(prepared.error());
+  std::vector<std::string> made;
+  for (const experiment::Prepared::Run& run : prepared->runs) {
+    const policy::TraitSet traits = policy::registry().traits(run.composition);
+    if (!traits.has(policy::Trait::told_truth)) made.push_back(run.composition.name);
+  }
+  if (made.empty()) {
+    return fail(Code::usage, "every policy named knows true run times, which no cluster does");
+  }
+  return made;
+}
+
+Result<int> search_front(const SweepOptions& options, experiment::Experiment experiment,
+                         const std::vector<std::string>& command) {
+  const auto objectives = experiment::parse_objectives(options.pareto);
+  if (!objectives) return tl::unexpected(objectives.error());
+  const auto plan = plan_of(options, experiment);
+  if (!plan) return tl::unexpected(plan.error());
+  const auto policies = first_policies(*plan);
+  if (!policies) return tl::unexpected(policies.error());
+  const auto found =
+      find_front(*policies, *objectives, options.budget, [&](std::vector<std::string> some) {
+        experiment.policies = std::move(some);
+        return plan_of(options, experiment);
+      });
+  if (!found) return tl::unexpected(found.error());
+  const experiment::Front& front = found->front;
+  auto play = report::without_options(
+      command, {"--pareto", "--budget", "--policy", "--load", "--seeds", "--out", "--threads"});
+  play[1] = "simulate";
+  play.push_back("--policy=" + front.tried[front.knee].policy);
+  const figure::Listing rows = report::front_rows(front, *objectives);
+  fmt::print(
+      "{} tried{}. No other is better in everything than {} of them.\n{}\n{}\n{}\n\n{}\n",
+      text::counted(front.tried.size(), "policy", "policies"),
+      front.is_exhausted ? "" : " (--budget N tries more)", front.members.size(),
+      rows.size() == front.members.size()
+          ? ""
+          : fmt::format("Those within {:.0f} % of another are not shown.\n", 100 * report::kAlike),
+      rows.table(table_form()),
+      fmt::join(text::wrap(report::knee_in_words(front, *objectives), kLine), "\n"),
+      report::shown_command(play));
+  if (!options.out.empty()) {
+    const auto document =
+        report::front_document(options.experiment.trace.path, front, *objectives, command);
+    if (auto written = write_points(options, found->points, document); !written) {
+      return tl::unexpected(written.error());
     }
   }
-  plan.prepare = saying_what_is_left_out(std::move(plan.prepare));
-  return plan;
+  return interrupted() ? kInterrupted : kDone;
+}
+
+/// Runs all of a sweep on this machine.
+Result<std::vector<experiment::SweepPoint>> sweep_here(experiment::SweepPlan plan) {
+  const auto pairs = static_cast<double>(plan.pairs());
+  std::atomic<std::uint32_t> done{0};
+  plan.stop = &interrupted();
+  plan.done = &done;
+  const ProgressBar bar("sweeping", [&] { return done.load() / pairs; });
+  return experiment::sweep(plan);
+}
+
+/// Plays the policies that read run times with worse and worse predictions.
+Result<int> sweep_noise(const SweepOptions& options, experiment::Experiment experiment,
+                        const std::vector<std::string>& command) {
+  auto plan = plan_of(options, experiment);
+  if (!plan) return tl::unexpected(plan.error());
+  const auto prepared = plan->prepare(plan->loads.front(), plan->seeds.front());
+  if (!prepared) return tl::unexpected(prepared.error());
+  std::vector<std::string> policies;
+  for (const std::string& name : prepared->experiment.policies) {
+    if (experiment::reads_run_times(name)) policies.push_back(name);
+  }
+  if (policies.empty()) {
+    return fail(Code::usage, "--noise: none of the policies reads predicted run times", {},
+                "such as --policy qssf,almanac");
+  }
+  experiment.policies = experiment::noise_plan(policies);
+  plan = plan_of(options, experiment);
+  if (!plan) return tl::unexpected(plan.error());
+  const auto points = sweep_here(*plan);
+  if (!points) return tl::unexpected(points.error());
+  if (interrupted()) return kInterrupted;
+  const auto rows = experiment::noise_rows(policies, *points);
+  const double bar_s = experiment::wait_without_predictions(*points);
+  fmt::print(
+      "Mean wait by the error of predicted run times (sigma of their logarithm; 0 is exact).\n"
+      "Under {}, which needs no predictions: {}.\n\n{}",
+      experiment::kWithoutPredictions, text::human_time(bar_s),
+      report::noise_table(rows).table(table_form()));
+  if (!options.out.empty()) {
+    const auto document = report::sweep_document(options.experiment.trace.path, *points, command);
+    if (auto written = write_points(options, *points, document); !written) {
+      return tl::unexpected(written.error());
+    }
+  }
+  return kDone;
 }
 
 /// This very program with the same arguments, less what says where it runs.
@@ -264,7 +379,8 @@ Result<int> show(const SweepOptions& options, const experiment::SweepPlan& plan,
                  const std::vector<std::string>& command) {
   fmt::print("{}", report::sweep_tables(points, plan.seeds.size(), table_form()));
   if (!options.out.empty()) {
-    if (auto written = write_points(options, points, command); !written) {
+    const auto document = report::sweep_document(options.experiment.trace.path, points, command);
+    if (auto written = write_points(options, points, document); !written) {
       return tl::unexpected(written.error());
     }
   }
@@ -309,20 +425,22 @@ Result<int> run(const SweepOptions& options, const std::vector<std::string>& com
       return tl::unexpected(file.error());
     }
   }
-  auto plan = plan_of(options);
+  const auto experiment = options.experiment.parse();
+  if (!experiment) return tl::unexpected(experiment.error());
+  if (!options.pareto.empty()) return search_front(options, *experiment, command);
+  if (options.noise) return sweep_noise(options, *experiment, command);
+  auto plan = plan_of(options, *experiment);
   if (!plan) return tl::unexpected(plan.error());
+  if (plan->seeds.size() > 1 && !is_generated(*experiment)) {
+    note(
+        "a job log is the same for every seed; give a workload file (.toml) to generate one for "
+        "each");
+  }
+  plan->prepare = saying_what_is_left_out(std::move(plan->prepare));
   if (options.on_slurm() || options.parts > 0 || !options.part.empty()) {
     return run_in_parts(options, *plan, command);
   }
-  const auto pairs = static_cast<double>(plan->pairs());
-  std::atomic<std::uint32_t> done{0};
-  plan->stop = &interrupted();
-  plan->done = &done;
-  Result<std::vector<experiment::SweepPoint>> points;
-  {
-    const ProgressBar bar("sweeping", [&] { return done.load() / pairs; });
-    points = experiment::sweep(*plan);
-  }
+  const auto points = sweep_here(*plan);
   if (!points) return tl::unexpected(points.error());
   return show(options, *plan, *points, command);
 }
@@ -387,6 +505,34 @@ void register_sweep(Program& program) {
   add_example(
       command,
       "almanac sweep log.csv --policy easy,las --load 0.8..1.2 --seeds 1..3 --out out/sweep.csv");
+  CLI::Option* const pareto =
+      command
+          .add_option("--pareto", options->pareto,
+                      "Search for the policies that no other is better than in all of these: wait, "
+                      "p99_wait, completion, slowdown, worst_user, stops, deadlines, energy, cost, "
+                      "carbon")
+          ->type_name("LIST")
+          ->excludes(engine)
+          ->excludes(parts)
+          ->group(heading(Group::policies));
+  command
+      .add_option("--budget", options->budget,
+                  "How many more policies than those of --policy the search tries")
+      ->type_name("N")
+      ->check(whole_number(0, kMostBudget))
+      ->capture_default_str()
+      ->needs(pareto)
+      ->group(heading(Group::policies));
+  command
+      .add_flag("--noise", options->noise,
+                "Simulate each policy with worse and worse predictions, and show from "
+                "which error on it is worse than easy")
+      ->excludes(engine)
+      ->excludes(parts)
+      ->excludes(pareto)
+      ->group(heading(Group::policies));
+  add_example(command, "almanac sweep log.csv --noise --policy qssf,almanac");
+  add_example(command, "almanac sweep log.csv --pareto wait,worst_user --policy all");
   add_example(command, "almanac sweep log.csv --seeds 1..100 --out out/sweep.csv --engine slurm");
   program.on(command, [options, &program] { return run(*options, program.command_line); });
 }

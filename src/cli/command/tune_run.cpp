@@ -4,8 +4,9 @@
 /// almanac tune run: tries hyper-parameters with real jobs, one per trial of a tuning run. The
 /// policy decides which trials continue.
 ///
-/// The trials are the same each time, and the service knows each by a key. After this command or
-/// the service was killed, the same command continues, and no trial is submitted twice.
+/// The service knows each trial by a key. After this command or the service was killed, the same
+/// command continues, and no trial is submitted twice. Random trials and grids are submitted at
+/// once and are the same each time; a search that learns submits a trial when an earlier one ends.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -30,6 +31,7 @@
 #include "serve/leaderboard.h"
 #include "submission/trials/job.h"
 #include "submission/trials/space.h"
+#include "submission/trials/tpe.h"
 
 namespace almanac::cli {
 namespace {
@@ -113,6 +115,25 @@ Result<void> check_policy(serve::Client& client) {
   return {};
 }
 
+/// Whether a job of the service is a trial of this run.
+Result<void> check_trial(const Tuning& tuning, const store::Submission& asked) {
+  const auto is_named = [&](const trials::Trial& trial) {
+    return trials::job_name(tuning.name, trial) == asked.name;
+  };
+  if (tuning.space.search == trials::Search::tpe) {
+    if (trials::trial_of(tuning.space, tuning.name, asked.name, asked.parameters)) return {};
+    return fail(Code::conflict,
+                fmt::format("is not a trial of this space: {}", fmt::join(asked.parameters, " ")));
+  }
+  const auto same = std::find_if(tuning.trials.begin(), tuning.trials.end(), is_named);
+  if (same == tuning.trials.end()) return fail(Code::conflict, "is not one of these trials");
+  if (trials::parameters(tuning.space, *same) != asked.parameters) {
+    return fail(Code::conflict,
+                fmt::format("has other parameters: {}", fmt::join(asked.parameters, " ")));
+  }
+  return {};
+}
+
 /// How many of the trials are there already. Fails with conflict where they are others. `is_here`:
 /// the service has the same users.
 Result<std::size_t> count_known(const Tuning& tuning, const serve::ListedTuning& there,
@@ -130,14 +151,8 @@ Result<std::size_t> count_known(const Tuning& tuning, const serve::ListedTuning&
     if (job.asked->smaller_is_better != tuning.space.smaller_is_better) {
       return other(job, "has another objective");
     }
-    const auto same =
-        std::find_if(tuning.trials.begin(), tuning.trials.end(), [&](const trials::Trial& trial) {
-          return trials::job_name(tuning.name, trial) == job.asked->name;
-        });
-    if (same == tuning.trials.end()) return other(job, "is not one of these trials");
-    if (trials::parameters(tuning.space, *same) != job.asked->parameters) {
-      return other(job,
-                   fmt::format("has other parameters: {}", fmt::join(job.asked->parameters, " ")));
+    if (const auto is_ours = check_trial(tuning, *job.asked); !is_ours) {
+      return other(job, is_ours.error().message);
     }
     ++known;
   }
@@ -163,19 +178,29 @@ class Patience {
   std::string said_;
 };
 
+/// Submits a trial, waiting for the service. False where it was interrupted.
+Result<bool> submit_trial(serve::Client& client, const Tuning& tuning, const trials::Trial& trial,
+                          const store::Submission& base, Patience& patience) {
+  const store::Submission asked = trials::to_job(tuning.space, tuning.name, trial, base);
+  while (!interrupted()) {
+    const auto numbers = client.submit(asked);
+    if (numbers) {
+      patience.over();
+      return true;
+    }
+    if (!may_pass(numbers.error())) return tl::unexpected(numbers.error());
+    patience.wait(numbers.error());
+  }
+  return false;
+}
+
 /// False where it was interrupted.
 Result<bool> submit_all(serve::Client& client, const Tuning& tuning,
                         const store::Submission& base) {
   Patience patience;
   for (const trials::Trial& each : tuning.trials) {
-    const store::Submission asked = trials::to_job(tuning.space, tuning.name, each, base);
-    for (bool done = false; !done;) {
-      if (interrupted()) return false;
-      const auto numbers = client.submit(asked);
-      if (!numbers && !may_pass(numbers.error())) return tl::unexpected(numbers.error());
-      done = numbers.has_value();
-      done ? patience.over() : patience.wait(numbers.error());
-    }
+    const auto submitted = submit_trial(client, tuning, each, base, patience);
+    if (!submitted || !*submitted) return submitted;
   }
   return true;
 }
@@ -204,25 +229,59 @@ class Screen {
   std::size_t lines_ = 0;
 };
 
-/// Looks until no trial waits or runs; nothing where it was interrupted.
-Result<std::optional<serve::ListedTuning>> follow(serve::Client& client, const std::string& name,
-                                                  bool shows) {
+/// Submits trials of a search that learns, as far as there is room for them. Returns whether
+/// `there` has all trials that there will be.
+Result<bool> submit_next(serve::Client& client, const Tuning& tuning,
+                         const serve::ListedTuning& there, const store::Submission& base) {
+  std::vector<trials::Measured> measured;
+  std::int64_t active = 0;
+  std::int64_t last = 0;
+  bool is_cancelled = false;
+  for (const serve::ListedTrial& each : there.trials) {
+    const store::Job& job = each.job.view.job;
+    auto trial =
+        trials::trial_of(tuning.space, tuning.name, job.asked->name, job.asked->parameters);
+    if (!trial) continue;
+    last = std::max(last, trial->number);
+    active += job.state == JobState::pending || job.state == JobState::running ? 1 : 0;
+    is_cancelled = is_cancelled || job.state == JobState::cancelled;
+    if (each.best) measured.push_back({*std::move(trial), *each.best});
+  }
+  // tune cancel cancels all that are active; a cancelled trial beside others is just a lost one.
+  if (last == tuning.space.trials || (is_cancelled && active == 0)) return true;
+  Patience patience;
+  for (; last < tuning.space.trials && active < tuning.space.at_once; ++active) {
+    const auto submitted = submit_trial(
+        client, tuning, trials::suggest(tuning.space, measured, ++last), base, patience);
+    if (!submitted || !*submitted) return submitted;
+  }
+  return false;
+}
+
+/// Looks until no trial waits or runs and, of a search that learns, none follows. Nothing where it
+/// was interrupted.
+Result<std::optional<serve::ListedTuning>> follow(serve::Client& client, const Tuning& tuning,
+                                                  const store::Submission& base, bool shows) {
+  const bool learns = tuning.space.search == trials::Search::tpe;
   Patience patience;
   Screen screen;
   while (!interrupted()) {
-    auto tuning = serve::look_at_tuning(client, name);
-    if (!tuning && !may_pass(tuning.error())) return tl::unexpected(tuning.error());
-    if (!tuning) {
+    auto there = serve::look_at_tuning(client, tuning.name);
+    if (!there && learns && there.error().code == Code::not_found) there.emplace();
+    if (!there && !may_pass(there.error())) return tl::unexpected(there.error());
+    if (!there) {
       screen.wipe();
-      patience.wait(tuning.error());
+      patience.wait(there.error());
       continue;
     }
     patience.over();
-    if (serve::is_over(*tuning)) {
+    const auto is_all = learns ? submit_next(client, tuning, *there, base) : true;
+    if (!is_all) return tl::unexpected(is_all.error());
+    if (*is_all && serve::is_over(*there)) {
       screen.wipe();
-      return std::optional(*std::move(tuning));
+      return std::optional(*std::move(there));
     }
-    if (shows) screen.draw(*tuning);
+    if (shows && !there->trials.empty()) screen.draw(*there);
     std::this_thread::sleep_for(kLookPause);
   }
   return std::optional<serve::ListedTuning>();
@@ -243,7 +302,17 @@ Result<int> show_trials(serve::Client& client, const serve::ListedTuning& tuning
 Result<int> run_tuning(const TuneRunOptions& options) {
   const auto tuning = read_tuning(options);
   if (!tuning) return tl::unexpected(tuning.error());
-  if (options.dry_run) return show_drawn(*tuning, options.list);
+  const bool learns = tuning->space.search == trials::Search::tpe;
+  if (options.dry_run) {
+    if (learns) {
+      note(fmt::format("the first {} trials; later ones depend on results", tuning->trials.size()));
+    }
+    return show_drawn(*tuning, options.list);
+  }
+  if (learns && options.detach) {
+    return fail(Code::usage, "a search that learns cannot be detached", {},
+                "leave out --detach: this command submits each trial when earlier ones have ended");
+  }
   auto base = base_submission();
   if (base) base = with_asked(*std::move(base), tuning->space.asked);
   if (!base) return tl::unexpected(base.error());
@@ -256,16 +325,23 @@ Result<int> run_tuning(const TuneRunOptions& options) {
                                  options.service.place.url.empty());
   if (!known) return tl::unexpected(known.error());
   static_cast<void>(interrupted());  // from now on it ends in good order
-  const auto submitted = submit_all(*client, *tuning, *base);
-  if (!submitted) return tl::unexpected(submitted.error());
   const std::string later = fmt::format("almanac tune show {} shows the results", tuning->name);
-  if (!*submitted) {
-    note("some trials are not submitted; run the same command to continue");
-    return kInterrupted;
+  if (learns) {
+    note(fmt::format("{}: {} trials, at most {} at once{}", tuning->name, tuning->space.trials,
+                     tuning->space.at_once,
+                     *known == 0 ? "" : fmt::format("; {} existed", *known)));
+  } else {
+    const auto submitted = submit_all(*client, *tuning, *base);
+    if (!submitted) return tl::unexpected(submitted.error());
+    if (!*submitted) {
+      note("some trials are not submitted; run the same command to continue");
+      return kInterrupted;
+    }
+    const std::size_t all = tuning->trials.size();
+    note(*known == 0
+             ? fmt::format("{}: {} trials submitted", tuning->name, all)
+             : fmt::format("{}: {} trials, of which {} existed", tuning->name, all, *known));
   }
-  const std::size_t all = tuning->trials.size();
-  note(*known == 0 ? fmt::format("{}: {} trials submitted", tuning->name, all)
-                   : fmt::format("{}: {} trials, of which {} existed", tuning->name, all, *known));
   if (options.detach) {
     there = serve::look_at_tuning(*client, tuning->name);
     if (!there) return tl::unexpected(there.error());
@@ -274,10 +350,11 @@ Result<int> run_tuning(const TuneRunOptions& options) {
     return kDone;
   }
   const bool shows = options.list.explains() && ::isatty(STDOUT_FILENO) != 0;
-  const auto over = follow(*client, tuning->name, shows);
+  const auto over = follow(*client, *tuning, *base, shows);
   if (!over) return tl::unexpected(over.error());
   if (!*over) {
-    note("the trials continue; " + later);
+    note(learns ? "the trials continue; run the same command to submit more"
+                : "the trials continue; " + later);
     return kInterrupted;
   }
   if (auto shown = show_trials(*client, **over, options.list); !shown) return shown;

@@ -77,7 +77,7 @@ void register_cocktail(Registry& registry) {
   registry.planners.add({.name = "cocktail",
                          .summary = "the smallest ensemble whose vote is right often enough",
                          .source = "Gunasekaran et al. NSDI'22",
-                         .make = {plan_cocktail, false}});
+                         .make = {plan_cocktail, false, line_of_five}});
 }
 
 }  // namespace almanac::deployment::planner

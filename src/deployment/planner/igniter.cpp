@@ -7,10 +7,12 @@
 ///          objective; a share is the smallest that serves the service alone. Services with the
 ///          largest shares come first, each on the GPU where all shares together grow least until
 ///          every service is in time again.
+///          As released, a service that needs more than a GPU gets whole ones, each for 0.9 of what
+///          it can serve. Without interference the plans are those of the released program
+///          (artifacts/serving/igniter.h): tests/reproduce/planners_test.cpp.
 /// Differs  Neighbors slow each other by --beside; iGniter fits caches, power and the queue of
-///          kernels. A service that needs more than a GPU gets as many whole ones as it fills. Each
-///          service has the most accurate variant that is in time. The released algorithm is in
-///          artifacts/serving/igniter.h.
+///          kernels. Each service has the most accurate variant that is in time. Batches are no
+///          larger than a variant allows.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -21,6 +23,7 @@ namespace almanac::deployment::planner {
 namespace {
 
 constexpr double kShareUnit = 0.025;  // of a GPU
+constexpr double kDedicated = 0.9;    // of the throughput of a whole GPU
 constexpr double kTiny = 1e-9;
 
 using Residents = std::vector<Instance>;
@@ -38,19 +41,20 @@ class IgniterPlan {
       if (!variant) return tl::unexpected(variant.error());
       const Variant& it = asked_.variants[*variant];
       const int most = batch_in_time(it, 1, service.slo_ms);
-      const double full = throughput(it, 1, most);
-      double left = service.rate;
-      for (; left > full; left -= full) {
-        if (gpus() == asked_.fleet.gpus) {
-          return tl::unexpected(too_few_gpus(asked_, service));
+      rate_of_.push_back(service.rate);
+      Instance rest = rest_of(number, *variant, it.most_batch);
+      if (rest.share > 1 + kTiny) {
+        const double full = throughput(it, 1, most);
+        const double dedicated = std::min(full, std::ceil(kDedicated * full));
+        while (rate_of_.back() > dedicated) {
+          if (gpus() == asked_.fleet.gpus) return tl::unexpected(too_few_gpus(asked_, service));
+          whole_.push_back({.service = number, .variant = *variant, .batch = most});
+          rate_of_.back() -= dedicated;
         }
-        whole_.push_back({.service = number, .variant = *variant, .batch = most});
+        rest = rest_of(number, *variant, it.most_batch);
+        // A batch for half the objective may take longer than that.
+        if (rest.share > 1 + kTiny) rest = rest_of(number, *variant, most);
       }
-      Instance rest{.service = number, .variant = *variant};
-      rest.batch =
-          std::clamp(static_cast<int>(std::ceil(left * service.slo_ms / 2000 - kTiny)), 1, most);
-      rate_of_.push_back(left);
-      rest.share = least_share(rest, 1);
       wanted.push_back(rest);
     }
     std::stable_sort(wanted.begin(), wanted.end(),
@@ -72,12 +76,22 @@ class IgniterPlan {
   }
 
  private:
+  /// The instance for the rate of a service that has no GPU of its own.
+  Instance rest_of(std::size_t service, std::size_t variant, int most_batch) const {
+    Instance rest{.service = service, .variant = variant};
+    const double gathered = rate_of_[service] * asked_.services[service].slo_ms / 2000;
+    rest.batch = std::clamp(static_cast<int>(std::ceil(gathered - kTiny)), 1, most_batch);
+    rest.share = least_share(rest, 1);
+    return rest;
+  }
+
   /// Returns the smallest share with which the batch takes half the objective and serves the rate;
   /// more than 1 = a whole GPU is too small.
   double least_share(const Instance& instance, double slower) const {
     const Variant& it = asked_.variants[instance.variant];
     const TaskService& service = asked_.services[instance.service];
-    for (double share = kShareUnit; share <= 1 + kTiny; share += kShareUnit) {
+    for (int units = 1; units * kShareUnit <= 1 + kTiny; ++units) {
+      const double share = units * kShareUnit;  // equal shares keep the order of services
       const double takes_ms = slower * it.batch_ms(instance.batch, share);
       const bool keeps_up =
           1000 * instance.batch / takes_ms >= rate_of_[instance.service] * (1 - kTiny);
@@ -110,7 +124,7 @@ class IgniterPlan {
       if (memory(grown) > asked_.fleet.memory_gib) continue;
       for (Instance& each : grown) each.share = least_share(each, asked_.fleet.beside);
       const double more = shares(grown) - shares(gpu);
-      if (shares(grown) > 1 + kTiny || more >= least) continue;
+      if (shares(grown) > 1 + kTiny || more >= least - kTiny) continue;
       least = more;
       best = std::move(grown);
       chosen = &gpu;

@@ -74,7 +74,7 @@ void register_infaas(Registry& registry) {
        .summary =
            "the loaded variant that answers soonest, upgraded if more copies take longer to load",
        .source = "Romero et al. ATC'21",
-       .make = {plan_infaas, false}});
+       .make = {plan_infaas, false, highest_of_twenty}});
 }
 
 }  // namespace almanac::deployment::planner

@@ -92,9 +92,7 @@ class BoardReader final : text::TomlReader {
     made.usd_per_hour = number(file, "usd_per_hour", 1);
     word(file, "link");
     if (const toml::table* const checked = table(file, "checked")) {
-      allow(*checked, {"runs", "end_to_end_error"});
-      made.checked_runs = static_cast<int>(number(*checked, "runs", 1, true));
-      made.end_to_end_error = number(*checked, "end_to_end_error", 1, true);
+      read_checked(*checked, made);
     }
     const toml::table* const own = table(file, "kernels");
     if (own == nullptr || file.contains("kernels_of")) borrow(file, of, made);
@@ -123,6 +121,33 @@ class BoardReader final : text::TomlReader {
       refuse(*node, fmt::format("{} must be a number above 0", key));
     }
     return value * unit;
+  }
+
+  void read_checked(const toml::table& checked, Board& board) {
+    allow(checked, {"runs", "end_to_end_error", "models"});
+    const toml::array* const models = checked["models"].as_array();
+    // A board may have runs of single models alone.
+    const bool needs_own = models == nullptr || checked.contains("runs");
+    board.checked_runs = static_cast<int>(number(checked, "runs", 1, needs_own));
+    board.end_to_end_error = number(checked, "end_to_end_error", 1, needs_own);
+    if (models == nullptr) return;
+    for (const toml::node& each : *models) {
+      const toml::table* const one = each.as_table();
+      if (one == nullptr)
+        refuse(each, "models must be tables such as {model = \"NAME\", gpus = [1]}");
+      allow(*one, {"model", "gpus", "runs", "end_to_end_error", "data_attention"});
+      CheckedModel& made = board.checked_models.emplace_back();
+      made.model = word(*one, "model");
+      made.runs = static_cast<int>(number(*one, "runs", 1));
+      made.end_to_end_error = number(*one, "end_to_end_error", 1, made.runs > 0);
+      made.data_attention = (*one)["data_attention"].value_or(false);
+      const toml::array* const gpus = (*one)["gpus"].as_array();
+      if (made.model.empty() || gpus == nullptr) refuse(each, "model and gpus are required");
+      for (const toml::node& count : *gpus) {
+        if (!count.is_integer()) refuse(count, "gpus must be whole numbers");
+        made.gpus.push_back(static_cast<int>(count.as_integer()->get()));
+      }
+    }
   }
 
   /// A share of a limit: no kernel exceeds it.

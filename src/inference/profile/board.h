@@ -25,6 +25,15 @@ struct Kernel {
   bool own = false;  ///< Whether it was measured on the board that has it.
 };
 
+/// Measured runs of a model on a board, to which nothing was fitted.
+struct CheckedModel {
+  std::string model{};          ///< With the weights that it has by default.
+  std::vector<int> gpus{};      ///< GPUs per stage of these runs.
+  int runs = 0;                 ///< 0: among the board's Board::checked_runs.
+  double end_to_end_error = 0;  ///< Mean absolute error of these runs; 0 as `runs`.
+  bool data_attention = false;  ///< Whether some runs have data-parallel attention.
+};
+
 /// A GPU. Peaks are dense, with 32-bit accumulation; 0 if the board lacks such units.
 struct Board {
   std::string name{};
@@ -48,6 +57,7 @@ struct Board {
   /// that nothing was fitted to; and their number, 0 for none.
   double end_to_end_error = 0;
   int checked_runs = 0;
+  std::vector<CheckedModel> checked_models{};  ///< The models that a built-in board has runs of.
 
   /// Returns the peak of `arithmetic`; that of 16 bits if the board lacks such units.
   double peak(Arithmetic arithmetic) const;

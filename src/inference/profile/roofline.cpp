@@ -42,6 +42,12 @@ double link_of(const Board& board, int together, double node_link) {
   return other > 0 ? std::min(board.peer_bandwidth, other) : board.peer_bandwidth;
 }
 
+/// Nodes of so many GPUs.
+int nodes_of(const Board& board, int together) {
+  const int of_node = std::max(kNodeGpus, board.linked_boards);
+  return (together + of_node - 1) / of_node;
+}
+
 }  // namespace
 
 /// What a batch asks of every layer.
@@ -148,6 +154,7 @@ Roofline::Roofline(const Model& model, Board board, Layout layout, Launch launch
       made.exchanges = layout.data_attention ? (feeds ? 2 : 0) : (mixes ? 1 : 0) + (feeds ? 1 : 0);
       const double sums = layout.data_attention ? (feeds ? 1 : 0) : made.exchanges;
       made.gathered = sums * 2 * (gpus - 1) / gpus;
+      made.messages = 2 * sums * std::ceil(std::log2(nodes_of(board_, layout.gpus)));
     }
     groups_.push_back(made);
   }
@@ -182,7 +189,7 @@ double Roofline::group_s(const Group& group, const Tokens& tokens) const {
   busy += 1e-6 * launch_.layer +
           launch_.passes * own * hidden_ * kActivationBytes / (bandwidth * launch_.bandwidth);
   if (group.exchanges > 0) {
-    busy += group.exchanges * 1e-6 * all_reduce_.fixed_us;
+    busy += 1e-6 * (group.exchanges * all_reduce_.fixed_us + group.messages * launch_.message);
     if (sum_link_ > 0) busy += group.gathered * activations / (sum_link_ * all_reduce_.bandwidth);
   }
   return group.count * busy;
@@ -201,8 +208,10 @@ double Roofline::batch_s(const Tokens& tokens) const {
   double busy_s = tokens.made > 0 ? head_.of(tokens.made) : 0;
   for (const Group& each : groups_) busy_s += group_s(each, tokens);
   if (stage_link_ > 0) {
+    const int nodes = nodes_of(board_, layout_.gpus * layout_.stages);
     busy_s += (layout_.stages - 1) * (1e-6 * all_reduce_.fixed_us +
-                                      tokens.all() * hidden_ * kActivationBytes / stage_link_);
+                                      tokens.all() * hidden_ * kActivationBytes / stage_link_) +
+              1e-6 * (nodes - 1) * launch_.message;
   }
   return busy_s + drafts_s(tokens) +
          1e-6 * (launch_.iteration + launch_.sequence * tokens.sequences());

@@ -51,9 +51,11 @@ struct Launch {
   Micros layer = 4;         ///< Small kernels of a layer,
   double passes = 10;       ///< with this number of passes over its activations,
   double bandwidth = 0.8;   ///< at this share of the bandwidth.
+  /// A message from one node to another takes this and the time of its bytes (AIConfigurator).
+  Micros message = 10;
 
   /// Returns the least that any engine needs: each layer reads and writes its activations.
-  static Launch none() { return {0, 0, 0, 2, 1}; }
+  static Launch none() { return {0, 0, 0, 2, 1, 0}; }
 };
 
 /// An iteration reads each weight once: all matrices that every token uses, the experts that its
@@ -63,7 +65,8 @@ struct Launch {
 ///
 /// GPUs that compute a layer together exchange two sums per layer (ring all-reduce: 2 (n - 1) / n
 /// of the activations over the slowest link, Thakur et al. 2005). With data-parallel attention they
-/// gather the tokens before each feed-forward block and scatter its sums after it.
+/// gather the tokens before each feed-forward block and scatter its sums after it. Across n nodes a
+/// gathering or scattering needs ceil(log2 n) messages one after the other, a sum twice as many.
 ///
 /// With speculation an iteration multiplies all drafted tokens, and reads weights and KV once. Each
 /// draft is one pass of a small model: a layer and the output head (Li et al., 2024, EAGLE). The
@@ -105,6 +108,7 @@ class Roofline final : public StepTime {
     double kv_bytes = 0, state_bytes = 0;        // per token and per sequence, one GPU
     double exchanges = 0;                        // kernels of it, if GPUs compute together
     double gathered = 0;                         // times the activations that go over the link
+    double messages = 0;                         // from node to node, one after the other
   };
   Matrices matrices(double weights, double uses, const Precision& precision, bool experts,
                     double kernels, double cut) const;

@@ -4,9 +4,10 @@
 /// Replicas for the rate that is predicted for the time at which new replicas are ready.
 #include <algorithm>
 #include <cmath>
-#include <deque>
+#include <vector>
 
 #include "inference/registry.h"
+#include "stats/line.h"
 
 namespace almanac::inference::scaler {
 namespace {
@@ -23,7 +24,7 @@ class Mark final : public Scaler {
   int want(Micros, const Load& load) override {
     rates_.push_back(static_cast<double>(load.arrived - arrived_) / kStep);
     arrived_ = load.arrived;
-    if (rates_.size() > kKept) rates_.pop_front();
+    if (rates_.size() > kKept) rates_.erase(rates_.begin());
     const double expected = kHeadroom * predicted() + static_cast<double>(load.waiting) / kStep;
     return static_cast<int>(std::ceil(expected / capacity_ - 1e-9));
   }
@@ -35,25 +36,14 @@ class Mark final : public Scaler {
 
   /// Returns the predicted rate per second, by least squares; at least that of the last step.
   double predicted() const {
-    const auto count = static_cast<double>(rates_.size());
-    double sum = 0, sum_at = 0, sum_of_both = 0, sum_of_squares = 0;
-    for (std::size_t at = 0; at < rates_.size(); ++at) {
-      const auto x = static_cast<double>(at);
-      sum += rates_[at];
-      sum_at += x;
-      sum_of_both += x * rates_[at];
-      sum_of_squares += x * x;
-    }
-    const double spread = count * sum_of_squares - sum_at * sum_at;
-    const double slope = spread > 0 ? (count * sum_of_both - sum_at * sum) / spread : 0;
-    const double then = count - 1 + std::ceil(ahead_s_ / kStep);
-    return std::max(rates_.back(), sum / count + slope * (then - sum_at / count));
+    const double then = static_cast<double>(rates_.size()) - 1 + std::ceil(ahead_s_ / kStep);
+    return std::max(rates_.back(), stats::line_at(rates_, then));
   }
 
   double capacity_;
   double ahead_s_;
   std::int64_t arrived_ = 0;
-  std::deque<double> rates_;
+  std::vector<double> rates_;
 };
 
 }  // namespace

@@ -123,6 +123,13 @@ std::string to_string(const Precedence& precedence) {
     case Term::overdue:
       return fmt::format("it has waited {} and is overdue (its own bound, or its user's)",
                          text::human_time(its));
+    case Term::due:
+      return fmt::format(
+          "it must run now to meet its deadline in {}{}", text::human_time(its),
+          mine == 0 ? "" : ", this job to meet its own in " + text::human_time(mine));
+    case Term::deadline:
+      return fmt::format("its deadline is in {}, this job's in {}", text::human_time(its),
+                         text::human_time(mine));
     case Term::gpu_time:
       return fmt::format("it is expected to take {}, this job {}", gpu_time(its), gpu_time(mine));
     case Term::gittins_index:
@@ -261,6 +268,10 @@ std::string name(Term term) {
       return "TIER";
     case Term::overdue:
       return "OVERDUE";
+    case Term::due:
+      return "DUE";
+    case Term::deadline:
+      return "DEADLINE";
     case Term::gpu_time:
       return "GPU_TIME";
     case Term::gittins_index:

@@ -62,6 +62,14 @@ void Eviction::undo() {
   victims_.clear();
 }
 
+void Eviction::redo(std::span<const JobId> victims, std::span<const cluster::Grant> grants,
+                    const cluster::Demand& demand) {
+  begin();
+  for (const JobId victim : victims) free(victim, demand);
+  for (const cluster::Grant& grant : grants) desk_.ledger().take(grant);
+  settle();
+}
+
 /// Gives back what is held of ready nodes, or of the others: what no job could take meanwhile
 /// is kept until it must go.
 void Eviction::give_back(std::span<const cluster::Grant> held, bool ready) {

@@ -52,6 +52,10 @@ class Eviction {
   void settle();
   /// As if no job had given way, and nothing had been taken, since begin().
   void undo();
+  /// Does again what was undone: `victims` of a search for `demand` give way, and `grants` are
+  /// taken. Another search might find other ones: see Placement::draws().
+  void redo(std::span<const JobId> victims, std::span<const cluster::Grant> grants,
+            const cluster::Demand& demand);
 
  private:
   void give_back(std::span<const cluster::Grant> held, bool ready);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Earliest deadline first; jobs without a deadline come last, in order of submission.
+/// Earliest deadline first; jobs without a deadline come last, in order of
+/// submission.
 ///
-/// Source   Liu and Layland, JACM 1973; the Min-Min of Chen et al., TPDS'20 (GENIE), section 7.1.
+/// Source   Liu and Layland, JACM 1973; the Min-Min of Chen et al., TPDS'20
+/// (GENIE), section 7.1.
 #include "policy/order/deadline.h"
 #include "policy/registry.h"
 
@@ -13,6 +15,11 @@ namespace {
 class Edf final : public Order {
  public:
   double rank(const Candidate& job) const override { return deadline_rank(job.request); }
+  Standing standing(const Candidate& job) const override {
+    const Time deadline = job.request.deadline;
+    if (deadline == kNoTime || deadline <= job.now) return {};
+    return {Term::deadline, seconds(deadline - job.now)};
+  }
 };
 
 }  // namespace

@@ -368,11 +368,13 @@ class PreemptPass final : public Pass {
     if (grants.empty()) return false;
     const std::vector<cluster::Grant> taken(grants.begin(), grants.end());
     if (!would_yield(vc, book, entry)) {
+      const auto stopped = book.stoppable.victims();
+      const std::vector<JobId> victims(stopped.begin(), stopped.end());
       book.stoppable.undo();
       promise_first(vc, book);
       const Time until = desk_.now() + length_of(entry);
       if (book.calendar.first_delayed(taken, until, entry.job) != kNoJob) return false;
-      if (book.stoppable.make_room(vc, from, entry).empty()) return false;
+      book.stoppable.redo(victims, taken, from.demand);
       book.calendar.occupy(taken, Time::min(), until, +1);
     }
     stop_victims(vc, book, entry.job);
@@ -429,8 +431,8 @@ void register_preempt(Registry& registry) {
   registry.passes.add(
       {.name = "preempt",
        .summary =
-           "EASY backfill that can also stop running jobs, and lets a job go first that waits "
-           "much longer than under EASY",
+           "EASY backfill that stops running jobs if stops allows it; a job that waits much longer "
+           "than under EASY goes first",
        .source = "ours; Lifka JSSPP'95; Gu et al. NSDI'19",
        .traits = {.has = {Trait::reads_run_times, Trait::reserves, Trait::stops_marked},
                   .bars = {Trait::gives_cores}},

@@ -39,6 +39,7 @@
 #include "policy/registry.h"
 #include "policy/whole/slurm/machines.h"
 #include "policy/whole/slurm/outages.h"
+#include "policy/whole/slurm/past_usage.h"
 #include "policy/whole/slurm/plain_site.h"
 #include "policy/whole/slurm/reasons.h"
 #include "slurmctld/jobs/logged_jobs.h"
@@ -88,8 +89,8 @@ class Slurm final : public Policy {
  public:
   using Override = std::function<void(site::SchedulerSettings&)>;
 
-  Slurm(Override settings, KnownSite known)
-      : override_(std::move(settings)), known_(std::move(known)) {}
+  Slurm(Override settings, KnownSite known, std::shared_ptr<const std::vector<PastUse>> past_use)
+      : override_(std::move(settings)), known_(std::move(known)), past_use_(std::move(past_use)) {}
 
   void decide(std::span<const Event> events, const View& view, Plan& plan) override {
     now_ = second_of(view.now);
@@ -167,7 +168,7 @@ class Slurm final : public Policy {
     const bool is_plain = known_.description == nullptr;
     site_ = is_plain ? plain_site(view.cluster) : *known_.description;
     override_(site_.config.scheduler);
-    if (site_.usage_at == kNoTime || site_.usage_at > view.now) forget_usage();
+    if (site_.usage_at == kNoTime || site_.usage_at > view.now) set_usage(view.now);
     controller_.emplace(site_, slurmctld::Phases{now_, now_, now_});
     slurmctld::State& state = controller_->state();
     machines_.emplace(view.cluster, site_, state.table, is_plain);
@@ -186,9 +187,11 @@ class Slurm final : public Policy {
     };
   }
 
-  /// The usage was read after the first job, or at an unknown time: it may contain that of later
-  /// jobs.
-  void forget_usage() {
+  /// The files' usage was read after the first job, or at an unknown time: it may contain that of
+  /// later jobs. What is known of the jobs before replaces it.
+  void set_usage(Time now) {
+    const bool knows = known_.names != nullptr && past_use_ != nullptr && !past_use_->empty();
+    if (knows) return set_past_usage(site_, *past_use_, *known_.names, now);
     site_.usage_at = kNoTime;
     for (site::Association& each : site_.associations) each.usage = {};
     for (site::Qos& each : site_.qos) each.usage = {};
@@ -471,6 +474,7 @@ class Slurm final : public Policy {
 
   Override override_;
   KnownSite known_;
+  std::shared_ptr<const std::vector<PastUse>> past_use_;  // null if unknown
   site::Site site_;
   std::optional<Controller> controller_;
   std::optional<Machines> machines_;
@@ -514,7 +518,7 @@ void register_slurm(Registry& registry) {
             [values, told = composition.whole.told](site::SchedulerSettings& settings) {
               override(settings, told, values);
             },
-            host.site);
+            host.site, host.past_use);
       });
 }
 

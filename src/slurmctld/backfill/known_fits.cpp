@@ -26,7 +26,7 @@ void KnownFits::forget(NodeAt node) {
   if (!known.empty()) known.clear();
 }
 
-FutureFits& KnownFits::of(const FitAsk& ask, const std::vector<RunningJob>& running) {
+FutureFits& KnownFits::of(const FitAsk& ask) {
   static const StaleWeights kAllZero;
   const StaleWeights& weights = ask.weights != nullptr ? *ask.weights : kAllZero;
   constexpr std::uint64_t kOdd = 0x9e37'79b9'7f4a'7c15;
@@ -41,7 +41,7 @@ FutureFits& KnownFits::of(const FitAsk& ask, const std::vector<RunningJob>& runn
       return entry.fits;
     }
   }
-  Entry entry{ask.shape, ask.partition, ask.candidates, weights, {ask.candidates, running}};
+  Entry entry{ask.shape, ask.partition, ask.candidates, weights, {}};
   return known.emplace(hash, std::move(entry))->second.fits;
 }
 

@@ -30,7 +30,7 @@ class KnownFits {
   /// Forgets all answers about the zone of a node, as something on the node has changed.
   void forget(NodeAt node);
   /// Returns the answers, which hold until the zone is forgotten.
-  FutureFits& of(const FitAsk& ask, const std::vector<RunningJob>& running);
+  FutureFits& of(const FitAsk& ask);
 
  private:
   struct Entry {

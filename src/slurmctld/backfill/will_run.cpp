@@ -14,18 +14,20 @@ constexpr int kMostEnds = 200;
 /// The ends of running jobs, window by window.
 class Windows {
  public:
-  Windows(const std::vector<RunningJob>& running, const std::vector<RunningJob>& holders,
+  Windows(const std::vector<RunningJob>& running, FutureFits& fits, const NodeBits& candidates,
           Seconds linear_window)
-      : running_(running), holders_(holders), linear_window_(linear_window) {}
+      : running_(running), fits_(fits), candidates_(candidates), linear_window_(linear_window) {}
 
   /// Goes to the next window. Returns the last job to end in it; null if no holder is left.
   const RunningJob* next() {
     const RunningJob* last = nullptr;
-    for (int ends = 0; ended_ < holders_.size();) {
-      const RunningJob& job = holders_[ended_++];
+    int ends = 0;
+    while (const RunningJob* const holder = fits_.holder(ended_, candidates_, running_)) {
+      const RunningJob& job = *holder;
+      ++ended_;
       at_ = position_of(job) + 1;
       if (first_ == 0) first_ = job.end + kWindow - job.end % kWindow;
-      last = &job;
+      last = &running_[at_ - 1];
       // Whether the next job holds any of the nodes is not looked at.
       if (at_ >= running_.size() || running_[at_].end > first_ + window_ || ++ends > kMostEnds) {
         break;
@@ -44,15 +46,12 @@ class Windows {
   std::size_t position_of(const RunningJob& job) const {
     const auto from = running_.begin() + static_cast<std::ptrdiff_t>(at_);
     if (from->job == job.job) return at_;
-    const auto found = std::lower_bound(
-        from, running_.end(), job, [](const RunningJob& one, const RunningJob& other) {
-          return std::pair(one.end, one.job) < std::pair(other.end, other.job);
-        });
-    return static_cast<std::size_t>(found - running_.begin());
+    return static_cast<std::size_t>(std::lower_bound(from, running_.end(), job) - running_.begin());
   }
 
   const std::vector<RunningJob>& running_;
-  const std::vector<RunningJob>& holders_;
+  FutureFits& fits_;
+  const NodeBits& candidates_;
   Seconds linear_window_;
   std::size_t at_ = 0;
   std::size_t ended_ = 0;
@@ -75,14 +74,22 @@ NodeBits nodes_of(const Allocation& allocation, std::size_t nodes) {
   return bits;
 }
 
-FutureFits::FutureFits(const NodeBits& candidates, const std::vector<RunningJob>& running) {
-  for (const RunningJob& job : running) {
+const RunningJob* FutureFits::holder(std::size_t at, const NodeBits& candidates,
+                                     const std::vector<RunningJob>& running) {
+  if (at < holders_.size()) return &holders_[at];
+  if (has_all_) return nullptr;
+  const auto from = holders_.empty()
+                        ? running.begin()
+                        : std::upper_bound(running.begin(), running.end(), holders_.back());
+  const auto next = std::find_if(from, running.end(), [&](const RunningJob& job) {
     const std::vector<Share>& shares = job.allocation->shares;
-    if (std::any_of(shares.begin(), shares.end(),
-                    [&](const Share& share) { return candidates.contains(share.node); })) {
-      holders_.push_back(job);
-    }
-  }
+    return std::any_of(shares.begin(), shares.end(),
+                       [&](const Share& share) { return candidates.contains(share.node); });
+  });
+  has_all_ = next == running.end();
+  if (has_all_) return nullptr;
+  holders_.push_back(*next);
+  return &holders_.back();
 }
 
 /// A room from which jobs leave one after another. They return when it is destroyed.
@@ -105,28 +112,21 @@ class FutureRoom {
       while (gone_ < ended) room_.give_back(*fits_.holders_[gone_++].allocation);
       fit = find();
     }
-    if (question_.stale != nullptr) {
-      for (const auto& [node, near] : fit.weights) (*question_.stale)[node] = near;
-    }
     return fit;
+  }
+  /// Writes the weights that a test leaves whose last answer was `fit`. Earlier answers left lower
+  /// weights on some of the same nodes, because nodes only become free.
+  void leave_weights(const Fit& fit) const {
+    if (question_.stale == nullptr) return;
+    for (const auto& [node, near] : fit.weights) (*question_.stale)[node] = near;
   }
 
  private:
   Fit find() const {
     Question question = question_;
     // Jobs with GPUs write weights and read none, so that their answers do not depend on them.
-    StaleWeights written;
-    const bool writes = question_.request.gpu_scope != GpuScope::none;
-    if (writes) {
-      written.resize(room_.table().size());
-      question.stale = &written;
-    }
-    Fit fit{.allocation = choose(room_, question)};
-    if (writes) {
-      question_.candidates.each([&](NodeAt node) {
-        if (written[node] > 0) fit.weights.emplace_back(node, written[node]);
-      });
-    }
+    if (question_.request.gpu_scope != GpuScope::none) question.stale = nullptr;
+    Fit fit{.allocation = choose(room_, question), .weights = weights_of_test(room_, question)};
     if (fit.allocation) fit.nodes = nodes_of(*fit.allocation, room_.table().size());
     return fit;
   }
@@ -141,18 +141,27 @@ std::optional<PlannedStart> will_run(Room& room, const Question& question, Futur
                                      const std::vector<RunningJob>& running, Seconds now,
                                      const WillRunSettings& settings) {
   FutureRoom future(room, question, fits);
-  if (const Fit& fit = future.after(0); fit.allocation) return PlannedStart{now, &fit};
-  Windows windows(running, fits.holders(), settings.linear_window);
-  while (const RunningJob* const last = windows.next()) {
-    const Fit& fit = future.after(windows.ended());
-    if (!fit.allocation) continue;
-    return PlannedStart{last->end > now ? last->end : settings.guess_end(*last, now), &fit};
+  const Fit* fit = &future.after(0);
+  if (fit->allocation) {
+    future.leave_weights(*fit);
+    return PlannedStart{now, fit};
   }
+  Windows windows(running, fits, question.candidates, settings.linear_window);
+  while (const RunningJob* const last = windows.next()) {
+    fit = &future.after(windows.ended());
+    if (!fit->allocation) continue;
+    future.leave_weights(*fit);
+    return PlannedStart{last->end > now ? last->end : settings.guess_end(*last, now), fit};
+  }
+  future.leave_weights(*fit);
   return std::nullopt;
 }
 
 const Fit& fit_now(Room& room, const Question& question, FutureFits& fits) {
-  return FutureRoom(room, question, fits).after(0);
+  FutureRoom future(room, question, fits);
+  const Fit& fit = future.after(0);
+  future.leave_weights(fit);
+  return fit;
 }
 
 }  // namespace almanac::slurmctld

@@ -20,6 +20,10 @@ struct RunningJob {
   Seconds end = 0;
   const Allocation* allocation = nullptr;
   Seconds limit = 0;  ///< Its time limit.
+
+  bool operator<(const RunningJob& other) const {
+    return end != other.end ? end < other.end : job < other.job;
+  }
 };
 
 struct WillRunSettings {
@@ -39,7 +43,7 @@ struct Fit {
   std::optional<Allocation> allocation{};  ///< Nothing: nowhere.
   NodeBits nodes{};                        ///< Of the allocation.
   /// What the test writes to StaleWeights.
-  std::vector<std::pair<NodeAt, std::uint8_t>> weights{};
+  LeftWeights weights{};
 };
 
 /// Returns the nodes of an allocation in a table of `nodes` nodes.
@@ -49,15 +53,16 @@ NodeBits nodes_of(const Allocation& allocation, std::size_t nodes);
 /// when they are first needed, and hold until a job starts or ends on these nodes.
 class FutureFits {
  public:
-  /// `running` is sorted by end, then by job.
-  FutureFits(const NodeBits& candidates, const std::vector<RunningJob>& running);
-
-  /// Running jobs that hold a part of the nodes, in the order of their ends.
-  const std::vector<RunningJob>& holders() const { return holders_; }
+  /// Returns the running job that holds a part of `candidates` and ends as the `at`-th of those,
+  /// `at` at most one above that of earlier calls; null = there is none. `running` is sorted by
+  /// end, then by job.
+  const RunningJob* holder(std::size_t at, const NodeBits& candidates,
+                           const std::vector<RunningJob>& running);
 
  private:
   friend class FutureRoom;
-  std::vector<RunningJob> holders_;
+  std::vector<RunningJob> holders_{};  // the first ones, in the order of their ends
+  bool has_all_ = false;
   std::unordered_map<std::size_t, Fit> known_{};  // by holders that have ended
 };
 

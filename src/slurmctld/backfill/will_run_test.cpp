@@ -14,7 +14,7 @@ namespace {
 std::optional<Seconds> predict(Machines& machines, const std::string& options,
                                const std::vector<RunningJob>& running, Seconds now) {
   const Submission job = machines.parse(options);
-  FutureFits fits(machines.all, running);
+  FutureFits fits;
   const auto planned =
       will_run(machines.room,
                {.request = job.request, .partition = machines.rules, .candidates = machines.all},
@@ -64,12 +64,12 @@ TEST(KnownFits, ForgetsAZoneOfNodesAtOnce) {
   const std::vector<RunningJob> one{{1, 100, &allocation}};
   const FitAsk asks_left{.partition = 0, .candidates = left};
   const FitAsk asks_right{.partition = 2, .candidates = right};
-  EXPECT_TRUE(known.of(asks_left, none).holders().empty());
-  EXPECT_TRUE(known.of(asks_right, none).holders().empty());
+  EXPECT_EQ(known.of(asks_left).holder(0, left, none), nullptr);
+  EXPECT_EQ(known.of(asks_right).holder(0, right, none), nullptr);
   // Node 2 shares a partition with node 1, and that one with node 0.
   known.forget(2);
-  EXPECT_EQ(known.of(asks_left, one).holders().size(), 1U);
-  EXPECT_TRUE(known.of(asks_right, one).holders().empty());
+  EXPECT_NE(known.of(asks_left).holder(0, left, one), nullptr);
+  EXPECT_EQ(known.of(asks_right).holder(0, right, one), nullptr) << "an answer that was kept";
 }
 
 TEST(WillRun, FindsNoStartForAJobThatNeverFits) {

@@ -258,7 +258,8 @@ const std::vector<FeatureTerm>& LoggedJobs::features_of(NameId constraints) {
   return known->second;
 }
 
-std::vector<std::string> notes_on_lacks(const site::Site& site, const trace::Trace& trace) {
+std::vector<std::string> notes_on_lacks(const site::Site& site, const trace::Trace& trace,
+                                        bool has_past) {
   const NodeTable table = make_node_table(site);
   LoggedJobs jobs(site, table, trace.names);
   constexpr auto kLacks = static_cast<std::size_t>(Lack::count);
@@ -304,6 +305,18 @@ std::vector<std::string> notes_on_lacks(const site::Site& site, const trace::Tra
     return fmt::format("{}{}", fmt::join(shown, ", "), more);
   };
   std::vector<std::string> said;
+  const auto first_usage = [&]() -> std::string {
+    const bool is_older = site.usage_at != kNoTime && !trace.jobs.empty() &&
+                          site.usage_at <= trace.jobs.front().request.submit;
+    if (is_older) return "fair share begins with the usage that sshare reported before the log";
+    if (has_past) {
+      return "fair share begins with the GPU time of the log's earlier jobs, decayed; that of CPU "
+             "jobs is left out";
+    }
+    return site.usage_at == kNoTime
+               ? "no usage before the log"
+               : "no usage before the log, because sshare reported it after the log began";
+  };
   const auto say = [&](Lack lack, std::string_view what, std::string_view assumed) {
     const auto count = static_cast<std::uint64_t>(counts[static_cast<std::size_t>(lack)]);
     if (count == 0) return;
@@ -319,11 +332,7 @@ std::vector<std::string> notes_on_lacks(const site::Site& site, const trace::Tra
   say(Lack::submit_line, "a submit line that requests less than the job got",
       "counts as a request for what it got");
   say(Lack::time_limit, "a time limit above that of its partition", "is the partition's");
-  const bool is_newer = site.usage_at == kNoTime ||
-                        (!trace.jobs.empty() && site.usage_at > trace.jobs.front().request.submit);
-  if (site.config.priority.weight_fair_share > 0 && is_newer) {
-    said.emplace_back("no usage before the log");
-  }
+  if (site.config.priority.weight_fair_share > 0) said.push_back(first_usage());
   if (said.empty()) return {};
   return {fmt::format("policy slurm assumes: {}", fmt::join(said, "; "))};
 }

@@ -75,7 +75,9 @@ class LoggedJobs {
 };
 
 /// Returns what `site` does not know of the jobs of a log and what is assumed instead: a sentence
-/// for each Lack, with counts and the first names. Cost: O(jobs).
-std::vector<std::string> notes_on_lacks(const site::Site& site, const trace::Trace& trace);
+/// for each Lack, with counts and the first names, and with which usage fair share begins.
+/// `has_past`: earlier jobs are known, which say what was used before. Cost: O(jobs).
+std::vector<std::string> notes_on_lacks(const site::Site& site, const trace::Trace& trace,
+                                        bool has_past);
 
 }  // namespace almanac::slurmctld

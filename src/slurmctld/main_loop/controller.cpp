@@ -231,7 +231,8 @@ void Controller::build_queue(Seconds now) {
     // A requeued job may have ended again since.
     const auto found = ended_.find(purges_.front().second);
     if (found != ended_.end() && found->second.at == purges_.front().first) {
-      if (!has_tasks(found->first)) failed_arrays_.erase(found->first);
+      const auto array = failed_arrays_.find(found->first);
+      if (array != failed_arrays_.end() && !has_tasks(array->first)) failed_arrays_.erase(array);
       ended_.erase(found);
     }
     purges_.pop_front();

@@ -233,10 +233,7 @@ void State::run(Job& job, PartitionAt partition, Allocation allocation, Seconds 
   limits.start(job, {held, job.allocation, limit});
   if (priorities) priorities->start(job.number, time_at(now), partition, held);
   const RunningJob entry{job.number, job.end, &job.allocation, limit};
-  const auto is_before = [](const RunningJob& one, const RunningJob& other) {
-    return std::pair(one.end, one.job) < std::pair(other.end, other.job);
-  };
-  running_.insert(std::upper_bound(running_.begin(), running_.end(), entry, is_before), entry);
+  running_.insert(std::upper_bound(running_.begin(), running_.end(), entry), entry);
 }
 
 bool State::start(Job& job, PartitionAt partition, Allocation allocation, Seconds now,
@@ -291,9 +288,8 @@ void State::finish(Job& job, Seconds now) {
   forget_fits(job.allocation);
   for (const auto& [name, count] : job.ask.licenses) free_licenses[name] += count;
   limits.end(job);
-  const auto at = std::find_if(running_.begin(), running_.end(),
-                               [&](const RunningJob& each) { return each.job == job.number; });
-  running_.erase(at);
+  running_.erase(std::lower_bound(running_.begin(), running_.end(),
+                                  RunningJob{.job = job.number, .end = job.end}));
   if (job.array != job.number) {
     if (Job* const rest = find(job.array)) --rest->running_tasks;
   }
@@ -396,17 +392,16 @@ FutureFits& State::fits(const Job& job, const Question& question) {
   return known_fits_.of({.shape = job.shape,
                          .partition = question.partition.id,
                          .candidates = question.candidates,
-                         .weights = reads_weights ? &stale : nullptr},
-                        running_);
+                         .weights = reads_weights ? &stale : nullptr});
 }
 
 void State::occupy(const Share& share) {
-  room.take({.shares = {share}});
+  room.take({.shares = {share}, .partition = kNoPartition});
   known_fits_.forget(share.node);
 }
 
 void State::vacate(const Share& share) {
-  room.give_back({.shares = {share}});
+  room.give_back({.shares = {share}, .partition = kNoPartition});
   known_fits_.forget(share.node);
 }
 

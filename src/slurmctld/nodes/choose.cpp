@@ -202,6 +202,9 @@ std::optional<Nodes> pick_in_row(const Room& room, Question& question, const Bou
 
 std::optional<Allocation> choose(const Room& room, const Question& question) {
   const Bounds bounds = bounds_of(question.request, question.partition, room.table().size());
+  if (question.stale != nullptr) {
+    for (const auto& [node, near] : weights_of_test(room, question)) (*question.stale)[node] = near;
+  }
   std::vector<Offer> offers;
   Question in_row = question;
   std::optional<Nodes> nodes = pick_in_row(room, in_row, bounds, offers);

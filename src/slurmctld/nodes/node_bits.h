@@ -18,6 +18,12 @@ using NodeAt = std::uint32_t;
 /// A set of positions in the node table. Both operands of a set operation have the same capacity.
 class NodeBits {
  public:
+  /// A range of words, up to `last`. Most sets of a partition are in few words of the table.
+  struct Extent {
+    std::size_t first = 0;
+    std::size_t last = 0;
+  };
+
   NodeBits() = default;
   explicit NodeBits(std::size_t capacity, bool full = false)
       : words_((capacity + 63) / 64, full ? ~std::uint64_t{0} : 0) {
@@ -52,8 +58,21 @@ class NodeBits {
       members += static_cast<std::size_t>(std::popcount(word));
     return members;
   }
-  bool includes(const NodeBits& other) const {
-    for (std::size_t at = 0; at < words_.size(); ++at) {
+  /// Returns the words that have members.
+  Extent extent() const {
+    Extent extent{0, words_.size()};
+    while (extent.first < extent.last && words_[extent.first] == 0) ++extent.first;
+    while (extent.first < extent.last && words_[extent.last - 1] == 0) --extent.last;
+    return extent;
+  }
+  /// Keeps the members of `other`, where `extent` covers all members of this set.
+  void keep(const NodeBits& other, const Extent& extent) {
+    for (std::size_t at = extent.first; at < extent.last; ++at) words_[at] &= other.words_[at];
+  }
+  bool includes(const NodeBits& other) const { return includes(other, {0, words_.size()}); }
+  /// The same, where `extent` covers all members of `other`.
+  bool includes(const NodeBits& other, const Extent& extent) const {
+    for (std::size_t at = extent.first; at < extent.last; ++at) {
       if ((other.words_[at] & ~words_[at]) != 0) return false;
     }
     return true;
@@ -64,9 +83,10 @@ class NodeBits {
     }
     return false;
   }
-  /// Whether the members of both `one` and `other` are all in it.
-  bool includes_common(const NodeBits& one, const NodeBits& other) const {
-    for (std::size_t at = 0; at < words_.size(); ++at) {
+  /// Whether the members of both `one` and `other` are all in it, where `extent` covers all members
+  /// of `one`.
+  bool includes_common(const NodeBits& one, const NodeBits& other, const Extent& extent) const {
+    for (std::size_t at = extent.first; at < extent.last; ++at) {
       if ((one.words_[at] & other.words_[at] & ~words_[at]) != 0) return false;
     }
     return true;
@@ -84,6 +104,15 @@ class NodeBits {
   void each(Act&& act) const {
     for (std::size_t at = 0; at < words_.size(); ++at) {
       for (std::uint64_t word = words_[at]; word != 0; word &= word - 1) {
+        act(static_cast<NodeAt>(at * 64 + static_cast<std::size_t>(std::countr_zero(word))));
+      }
+    }
+  }
+  /// Calls `act` with each member that is in `other` too, in ascending order.
+  template <typename Act>
+  void each_common(const NodeBits& other, Act&& act) const {
+    for (std::size_t at = 0; at < words_.size(); ++at) {
+      for (std::uint64_t word = words_[at] & other.words_[at]; word != 0; word &= word - 1) {
         act(static_cast<NodeAt>(at * 64 + static_cast<std::size_t>(std::countr_zero(word))));
       }
     }

@@ -154,21 +154,29 @@ int leave_weights_of_empty_nodes(const NodeTable& table, const Question& questio
   return suitable;
 }
 
+LeftWeights weights_of_test(const Room& room, const Question& question) {
+  const NodeNeed need =
+      need_of(question, bounds_of(question.request, question.partition, room.table().size()));
+  LeftWeights weights;
+  if (need.gpus == 0) return weights;
+  question.candidates.each_common(room.nodes_with(need.gpus), [&](NodeAt node) {
+    const int gpus = room.free_gpus(node, question.request.gpu_type);
+    if (gpus < need.gpus) return;
+    weights.emplace_back(node, static_cast<std::uint8_t>(std::min({gpus, need.near_cap, kNoCap})));
+  });
+  return weights;
+}
+
 void make_offers(const Room& room, const Question& question, const Bounds& bounds,
                  std::vector<Offer>& offers) {
   const NodeRequest& request = question.request;
   const NodeNeed need = need_of(question, bounds);
   offers.clear();
-  question.candidates.each([&](NodeAt node) {
+  const auto add = [&](NodeAt node) {
     const Node& of = room.table().nodes[node];
     Offer offer{.node = node};
     if (need.gpus > 0) {
       offer.gpus = room.free_gpus(node, request.gpu_type);
-      // The byte is written before CPUs are looked at.
-      if (question.stale != nullptr && offer.gpus >= need.gpus) {
-        (*question.stale)[node] =
-            static_cast<std::uint8_t>(std::min({offer.gpus, need.near_cap, kNoCap}));
-      }
       if (offer.gpus < need.gpus) return;
     }
     if (!request.features.empty() && !has_features(of, request.features)) return;
@@ -201,7 +209,12 @@ void make_offers(const Room& room, const Question& question, const Bounds& bound
     }
     offer.weight = (std::int64_t{of.weight} << 8 | 0xff) - near;
     offers.push_back(offer);
-  });
+  };
+  if (need.gpus > 0) {
+    question.candidates.each_common(room.nodes_with(need.gpus), add);
+  } else {
+    question.candidates.each(add);
+  }
 }
 
 }  // namespace almanac::slurmctld

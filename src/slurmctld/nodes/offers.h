@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "slurmctld/nodes/room.h"
@@ -43,13 +44,15 @@ struct Offer {
 /// Near GPUs that the last will-run test left in the weights of nodes, by node (Slurm 22.05 and
 /// 23.02: the byte is reset only by a start or a main pass).
 using StaleWeights = std::vector<std::uint8_t>;
+/// Some of them, by node, in ascending order.
+using LeftWeights = std::vector<std::pair<NodeAt, std::uint8_t>>;
 
 /// The request of a job, its partition and row, and the nodes it may use.
 struct Question {
   const NodeRequest& request;
   const PartitionRules& partition;
   const NodeBits& candidates;
-  StaleWeights* stale = nullptr;  ///< Read and written by a will-run test; null otherwise.
+  StaleWeights* stale = nullptr;  ///< Read by CPU jobs, written by others; null: not modelled.
   int row = -1;                   ///< Row of shared cores; -1 = only cores that no job uses.
   TypeId feature = -1;            ///< The feature of NodeRequest::one_of that is tried; -1 = none.
 
@@ -62,7 +65,12 @@ struct Question {
 int leave_weights_of_empty_nodes(const NodeTable& table, const Question& question,
                                  const NodeBits& nodes);
 
+/// Returns the weights that a test leaves of what is free in `room`; none for a CPU job. They do
+/// not depend on CPUs and memory.
+LeftWeights weights_of_test(const Room& room, const Question& question);
+
 /// Returns the nodes that can hold a part of the job, in the order of the node table.
+/// Cost: O(candidates), of a job with GPUs O(those with as many free GPUs as it needs there).
 void make_offers(const Room& room, const Question& question, const Bounds& bounds,
                  std::vector<Offer>& offers);
 

@@ -83,6 +83,9 @@ struct Share {
   bool operator==(const Share&) const = default;
 };
 
+/// The partition of allocations that are of none.
+inline constexpr std::uint32_t kNoPartition = ~std::uint32_t{0};
+
 /// What a job holds.
 struct Allocation {
   std::vector<Share> shares{};  ///< In the order of the node table.

@@ -15,6 +15,26 @@ Room::Room(const NodeTable& table)
   for (const Node& node : table.nodes) {
     first_gpu_.push_back(static_cast<std::uint32_t>(used_gpus_.size()));
     used_gpus_.resize(used_gpus_.size() + node.gpus.size());
+    int gpus = 0;
+    for (const GpuCount& each : node.gpus) gpus += each.count;
+    free_gpus_.push_back(gpus);
+  }
+  const int most = free_gpus_.empty() ? 0 : *std::max_element(free_gpus_.begin(), free_gpus_.end());
+  nodes_with_.resize(static_cast<std::size_t>(most) + 1, NodeBits(table.size()));
+  for (NodeAt node = 0; node < table.size(); ++node) {
+    for (int count = 0; count < free_gpus_[node]; ++count) {
+      nodes_with_[static_cast<std::size_t>(count)].insert(node);
+    }
+  }
+}
+
+void Room::change_free_gpus(NodeAt node, int change) {
+  int& free = free_gpus_[node];
+  for (; change < 0; ++change) {
+    if (--free >= 0) nodes_with_[static_cast<std::size_t>(free)].erase(node);
+  }
+  for (; change > 0; --change) {
+    if (++free > 0) nodes_with_[static_cast<std::size_t>(free - 1)].insert(node);
   }
 }
 
@@ -48,7 +68,9 @@ void Room::change(const Allocation& allocation, int sign) {
     const std::vector<GpuCount>& has = table_->nodes[node].gpus;
     for (const GpuCount& each : share.gpus) {
       for (std::size_t at = 0; at < has.size(); ++at) {
-        if (has[at].type == each.type) used_gpus_[first_gpu_[node] + at] += sign * each.count;
+        if (has[at].type != each.type) continue;
+        used_gpus_[first_gpu_[node] + at] += sign * each.count;
+        change_free_gpus(node, -sign * each.count);
       }
     }
   }
@@ -85,10 +107,11 @@ int Room::partition_cpus(NodeAt node, std::uint32_t partition) const {
 }
 
 int Room::free_gpus(NodeAt node, TypeId type) const {
+  if (type == kAnyGpu) return free_gpus_[node];
   const std::vector<GpuCount>& has = table_->nodes[node].gpus;
   int sum = 0;
   for (std::size_t at = 0; at < has.size(); ++at) {
-    if (type != kAnyGpu && has[at].type != type) continue;
+    if (has[at].type != type) continue;
     sum += has[at].count - used_gpus_[first_gpu_[node] + at];
   }
   return sum;

@@ -4,6 +4,7 @@
 /// What running jobs leave of each node.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <span>
@@ -38,6 +39,10 @@ class Room {
     return table_->nodes[node].memory_mb - used_memory_mb_[node];
   }
   int used_memory_mb(NodeAt node) const { return used_memory_mb_[node]; }
+  /// Nodes with at least `gpus` free GPUs of any types; at least 1.
+  const NodeBits& nodes_with(int gpus) const {
+    return nodes_with_[std::min(static_cast<std::size_t>(gpus), nodes_with_.size()) - 1];
+  }
   /// GPUs of a type, or of all types for kAnyGpu.
   int free_gpus(NodeAt node, TypeId type) const;
   /// Free cores of each socket.
@@ -61,6 +66,7 @@ class Room {
   };
 
   void change(const Allocation& allocation, int sign);
+  void change_free_gpus(NodeAt node, int change);
   int shared_cpus(NodeAt node) const;
 
   const NodeTable* table_;
@@ -68,6 +74,8 @@ class Room {
   std::vector<int> used_memory_mb_;
   std::vector<int> used_gpus_;            // by node and position in Node::gpus
   std::vector<std::uint32_t> first_gpu_;  // in used_gpus_
+  std::vector<int> free_gpus_;            // of all types, by node
+  std::vector<NodeBits> nodes_with_;      // by free GPUs less 1; the last has none
   std::vector<int> jobs_;
   std::vector<int> sharing_jobs_;  // of partitions with rows
   std::vector<std::array<std::int16_t, kMostSockets>> used_cores_;

@@ -83,7 +83,7 @@ Drawing draw_helios_fig1b(const Study& study) {
   finding.published = "GPU time of jobs that did not complete: 48.7 % in Helios, 68.7 % in Philly.";
   constexpr double kMuch = 0.1;
   if (tells_failed_from_cancelled(study) && time[1] / total >= kMuch) {
-    finding.detail += " Many cancelled training jobs have converged early.";
+    finding.detail += " A cancelled training job may have converged early.";
     finding.advice = "Let jobs report progress, and stop those that no longer improve.";
   }
   drawing.findings.push_back(std::move(finding));

@@ -110,8 +110,10 @@ Drawing draw_philly_out_of_order(const Study& study) {
   figure::Finding finding{.headline = fmt::format("{} of the starts were out of order",
                                                   text::human_share(all.starts_past / starts))};
   if (study.cluster().inferred) {
-    finding.detail =
-        "Which of them did harm is unknown, because the number of free GPUs is inferred.";
+    finding.detail = fmt::format(
+        "About {} of these did no harm: an estimate, because the number of free GPUs "
+        "is inferred.",
+        text::human_share(all.harmless / all.starts_past));
   } else {
     finding.headline +=
         fmt::format("; {} of these did no harm", text::human_share(all.harmless / all.starts_past));

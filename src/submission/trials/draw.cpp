@@ -2,11 +2,11 @@
 #include "submission/trials/draw.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <cstdlib>
 
 #include <fmt/format.h>
-
-#include "base/rng.h"
 
 namespace almanac::trials {
 namespace {
@@ -28,12 +28,8 @@ std::uint64_t stream_of(const std::string& name) {
   return made;
 }
 
-std::string drawn(const Range& range, Rng& rng) {
-  // Each whole number has the room up to the next.
-  const double to = range.is_whole ? range.to + 1 : range.to;
-  const double value = along(range.from, to, rng.uniform(), range.is_log);
-  return shown(range, range.is_whole ? std::floor(value) : value);
-}
+/// Each whole number has the room up to the next.
+double end_of(const Range& range) { return range.is_whole ? range.to + 1 : range.to; }
 
 std::vector<std::string> points(const Parameter& parameter) {
   if (const auto* const choices = std::get_if<Choices>(&parameter.values)) return choices->values;
@@ -73,21 +69,58 @@ std::vector<Trial> grid(const Space& space) {
 }  // namespace
 
 std::vector<Trial> draw(const Space& space) {
-  if (space.is_grid) return grid(space);
+  if (space.search == Search::grid) return grid(space);
+  const bool learns = space.search == Search::tpe;
+  const std::int64_t count = learns ? std::min(space.trials, kFirstTrials) : space.trials;
   std::vector<Trial> made;
-  for (std::int64_t number = 1; number <= space.trials; ++number) {
-    Trial& trial = made.emplace_back(Trial{.number = number});
-    for (const Parameter& parameter : space.parameters) {
-      Rng rng(Rng(space.seed, static_cast<std::uint64_t>(number)).next(),
-              stream_of(parameter.name));
-      if (const auto* const choices = std::get_if<Choices>(&parameter.values)) {
-        trial.values.push_back(choices->values[rng.below(choices->values.size())]);
-      } else {
-        trial.values.push_back(drawn(std::get<Range>(parameter.values), rng));
-      }
-    }
+  for (std::int64_t number = 1; number <= count; ++number) {
+    made.push_back(random_trial(space, number));
   }
   return made;
+}
+
+Trial random_trial(const Space& space, std::int64_t number) {
+  Trial trial{.number = number};
+  for (const Parameter& parameter : space.parameters) {
+    Rng rng = rng_of(space, number, parameter.name);
+    if (const auto* const choices = std::get_if<Choices>(&parameter.values)) {
+      trial.values.push_back(choices->values[rng.below(choices->values.size())]);
+    } else {
+      trial.values.push_back(value_at(std::get<Range>(parameter.values), rng.uniform()));
+    }
+  }
+  return trial;
+}
+
+Rng rng_of(const Space& space, std::int64_t number, const std::string& parameter) {
+  return Rng(Rng(space.seed, static_cast<std::uint64_t>(number)).next(), stream_of(parameter));
+}
+
+bool has_value(const Parameter& parameter, const std::string& value) {
+  if (const auto* const choices = std::get_if<Choices>(&parameter.values)) {
+    return std::find(choices->values.begin(), choices->values.end(), value) !=
+           choices->values.end();
+  }
+  const Range& range = std::get<Range>(parameter.values);
+  double number = 0;
+  const char* const end = value.data() + value.size();
+  const auto read = std::from_chars(value.data(), end, number);
+  return read.ec == std::errc() && read.ptr == end && number >= range.from && number <= range.to;
+}
+
+std::string value_at(const Range& range, double part) {
+  const double value = along(range.from, end_of(range), part, range.is_log);
+  return shown(range, range.is_whole ? std::floor(value) : value);
+}
+
+double part_of(const Range& range, std::string_view value) {
+  const double number = std::strtod(std::string(value).c_str(), nullptr);
+  const double from = range.from;
+  const double to = end_of(range);
+  const auto part = [&](double at) {
+    return range.is_log ? std::log(at / from) / std::log(to / from) : (at - from) / (to - from);
+  };
+  return range.is_whole ? (part(number) + part(number + 1)) / 2 : part(number);
 }
 
 }  // namespace almanac::trials

@@ -77,7 +77,7 @@ TEST(Draw, IsAsLikelyAnywhereInTheRange) {
 
 TEST(Draw, GoesThroughAGridTheLastParameterFastest) {
   const Space space{
-      .is_grid = true,
+      .search = Search::grid,
       .parameters = {{"lr", Range{.from = 1e-4, .to = 1e-2, .is_log = true, .points = 3}},
                      {"depth", Range{.from = 2, .to = 3, .is_whole = true}},
                      {"wide", Choices{{"true"}}}}};

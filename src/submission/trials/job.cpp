@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "submission/trials/job.h"
 
+#include <charconv>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,6 +18,25 @@ std::vector<std::string> parameters(const Space& space, const Trial& trial) {
   std::vector<std::string> made;
   for (std::size_t at = 0; at < space.parameters.size(); ++at) {
     made.push_back(fmt::format("{}={}", space.parameters[at].name, trial.values[at]));
+  }
+  return made;
+}
+
+std::optional<Trial> trial_of(const Space& space, const std::string& tuning,
+                              std::string_view job_name, std::span<const std::string> parameters) {
+  const std::string before = tuning + "-";
+  Trial made;
+  if (!job_name.starts_with(before) || parameters.size() != space.parameters.size()) return {};
+  const char* const end = job_name.data() + job_name.size();
+  const auto read = std::from_chars(job_name.data() + before.size(), end, made.number);
+  if (read.ec != std::errc() || read.ptr != end || made.number < 1 || made.number > space.trials) {
+    return {};
+  }
+  for (std::size_t at = 0; at < parameters.size(); ++at) {
+    const std::string name = space.parameters[at].name + "=";
+    if (!parameters[at].starts_with(name)) return {};
+    made.values.push_back(parameters[at].substr(name.size()));
+    if (!has_value(space.parameters[at], made.values.back())) return {};
   }
   return made;
 }

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <toml++/toml.h>
 
 #include "submission/draft.h"
@@ -24,6 +25,8 @@ namespace {
 
 constexpr std::size_t kLongestName = 48;
 constexpr std::size_t kMostParameters = 100;
+/// Of a search that learns: more at once learn less from each other.
+constexpr std::int64_t kTrialsAtOnce = 4;
 
 /// Options of a job that the tuning run itself says.
 constexpr std::array kOwn = {"name", "group", "steps", "smaller-is-better", "array"};
@@ -40,7 +43,8 @@ class Reader final : text::TomlReader {
   using TomlReader::TomlReader;
 
   Space read(const toml::table& file) {
-    allow(file, {"name", "command", "steps", "better", "search", "seed", "trials", "ask", "space"});
+    allow(file, {"name", "command", "steps", "better", "search", "seed", "trials", "at_once", "ask",
+                 "space"});
     Space made;
     if (const toml::node* const name = file.get("name")) {
       made.name = word(*name, "name");
@@ -50,7 +54,7 @@ class Reader final : text::TomlReader {
     }
     made.steps = whole(needed(file, "steps"), "steps", 1, std::int64_t{1} << 50);
     made.smaller_is_better = one_of(file, "better", {"larger", "smaller"}) == "smaller";
-    made.is_grid = one_of(file, "search", {"random", "grid"}) == "grid";
+    made.search = read_search(file);
     read_amount(file, made);
     const toml::node& space = needed(file, "space");
     if (!space.is_table() || space.as_table()->empty()) {
@@ -100,18 +104,23 @@ class Reader final : text::TomlReader {
     return *number;
   }
   std::string one_of(const toml::table& from, const char* key,
-                     const std::array<std::string, 2>& words) const {
+                     const std::vector<std::string>& words) const {
     const toml::node* const node = from.get(key);
     if (node == nullptr) return words[0];
     const auto text = node->value_exact<std::string>();
     if (!text || std::find(words.begin(), words.end(), *text) == words.end()) {
-      expected(*node, key, fmt::format("\"{}\" or \"{}\"", words[0], words[1]));
+      expected(*node, key, fmt::format("\"{}\"", fmt::join(words, "\" or \"")));
     }
     return *text;
   }
 
+  Search read_search(const toml::table& file) const {
+    const std::string search = one_of(file, "search", {"random", "grid", "tpe"});
+    return search == "grid" ? Search::grid : search == "tpe" ? Search::tpe : Search::random;
+  }
+
   void read_amount(const toml::table& file, Space& made) const {
-    if (made.is_grid) {
+    if (made.search == Search::grid) {
       for (const char* const key : {"trials", "seed"}) {
         if (const toml::node* const node = file.get(key)) {
           refuse(*node, fmt::format("a grid has no {}: it runs all combinations", key),
@@ -125,6 +134,15 @@ class Reader final : text::TomlReader {
       made.seed = static_cast<std::uint64_t>(
           whole(*seed, "seed", 0, std::numeric_limits<std::int64_t>::max()));
     }
+    const toml::node* const at_once = file.get("at_once");
+    if (made.search != Search::tpe) {
+      if (at_once != nullptr) {
+        refuse(*at_once, "at_once only applies to a search that learns from earlier trials",
+               "search = \"tpe\", or leave it out");
+      }
+      return;
+    }
+    made.at_once = at_once == nullptr ? kTrialsAtOnce : whole(*at_once, "at_once", 1, kMostTrials);
   }
 
   void read_parameters(const toml::table& space, Space& made) const {
@@ -149,8 +167,10 @@ class Reader final : text::TomlReader {
                                           "a letter, and is not trial or flags: found \"{}\"",
                                           name));
       }
-      made.parameters.push_back({name, values(*node, name, made.is_grid)});
-      combinations *= made.is_grid ? static_cast<double>(points_of(made.parameters.back())) : 1;
+      made.parameters.push_back({name, values(*node, name, made.search == Search::grid)});
+      if (made.search == Search::grid) {
+        combinations *= static_cast<double>(points_of(made.parameters.back()));
+      }
     }
     if (combinations > static_cast<double>(kMostTrials)) {
       refuse(space,

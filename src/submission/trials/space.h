@@ -41,16 +41,24 @@ struct Parameter {
   bool operator==(const Parameter&) const = default;
 };
 
+/// How the trials of a tuning run are chosen.
+enum class Search : std::uint8_t {
+  random,  ///< Each on its own.
+  grid,    ///< All combinations.
+  tpe,     ///< From the results of earlier trials (tpe.h).
+};
+
 struct Space {
-  std::string name{};                   ///< "" if the file gives none.
-  std::vector<std::string> command{};   ///< With {lr} for a parameter.
-  std::vector<std::string> asked{};     ///< For each trial: "--gpus=1", options of
-                                        ///< submission::own_options().
-  std::int64_t steps = 0;               ///< Most steps of a trial.
-  bool smaller_is_better = false;       ///< For the metric.
-  bool is_grid = false;                 ///< All combinations, instead of random ones.
-  std::uint64_t seed = 0;               ///< Of random trials.
+  std::string name{};                  ///< "" if the file gives none.
+  std::vector<std::string> command{};  ///< With {lr} for a parameter.
+  std::vector<std::string> asked{};    ///< For each trial: "--gpus=1", options of
+                                       ///< submission::own_options().
+  std::int64_t steps = 0;              ///< Most steps of a trial.
+  bool smaller_is_better = false;      ///< For the metric.
+  Search search = Search::random;
+  std::uint64_t seed = 0;               ///< Not for a grid.
   std::int64_t trials = 0;              ///< Likewise; of a grid 0.
+  std::int64_t at_once = 0;             ///< Only tpe: most trials pending or running.
   std::vector<Parameter> parameters{};  ///< In the order of the file.
 
   bool operator==(const Space&) const = default;

@@ -43,6 +43,21 @@ std::string with(const std::string& from, const std::string& to) {
   return text.replace(at, from.size(), to);
 }
 
+TEST(Space, ASearchThatLearnsHasTrialsAtOnce) {
+  const auto learns = parse_space(with("seed = 7", "search = \"tpe\""), "s.toml");
+  ASSERT_TRUE(learns) << to_string(learns.error());
+  EXPECT_EQ(learns->search, Search::tpe);
+  EXPECT_EQ(learns->at_once, 4);
+  const auto more = parse_space(with("seed = 7", "search = \"tpe\"\nat_once = 12"), "s.toml");
+  ASSERT_TRUE(more) << to_string(more.error());
+  EXPECT_EQ(more->at_once, 12);
+  EXPECT_NE(refused(with("seed = 7", "at_once = 12")).find("at_once only applies to a search"),
+            std::string::npos);
+  EXPECT_NE(refused(with("seed = 7", "search = \"bayes\""))
+                .find("search must be \"random\" or \"grid\" or \"tpe\": found \"bayes\""),
+            std::string::npos);
+}
+
 TEST(Space, IsReadInTheOrderOfTheFile) {
   const auto space = parse_space(kGood, "s.toml");
   ASSERT_TRUE(space) << to_string(space.error());
@@ -50,7 +65,7 @@ TEST(Space, IsReadInTheOrderOfTheFile) {
   EXPECT_EQ(space->command.size(), 6U);
   EXPECT_EQ(space->steps, 1000);
   EXPECT_TRUE(space->smaller_is_better);
-  EXPECT_FALSE(space->is_grid);
+  EXPECT_EQ(space->search, Search::random);
   EXPECT_EQ(space->trials, 20);
   EXPECT_EQ(space->seed, 7U);
   EXPECT_EQ(space->asked, (std::vector<std::string>{"--gpus=1", "--mem=16G", "--requeue"}));

@@ -10,6 +10,8 @@ import {split} from './rows';
 const kTallest = 1600;  // pixels
 /** Bars on their side in a small chart. */
 const kSmall = 6;
+/** More names than this lie sideways, as many as there is room for. */
+export const kMany = 60;
 
 export function drawBar(input: Input): Drawing | Nothing {
   const {chart, rows, theme, width} = input;
@@ -34,7 +36,7 @@ export function drawBar(input: Input): Drawing | Nothing {
   const seen = tables.filter((table) => !input.hidden.has(table.name));
   const left = seen.filter((table) => !table.right);
   const right = seen.filter((table) => table.right);
-  const sideways = right.length === 0 && (chart.sorted || isWide(every, width));
+  const sideways = right.length === 0 && (chart.sorted || every.length > kMany || isWide(every, width));
   const depth = chart.stacked ? 1 : Math.max(1, left.length);
   // As many as stand apart from each other; bars that overlap say nothing.
   const most = input.small ? kSmall : Math.max(3, Math.floor((kTallest - 70) / rowHeight(depth, false)));

@@ -238,14 +238,15 @@ Result<Answer> alternatives(const ServiceOptions& service, const Arguments& argu
     if (each.asked.time_limit != kNoDuration) row["time_limit_s"] = seconds(each.asked.time_limit);
     row["expected"] = parsed(serve::to_json(*each.expected));
     made.data["alternatives"].push_back(std::move(row));
-    const bool is_known = each.expected->end_by != kNoTime;
-    if (is_known && (best == nullptr || each.expected->end_by < best->expected->end_by))
+    // Ends are not compared: the run time of each request is that of other jobs.
+    const bool is_known = each.expected->start_by != kNoTime;
+    if (is_known && (best == nullptr || each.expected->start_by < best->expected->start_by))
       best = &each;
   }
   made.sentence =
       best == nullptr
           ? "No forecast is known for these requests."
-          : fmt::format("Of {}, {}{}{} ends first: it {}.",
+          : fmt::format("Of {}, {}{}{} starts first: it {}.",
                         text::counted(shapes->size(), "request"),
                         text::counted(static_cast<std::uint64_t>(best->asked.gpus), "GPU"),
                         best->asked.vc.empty() ? "" : " in " + best->asked.vc,

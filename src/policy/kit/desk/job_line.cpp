@@ -57,9 +57,11 @@ Precedence JobLine::precedence(JobId first, JobId job) const {
   if (other.tier != own.tier) {
     return other.tier > own.tier ? said(Term::tier, own.tier, other.tier) : Precedence{};
   }
+  if (its.term == Term::due && mine.term != Term::due) return said(Term::due, 0, its.value);
   if (!(its.value < mine.value)) return {};
   if (its.term == mine.term) return said(its.term, mine.value, its.value);
-  // The index of a job that runs to its end once it has started is its expected GPU time.
+  // The index of a job that runs to its end once it has started is its expected
+  // GPU time.
   const auto is_gpu_time = [](Term term) {
     return term == Term::gpu_time || term == Term::gittins_index;
   };
@@ -161,8 +163,8 @@ void JobLine::add_adopted(VcState& vc, JobId job, std::span<const cluster::Grant
 }
 
 double JobLine::end_rank(JobId job, std::span<const cluster::Grant> grants) const {
-  // A job without run time ends in a later round of this instant: its GPUs are in use until then,
-  // however fast it is.
+  // A job without run time ends in a later round of this instant: its GPUs are
+  // in use until then, however fast it is.
   const auto work = static_cast<double>(work_left(job).count());
   const double rate =
       view_->speeds == nullptr ? double{believed_rate(job)} : view_->speeds->rate(job, grants);

@@ -11,18 +11,19 @@ namespace {
 
 constexpr Duration kDeadlineLease = 5min;
 
-/// A deadline can be met if half of such jobs would meet it on GPUs of their own. Then as much is
-/// reserved as four in five of them need, if there is so much time. Chosen among 0.1 to 0.99 on
-/// GENIE's load.
+/// A deadline can be met if half of such jobs would meet it on GPUs of their
+/// own. Then as much is reserved as four in five of them need, if there is so
+/// much time. Chosen among 0.1 to 0.99 on GENIE's load.
 constexpr double kLikely = 0.5;
 constexpr double kSafe = 0.8;
 constexpr double kNearlyAll = 0.99;
 
-/// Below the ranks of all orders, and above those of overdue jobs (wait_bound.cpp).
+/// Below the ranks of all orders, and above those of overdue jobs
+/// (wait_bound.cpp).
 constexpr double kDue = -1e14;
 
-/// The remaining seconds within which `share` of the jobs end that have run for `worked_s`; as long
-/// as they have run if none should run for longer.
+/// The remaining seconds within which `share` of the jobs end that have run for
+/// `worked_s`; as long as they have run if none should run for longer.
 double left_s(const predict::Distribution& likely, double worked_s, double share) {
   using predict::Distribution;
   constexpr double kNothing = 1e-6;
@@ -49,9 +50,9 @@ class DueFirst final : public Order {
     if (!deadlines_.is_due(job.job)) return order_->rank(job);
     return kDue + static_cast<double>(job.request.deadline.time_since_epoch().count());
   }
-  /// No term states that a job is due.
   Standing standing(const Candidate& job) const override {
-    return deadlines_.is_due(job.job) ? Standing{} : order_->standing(job);
+    if (!deadlines_.is_due(job.job)) return order_->standing(job);
+    return {Term::due, seconds(job.request.deadline - job.now)};
   }
   double tie(const Candidate& job) const override { return order_->tie(job); }
   double drift() const override { return order_->drift(); }
@@ -88,7 +89,8 @@ Duration Deadlines::reserved_work(JobId job) const {
   const double until_s = seconds(seen.request.deadline - desk_.now()) * desk_.rate(job);
   const double likely_s = left_s(*seen.likely, seconds(seen.worked), kLikely);
   const double safe_s = left_s(*seen.likely, seconds(seen.worked), kSafe);
-  // Else a job whose deadline is close would be given up although it can be met.
+  // Else a job whose deadline is close would be given up although it can be
+  // met.
   const double most_s = std::max(likely_s, kNearlyAll * until_s);
   return Duration{std::llround(1e3 * std::min(safe_s, most_s))};
 }

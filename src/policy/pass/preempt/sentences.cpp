@@ -61,9 +61,9 @@ std::vector<std::string> preempt_sentences(const Composition& composition) {
       longest_wait(told.number("bound"), told.number("grace_s"), told.number("user_grace_s")));
   made.push_back(what_deadlines_do(told.word("deadlines")));
   made.push_back(
-      fmt::format("Other stops: {0}+preempt:none, {0}+preempt:all. No bound: "
-                  "{0}+bound:0. Deadlines: {0}+deadlines:met. Time limits "
-                  "instead of predictions: {0}+limit.",
+      fmt::format("Variants: {0}+preempt:none stops no job, {0}+preempt:all may stop every job, "
+                  "{0}+bound:0 does not bound waits, {0}+deadlines:met lets urgent jobs go first, "
+                  "and {0}+limit uses time limits instead of predictions.",
                   base));
   return made;
 }

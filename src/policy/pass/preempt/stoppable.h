@@ -66,6 +66,11 @@ class Stoppable {
                                             const QueueEntry& entry);
   std::span<const JobId> victims() const { return eviction_.victims(); }
   void undo() { eviction_.undo(); }
+  /// Makes the same room again after undo().
+  void redo(std::span<const JobId> victims, std::span<const cluster::Grant> grants,
+            const cluster::Demand& demand) {
+    eviction_.redo(victims, grants, demand);
+  }
 
  private:
   static constexpr std::uint32_t kOut = ~std::uint32_t{0};

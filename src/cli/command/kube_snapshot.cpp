@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac kube snapshot: writes queues, workloads and nodes of a Kueue cluster as files for
+/// --queues, as a job log and for --cluster. It changes nothing on the cluster.
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/kube_options.h"
+#include "kube/snapshot.h"
+#include "text/human.h"
+
+namespace almanac::cli {
+namespace {
+
+struct KubeSnapshotOptions {
+  KubeOptions kube;
+  std::string folder = "site";
+  std::string user_label;
+};
+
+Result<int> kube_snapshot(const KubeSnapshotOptions& options) {
+  auto client = options.kube.client();
+  if (!client) return tl::unexpected(client.error());
+  const auto picture = kube::take_picture(*client, options.user_label);
+  if (!picture) return tl::unexpected(picture.error());
+  for (const std::string& each : picture->notes) note(each);
+  const auto written = kube::write_snapshot(*picture, options.folder);
+  if (!written) return tl::unexpected(written.error());
+  fmt::print("Wrote {} to {}: {}\n", text::counted(written->size(), "file"), options.folder,
+             fmt::join(*written, ", "));
+  fmt::print("{}, {}, {}\n", text::counted(picture->objects.setup.queues.size(), "ClusterQueue"),
+             text::counted(picture->workloads.size(), "workload"),
+             text::counted(picture->nodes.size(), "node"));
+  const bool has_nodes = std::count(written->begin(), written->end(), "cluster.toml") > 0;
+  fmt::print("Use them: almanac simulate {0}/jobs.csv --queues {0}/queues.json{1} --policy kueue\n",
+             options.folder,
+             has_nodes ? fmt::format(" --cluster {}/cluster.toml", options.folder) : "");
+  return kDone;
+}
+
+}  // namespace
+
+void register_kube_snapshot(Program& program) {
+  CLI::App& command = *kube_noun(program).add_subcommand(
+      "snapshot", "Write queues, workloads and nodes as files for other commands");
+  const auto options = std::make_shared<KubeSnapshotOptions>();
+  options->kube.add_to(command);
+  command.add_option("--out", options->folder, "Folder to write")
+      ->type_name("DIR")
+      ->capture_default_str();
+  command
+      .add_option("--user-label", options->user_label,
+                  "Label of workloads that names the user (default: the namespace is the user)")
+      ->type_name("LABEL");
+  add_example(command, "almanac kube snapshot --out site");
+  program.on(command, [options] { return kube_snapshot(*options); });
+}
+
+}  // namespace almanac::cli

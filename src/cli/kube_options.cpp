@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/kube_options.h"
+
+#include "cli/option_group.h"
+#include "kube/snapshot.h"
+#include "trace/read.h"
+
+namespace almanac::cli {
+
+CLI::App& kube_noun(Program& program) {
+  return program.noun(Purpose::run, "kube", "Read a Kubernetes cluster that uses Kueue");
+}
+
+void KubeOptions::add_to(CLI::App& command) {
+  const InGroup group(command, Group::input);
+  command
+      .add_option("--kubeconfig", access.kubeconfig,
+                  "Files that say where the API server is, separated by colons (default: the "
+                  "service account of the pod, $KUBECONFIG or ~/.kube/config)")
+      ->type_name("FILES");
+  command
+      .add_option("--context", access.context, "Context of the kubeconfig (default: its current)")
+      ->type_name("NAME");
+  command
+      .add_option("--server", access.url,
+                  "API server that needs no credentials, such as kubectl proxy's "
+                  "http://127.0.0.1:8001")
+      ->type_name("URL");
+}
+
+Result<kube::Client> KubeOptions::client() const {
+  auto found = kube::find_access(access);
+  if (!found) return tl::unexpected(found.error());
+  return kube::Client::to(std::move(*found));
+}
+
+void OutlookOptions::add_to(CLI::App& command) {
+  kube.add_to(command);
+  const InGroup group(command, Group::simulation);
+  command
+      .add_option("--log", log,
+                  "Job log of almanac kube record: past runs, in addition to the finished "
+                  "workloads that the cluster still has")
+      ->type_name("LOG");
+  command.add_flag("--fair", is_fair,
+                   "Kueue's configuration has fairSharing on, which no object shows");
+}
+
+Result<kube::Picture> OutlookOptions::picture() const {
+  auto client = kube.client();
+  if (!client) return tl::unexpected(client.error());
+  auto taken = kube::take_picture(*client);
+  if (!taken) return taken;
+  for (const std::string& each : taken->notes) note(each);
+  return taken;
+}
+
+Result<std::vector<kube::Outlook>> OutlookOptions::outlook(const kube::Picture& picture) const {
+  kube::Lifetimes lifetimes;
+  const trace::Trace now = kube::log_of(picture);
+  lifetimes.learn(now);
+  if (!log.empty()) {
+    const auto past = trace::read_trace(log, {});
+    if (!past) return tl::unexpected(past.error());
+    lifetimes.learn(*past);
+  }
+  if (lifetimes.is_empty()) {
+    note(
+        "no workload has finished yet, so starts that depend on run times are unknown: let almanac "
+        "kube record run, and give its file with --log");
+  }
+  for (const std::string& each : picture.objects.not_modelled) note(each);
+  return kube::outlook_of(picture, lifetimes, is_fair);
+}
+
+std::string reason_text(const kube::Outlook& outlook) {
+  if (!outlook.obstacle.empty()) return outlook.obstacle;
+  if (outlook.shortages.empty()) return "it fits, and waits for its turn";
+  return kueue::to_string(outlook.shortages.front());
+}
+
+}  // namespace almanac::cli

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kube/client.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <ctime>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <httplib.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <nlohmann/json.hpp>
+
+#include "base/wall_clock.h"
+#include "kube/memory_file.h"
+#include "kube/plain.h"
+#include "text/number.h"
+
+namespace almanac::kube {
+namespace {
+
+constexpr std::size_t kLongestLine = 4 << 20;
+constexpr int kConnect_s = 10;
+/// An API server ends a request by itself after 60 s.
+constexpr Duration kPatience = 90s;
+
+struct Url {
+  bool is_tls = true;
+  std::string host{};
+  int port = 443;
+  std::string path{};  ///< Without a slash at its end.
+};
+
+/// Reads "https://host:6443/k8s/clusters/c-1", "http://[::1]:8001".
+Result<Url> parse_url(const std::string& text) {
+  const auto wrong = [&] {
+    return fail(Code::usage, fmt::format("expected https://HOST:PORT, found \"{}\"", text));
+  };
+  Url made;
+  std::string_view rest = text;
+  if (rest.starts_with("http://")) {
+    made.is_tls = false;
+    made.port = 80;
+  } else if (!rest.starts_with("https://")) {
+    return wrong();
+  }
+  rest.remove_prefix(rest.find("//") + 2);
+  const std::size_t slash = std::min(rest.find('/'), rest.size());
+  made.path = rest.substr(slash);
+  while (made.path.ends_with('/')) made.path.pop_back();
+  std::string_view place = rest.substr(0, slash);
+  std::size_t end = place.find(':');
+  if (place.starts_with('[')) {
+    end = place.find(']');
+    if (end == std::string_view::npos) return wrong();
+    made.host = place.substr(1, end - 1);
+    ++end;
+  } else {
+    end = std::min(end, place.size());
+    made.host = place.substr(0, end);
+  }
+  place.remove_prefix(end);
+  if (!place.empty()) {
+    const auto port =
+        place.front() == ':' ? text::parse_whole(place.substr(1)) : std::optional<std::int64_t>();
+    if (!port || *port < 1 || *port > 65535) return wrong();
+    made.port = static_cast<int>(*port);
+  }
+  if (made.host.empty()) return wrong();
+  return made;
+}
+
+/// Returns an address of `host` in digits; "" = it has none.
+std::string address_of(const std::string& host) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (::getaddrinfo(host.c_str(), nullptr, &hints, &found) != 0) return "";
+  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> end(found, ::freeaddrinfo);
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  if (::getnameinfo(found->ai_addr, found->ai_addrlen, text.data(), text.size(), nullptr, 0,
+                    NI_NUMERICHOST) != 0) {
+    return "";
+  }
+  return text.data();
+}
+
+/// Reads "Sat, 28 Nov 2026 04:09:00 GMT"; nothing for other text.
+std::optional<Time> parse_http_date(const std::string& text) {
+  std::tm parts{};
+  const char* const end = ::strptime(text.c_str(), "%a, %d %b %Y %H:%M:%S GMT", &parts);
+  if (end == nullptr || *end != '\0') return std::nullopt;
+  return Time{std::chrono::seconds{::timegm(&parts)}};
+}
+
+/// Finds a peer that is gone without a word within about a minute.
+void keep_alive(socket_t socket) {
+  const auto set = [&](int level, int option, int value) {
+    ::setsockopt(socket, level, option, &value, sizeof(value));
+  };
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, 30);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, 10);
+  set(IPPROTO_TCP, TCP_KEEPCNT, 3);
+}
+
+/// Ends a request once `stop` is set: a read of a quiet connection does not return by itself.
+class Stopper {
+ public:
+  Stopper(httplib::ClientImpl& http, const std::atomic<bool>* stop) {
+    if (stop == nullptr) return;
+    thread_ = std::jthread([&http, stop](const std::stop_token& done) {
+      std::mutex mutex;
+      std::condition_variable_any changed;
+      std::unique_lock lock(mutex);
+      while (!done.stop_requested()) {
+        if (stop->load()) return http.stop();
+        changed.wait_for(lock, done, 100ms, [] { return false; });
+      }
+    });
+  }
+
+ private:
+  std::jthread thread_;
+};
+
+}  // namespace
+
+struct Client::State {
+  Access access;
+  Url url;
+  std::optional<Duration> skew;
+
+  /// A connection, and what it needs while it lasts.
+  struct Line {
+    MemoryFile authorities, certificate, key;
+    std::unique_ptr<httplib::ClientImpl> http;
+    httplib::Headers headers;
+  };
+
+  Result<Line> open(Duration patience) {
+    auto identity = access.credential.identity();
+    if (!identity) return tl::unexpected(identity.error());
+    const bool has_secret = *identity != Identity{};
+    if (has_secret && !url.is_tls) {
+      return fail(Code::usage,
+                  fmt::format("credentials are not sent unencrypted to {}", access.server), {},
+                  "use https://");
+    }
+    Line line{.authorities = MemoryFile(access.authorities),
+              .certificate = MemoryFile(identity->certificate),
+              .key = MemoryFile(identity->key),
+              .http = nullptr,
+              .headers = {{"Accept", "application/json"}}};
+    const std::string host = access.server_name.empty() ? url.host : access.server_name;
+    if (url.is_tls) {
+      auto http = std::make_unique<httplib::SSLClient>(host, url.port, line.certificate.path(),
+                                                       line.key.path());
+      if (!http->is_valid()) {
+        return fail(Code::invalid, "the client certificate and its key cannot be used", {},
+                    "expected PEM, a key without a password that matches the certificate");
+      }
+      http->enable_server_certificate_verification(access.checks_server);
+      const std::string authorities =
+          access.authorities.empty() ? access.authorities_file : line.authorities.path();
+      if (!authorities.empty()) http->set_ca_cert_path(authorities);
+      line.http = std::move(http);
+    } else {
+      line.http = std::make_unique<httplib::ClientImpl>(host, url.port);
+    }
+    if (host != url.host) {
+      const std::string address = address_of(url.host);
+      if (address.empty()) {
+        return fail(Code::unavailable, fmt::format("the host {} is unknown", url.host));
+      }
+      line.http->set_hostname_addr_map({{host, address}});
+    }
+    if (!access.proxy.empty()) {
+      const auto proxy = parse_url(access.proxy);
+      if (!proxy) return tl::unexpected(proxy.error());
+      line.http->set_proxy(proxy->host, proxy->port);
+    }
+    line.http->set_keep_alive(false);
+    line.http->set_connection_timeout(kConnect_s);
+    line.http->set_read_timeout(std::chrono::duration_cast<std::chrono::seconds>(patience).count());
+    line.http->set_write_timeout(kConnect_s);
+    line.http->set_socket_options(keep_alive);
+    if (url.host.find(':') != std::string::npos) {
+      line.headers.emplace("Host", fmt::format("[{}]:{}", url.host, url.port));
+    }
+    if (!identity->token.empty()) {
+      line.headers.emplace("Authorization", "Bearer " + identity->token);
+    } else if (!identity->user.empty()) {
+      line.headers.insert(
+          httplib::make_basic_authentication_header(identity->user, identity->password));
+    }
+    return line;
+  }
+
+  tl::unexpected<Error> silent(httplib::Error error) const {
+    if (error == httplib::Error::SSLServerVerification) {
+      return fail(Code::unavailable,
+                  fmt::format("the API server at {} cannot prove its identity", access.server), {},
+                  "check certificate-authority and tls-server-name in the kubeconfig");
+    }
+    return fail(
+        Code::unavailable,
+        fmt::format("no API server answers at {} ({})", access.server, httplib::to_string(error)),
+        {}, fmt::format("it is the server of {}", access.from));
+  }
+
+  void note_date(const std::string& date) {
+    if (const auto told = parse_http_date(date)) {
+      skew = std::chrono::duration_cast<std::chrono::seconds>(*told - wall_clock());
+    }
+  }
+
+  static Duration pause_of(const std::string& retry_after) {
+    const auto told = text::parse_whole(retry_after);
+    return told && *told >= 0 && *told <= 3600 ? std::chrono::seconds(*told) : kNoDuration;
+  }
+
+  Result<Answer> ask_once(const std::string& path, const std::string& body) {
+    auto line = open(kPatience);
+    if (!line) return tl::unexpected(line.error());
+    line->headers.emplace("Accept-Encoding", "gzip");
+    const std::string full = url.path + path;
+    const auto said = body.empty()
+                          ? line->http->Get(full, line->headers)
+                          : line->http->Post(full, line->headers, body, "application/json");
+    if (!said) return silent(said.error());
+    note_date(said->get_header_value("Date"));
+    return Answer{.status = said->status,
+                  .body = said->body,
+                  .retry_after = pause_of(said->get_header_value("Retry-After"))};
+  }
+};
+
+Client::Client(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Client::Client(Client&&) noexcept = default;
+Client& Client::operator=(Client&&) noexcept = default;
+Client::~Client() = default;
+
+Result<Client> Client::to(Access access) {
+  auto url = parse_url(access.server);
+  if (!url) return tl::unexpected(url.error());
+  return Client(std::make_unique<State>(
+      State{.access = std::move(access), .url = std::move(*url), .skew = {}}));
+}
+
+std::optional<Duration> Client::skew() const { return state_->skew; }
+const std::string& Client::from() const { return state_->access.from; }
+
+Result<Answer> Client::ask(const std::string& path, const std::string& body) {
+  auto answer = state_->ask_once(path, body);
+  if (!answer || answer->status != 401) return answer;
+  state_->access.credential.forget();
+  return state_->ask_once(path, body);
+}
+
+Result<std::string> Client::get(const std::string& path) { return post(path, ""); }
+
+Result<std::string> Client::post(const std::string& path, const std::string& body) {
+  auto answer = ask(path, body);
+  if (!answer) return tl::unexpected(answer.error());
+  if (!answer->good()) return tl::unexpected(refusal(*answer, path));
+  return std::move(answer->body);
+}
+
+Result<Answer> Client::stream(const std::string& path, Duration patience,
+                              const std::function<bool(std::string_view line)>& take,
+                              const std::atomic<bool>* stop) {
+  auto line = state_->open(patience);
+  if (!line) return tl::unexpected(line.error());
+  Answer answer;
+  std::string rest;
+  bool is_wanted = true;
+  bool is_too_long = false;
+  const auto respond = [&](const httplib::Response& response) {
+    answer.status = response.status;
+    answer.retry_after = State::pause_of(response.get_header_value("Retry-After"));
+    state_->note_date(response.get_header_value("Date"));
+    return true;
+  };
+  const auto receive = [&](const char* bytes, std::size_t size) {
+    if (!answer.good()) {
+      answer.body.append(bytes, std::min(size, kLongestLine - answer.body.size()));
+      return true;
+    }
+    rest.append(bytes, size);
+    std::size_t from = 0;
+    for (std::size_t end; is_wanted && (end = rest.find('\n', from)) != std::string::npos;
+         from = end + 1) {
+      is_wanted = take(std::string_view(rest).substr(from, end - from));
+    }
+    rest.erase(0, from);
+    is_too_long = rest.size() > kLongestLine;
+    return is_wanted && !is_too_long;
+  };
+  httplib::Result said = [&] {
+    const Stopper stopper(*line->http, stop);
+    return line->http->Get(state_->url.path + path, line->headers, respond, receive);
+  }();
+  if (answer.status == 401) state_->access.credential.forget();
+  if (is_too_long) {
+    return fail(Code::invalid, fmt::format("a line of {} has more than 4 MiB", path));
+  }
+  const bool is_ours = !is_wanted || (stop != nullptr && stop->load());
+  if (!said && !is_ours) return state_->silent(said.error());
+  return answer;
+}
+
+Error refusal(const Answer& answer, const std::string& path) {
+  Error made{.code = Code::unavailable, .message = {}, .where = {}, .hint = {}};
+  std::string said;
+  // Proxies, and groups that nobody has defined, answer in plain text.
+  const auto status = nlohmann::json::parse(answer.body, nullptr, /*allow_exceptions=*/false);
+  if (status.is_object() && status.contains("message") && status["message"].is_string()) {
+    said = status["message"];
+  } else {
+    said = answer.body.substr(0, answer.body.find('\n'));
+  }
+  made.message = fmt::format("the API server answered {} to {}: {}", answer.status, path,
+                             plain(said.empty() ? "no reason is given" : said));
+  switch (answer.status) {
+    case 400:
+    case 422:
+      made.code = Code::invalid;
+      break;
+    case 401:
+      made.code = Code::conflict;
+      made.hint = "the credentials are not valid, or no longer: log in again";
+      break;
+    case 403:
+      made.code = Code::conflict;
+      made.hint = "almanac kube doctor lists the rights that are missing";
+      break;
+    case 404:
+      made.code = Code::not_found;
+      break;
+    default:
+      break;
+  }
+  return made;
+}
+
+}  // namespace almanac::kube

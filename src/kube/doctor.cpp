@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kube/doctor.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "kube/picture.h"
+#include "kube/plain.h"
+#include "kueue/logged_jobs.h"
+#include "kueue/object.h"
+#include "kueue/order_guard.h"
+
+namespace almanac::kube {
+namespace {
+
+using kueue::Object;
+using nlohmann::json;
+
+constexpr Duration kMostSkew = 5s;
+/// Fewer runs say little of how long the next one takes.
+constexpr std::int64_t kFewRuns = 20;
+
+const std::vector<Feature> kAll(std::begin(kFeatures), std::end(kFeatures));
+const std::vector<Feature> kLevers{Feature::order, Feature::backfill};
+const std::vector<Feature> kSimulated{Feature::forecast, Feature::advice};
+
+json parsed(const std::string& body) {
+  return json::parse(body, nullptr, /*allow_exceptions=*/false);
+}
+
+struct Right {
+  const char* group;
+  const char* resource;
+  std::vector<const char*> verbs;
+  Verdict without;
+  std::vector<Feature> features;
+};
+
+const std::vector<Right>& rights() {
+  static const std::vector<Right> made{
+      {"kueue.x-k8s.io", "workloads", {"list", "watch"}, Verdict::broken, kAll},
+      {"kueue.x-k8s.io", "clusterqueues", {"list"}, Verdict::broken, kAll},
+      {"kueue.x-k8s.io", "localqueues", {"list"}, Verdict::broken, kAll},
+      {"kueue.x-k8s.io", "resourceflavors", {"list"}, Verdict::broken, kAll},
+      {"kueue.x-k8s.io", "cohorts", {"list"}, Verdict::partly, kSimulated},
+      {"", "nodes", {"list"}, Verdict::partly, {Feature::advice}},
+      {"kueue.x-k8s.io", "workloads", {"patch"}, Verdict::broken, kLevers}};
+  return made;
+}
+
+class Doctor {
+ public:
+  explicit Doctor(Client& client) : client_(client) {}
+
+  Result<Diagnosis> examine() {
+    const auto version = client_.get("/version");
+    if (!version) return tl::unexpected(version.error());
+    const json told = parsed(*version);
+    if (told.is_object() && told.contains("gitVersion") && told["gitVersion"].is_string()) {
+      made_.server = plain(told["gitVersion"].get<std::string>());
+    }
+    look_at_clock();
+    look_at_others();
+    if (!look_at_kueue()) return std::move(made_);
+    look_at_rights();
+    look_at_configuration();
+    auto picture = take_picture(client_);
+    if (!picture) {
+      add({"objects", "", Verdict::broken, to_string(picture.error()), "", kAll});
+      return std::move(made_);
+    }
+    look_at_queues(*picture);
+    look_at_past(*picture);
+    look_at_nodes(*picture);
+    return std::move(made_);
+  }
+
+ private:
+  void add(Finding finding) { made_.findings.push_back(std::move(finding)); }
+
+  void look_at_clock() {
+    const auto skew = client_.skew();
+    if (!skew) return;
+    const bool is_wrong = *skew > kMostSkew || *skew < -kMostSkew;
+    add({"clock",
+         fmt::format("{:+.0f} s", seconds(*skew)),
+         is_wrong ? Verdict::partly : Verdict::fine,
+         is_wrong ? "the server's clock and ours differ; its clock counts" : "",
+         is_wrong ? "run NTP on both machines" : "",
+         {Feature::watching, Feature::forecast}});
+  }
+
+  bool has_group(const std::string& group) {
+    const auto answer = client_.ask("/apis/" + group);
+    return answer && answer->good();
+  }
+
+  /// Schedulers beside Kueue, or instead of it.
+  void look_at_others() {
+    if (has_group("scheduling.volcano.sh")) {
+      add({"Volcano", "installed", Verdict::partly,
+           "Almanac does not read its queues and has no lever there: Volcano looks the order of a "
+           "PodGroup up by the name of a PriorityClass, so every rank would need a class",
+           "", kLevers});
+    }
+    if (has_group("scheduling.run.ai")) {
+      add({"KAI", "installed", Verdict::partly,
+           "Almanac does not read its queues and has no lever there: KAI's pod grouper overwrites "
+           "the priority class of each PodGroup, so no order would last",
+           "", kLevers});
+    }
+  }
+
+  bool look_at_kueue() {
+    const auto version = find_version(client_);
+    if (!version) {
+      add({"Kueue", version.error().code == Code::not_found ? "not installed" : "", Verdict::broken,
+           version.error().message,
+           "Almanac reads clusters that admit jobs with Kueue 0.6 or later", kAll});
+      return false;
+    }
+    made_.kueue = *version;
+    add({"Kueue's API", *version, Verdict::fine, "", "", kAll});
+    return true;
+  }
+
+  void look_at_rights() {
+    for (const Right& right : rights()) {
+      for (const char* const verb : right.verbs) {
+        const json review{
+            {"apiVersion", "authorization.k8s.io/v1"},
+            {"kind", "SelfSubjectAccessReview"},
+            {"spec",
+             {{"resourceAttributes",
+               {{"group", right.group}, {"resource", right.resource}, {"verb", verb}}}}}};
+        const auto said =
+            client_.post("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", review.dump());
+        Finding made{.what = fmt::format("right: {} {}", verb, right.resource),
+                     .found = {},
+                     .features = right.features};
+        if (!said) {
+          made.verdict = Verdict::unknown;
+          made.means = said.error().message;
+        } else if (is_allowed(*said)) {
+          made.found = "yes";
+        } else {
+          made.found = "no";
+          made.verdict = right.without;
+          made.to_do = fmt::format("grant {} on {}{}{} in all namespaces", verb, right.resource,
+                                   *right.group == '\0' ? "" : ".", right.group);
+        }
+        add(std::move(made));
+      }
+    }
+  }
+
+  static bool is_allowed(const std::string& body) {
+    try {
+      return Object(parsed(body), "review").object("status").flag("allowed");
+    } catch (const kueue::Refused&) {
+      return false;
+    }
+  }
+
+  /// What only Kueue's own deployment and configuration say; readable with rights of their own.
+  void look_at_configuration() {
+    constexpr const char* kDeployment =
+        "/apis/apps/v1/namespaces/kueue-system/deployments/kueue-controller-manager";
+    Finding release{.what = "Kueue's release",
+                    .found = "unknown",
+                    .verdict = Verdict::unknown,
+                    .means = "releases before 0.15.6 and 0.16.3 may lose a changed priority",
+                    .to_do = "grant get on deployments/kueue-controller-manager in kueue-system",
+                    .features = kLevers};
+    if (const auto body = client_.get(kDeployment)) {
+      const std::string text = parsed(*body).dump(-1, ' ', false, json::error_handler_t::replace);
+      const std::string tag = image_tag(text);
+      if (!tag.empty()) {
+        release = {"Kueue's release", tag, Verdict::fine, "", "", kLevers};
+      }
+    }
+    add(std::move(release));
+    Finding settings{
+        .what = "Kueue's configuration",
+        .found = "unknown",
+        .verdict = Verdict::unknown,
+        .means = "whether fair sharing is on, and the gate PriorityBoost, stand nowhere else",
+        .to_do = "grant get on configmaps/kueue-manager-config in kueue-system, or say --fair",
+        .features = {Feature::forecast, Feature::advice, Feature::order, Feature::backfill}};
+    if (const auto body =
+            client_.get("/api/v1/namespaces/kueue-system/configmaps/kueue-manager-config")) {
+      const std::string text = parsed(*body).dump(-1, ' ', false, json::error_handler_t::replace);
+      const bool is_fair = text.find("fairSharing:") != std::string::npos;
+      const bool has_boost = text.find("PriorityBoost: true") != std::string::npos;
+      settings = {"Kueue's configuration",
+                  fmt::format("fair sharing {}, PriorityBoost {}", is_fair ? "on" : "off",
+                              has_boost ? "on" : "off"),
+                  Verdict::fine,
+                  is_fair ? "forecasts need --fair" : "",
+                  "",
+                  {Feature::forecast, Feature::advice, Feature::order, Feature::backfill}};
+    }
+    add(std::move(settings));
+  }
+
+  /// "v0.19.2" of ".../kueue:v0.19.2".
+  static std::string image_tag(const std::string& deployment) {
+    const std::size_t at = deployment.find("/kueue:");
+    if (at == std::string::npos) return "";
+    const std::size_t from = at + std::string_view("/kueue:").size();
+    const std::size_t end = deployment.find_first_of("\"@", from);
+    return plain(deployment.substr(from, std::min(end, deployment.size()) - from));
+  }
+
+  void look_at_queues(const Picture& picture) {
+    const kueue::Setup& setup = picture.objects.setup;
+    for (const std::string& note : picture.objects.not_modelled) {
+      add({"not modelled", note, Verdict::partly, "forecasts and simulations leave it out", "",
+           kSimulated});
+    }
+    for (const std::string& note : picture.notes) {
+      add({"object", note, Verdict::partly, "", "", {Feature::watching, Feature::forecast}});
+    }
+    std::size_t safe = 0;
+    std::size_t strict = 0;
+    const std::vector<std::string> reasons = kueue::unsafe_orders(setup);
+    for (std::size_t at = 0; at < setup.queues.size(); ++at) {
+      if (reasons[at].empty()) {
+        ++safe;
+        strict += setup.queues[at].is_strict ? 1 : 0;
+        continue;
+      }
+      add({"queue " + setup.queues[at].name, "", Verdict::partly,
+           fmt::format("an order could evict running workloads: {}", reasons[at]),
+           "preemption policies Never or, for reclaimWithinCohort, Any make an order safe",
+           kLevers});
+    }
+    if (safe == 0) {
+      add({"queues where an order is safe", "none", Verdict::broken, "", "", kLevers});
+    }
+    if (strict == 0) {
+      add({"StrictFIFO queues",
+           "none",
+           Verdict::broken,
+           "BestEffortFIFO starts whatever fits, so nothing can be reserved for a large workload",
+           "",
+           {Feature::backfill}});
+    }
+    add({"writing", "not built", Verdict::broken,
+         "this release of Almanac writes nothing to Kubernetes", "", kLevers});
+  }
+
+  void look_at_past(const Picture& picture) {
+    const auto ended =
+        std::count_if(picture.workloads.begin(), picture.workloads.end(), [](const Workload& each) {
+          return each.stage == Stage::finished && each.admitted != kNoTime;
+        });
+    const bool is_few = ended < kFewRuns;
+    add({"finished workloads",
+         fmt::format("{} of {}", ended, picture.workloads.size()),
+         is_few ? Verdict::partly : Verdict::fine,
+         is_few ? "run times are drawn from them, and they are few" : "",
+         is_few ? "let almanac kube record run, and give its file with --log" : "",
+         {Feature::forecast, Feature::advice}});
+  }
+
+  void look_at_nodes(const Picture& picture) {
+    std::int64_t gpus = 0;
+    std::map<std::string, int> products;
+    for (const Node& node : picture.nodes) {
+      if (node.gpus() == 0) continue;
+      if (node.is_ready && node.is_schedulable) gpus += node.gpus();
+      if (!node.product().empty()) ++products[plain(node.product())];
+    }
+    kueue::Amount quota = 0;
+    for (const kueue::ClusterQueue& queue : picture.objects.setup.queues) {
+      quota += kueue::nominal_gpus(queue);
+    }
+    const bool lacks = quota > gpus && !picture.nodes.empty();
+    std::vector<std::string> names;
+    for (const auto& [name, nodes] : products) names.push_back(fmt::format("{} x {}", nodes, name));
+    add({"GPUs",
+         fmt::format("{} on ready nodes, {} of nominal quota{}", gpus, quota,
+                     names.empty() ? "" : fmt::format(" ({})", fmt::join(names, ", "))),
+         lacks ? Verdict::partly : Verdict::fine,
+         lacks ? "admitted workloads may wait for nodes, which forecasts do not see" : "",
+         "",
+         {Feature::forecast}});
+  }
+
+  Client& client_;
+  Diagnosis made_{};
+};
+
+}  // namespace
+
+std::string_view to_string(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::fine:
+      return "ok";
+    case Verdict::unknown:
+      return "unknown";
+    case Verdict::partly:
+      return "partly";
+    case Verdict::broken:
+      return "no";
+  }
+  return "";
+}
+
+std::string_view to_string(Feature feature) {
+  switch (feature) {
+    case Feature::watching:
+      return "watching";
+    case Feature::recording:
+      return "recording";
+    case Feature::forecast:
+      return "forecast";
+    case Feature::advice:
+      return "advice";
+    case Feature::order:
+      return "order";
+    case Feature::backfill:
+      return "backfill";
+  }
+  return "";
+}
+
+Verdict Diagnosis::of(Feature feature) const {
+  Verdict made = Verdict::fine;
+  for (const Finding& each : findings) {
+    if (std::find(each.features.begin(), each.features.end(), feature) != each.features.end()) {
+      made = std::max(made, each.verdict);
+    }
+  }
+  return made;
+}
+
+Result<Diagnosis> diagnose(Client& client) { return Doctor(client).examine(); }
+
+}  // namespace almanac::kube

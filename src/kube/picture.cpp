@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kube/picture.h"
+
+#include <algorithm>
+#include <functional>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "base/wall_clock.h"
+#include "kube/collection.h"
+#include "kube/read_objects.h"
+#include "kueue/object.h"
+
+namespace almanac::kube {
+namespace {
+
+using nlohmann::json;
+
+/// Newest first.
+constexpr const char* kVersions[] = {"v1beta2", "v1beta1"};
+
+/// Objects of one list.
+template <typename T>
+class Collector final : public Sink {
+ public:
+  using Read = std::function<Result<T>(const json&)>;
+  explicit Collector(Read read) : read_(std::move(read)) {}
+
+  void begin_list() override {
+    made.clear();
+    notes.clear();
+  }
+  void end_list() override {}
+  void put(const json& object) override {
+    if (auto read = read_(object)) {
+      made.push_back(std::move(*read));
+    } else {
+      notes.push_back("left out: " + read.error().message);
+    }
+  }
+  void remove(const json& /*object*/) override {}
+
+  std::vector<T> made{};
+  std::vector<std::string> notes{};
+
+ private:
+  Read read_;
+};
+
+template <typename T>
+Result<std::vector<T>> collect(Client& client, const std::string& path, Picture& picture,
+                               typename Collector<T>::Read read) {
+  Collector<T> sink(std::move(read));
+  if (auto listed = list(client, path, sink); !listed) return tl::unexpected(listed.error());
+  picture.notes.insert(picture.notes.end(), sink.notes.begin(), sink.notes.end());
+  return std::move(sink.made);
+}
+
+/// The objects that Kueue's quotas are made of, as one list.
+Result<void> read_setup(Client& client, Picture& picture) {
+  json items = json::array();
+  for (const auto& [collection, kind] :
+       {std::pair("resourceflavors", "ResourceFlavor"), std::pair("cohorts", "Cohort"),
+        std::pair("clusterqueues", "ClusterQueue")}) {
+    const auto read = [&, kind = kind](const json& object) -> Result<json> {
+      json made = object;
+      made["kind"] = kind;
+      made["apiVersion"] = "kueue.x-k8s.io/" + picture.version;
+      if (made.contains("metadata")) made["metadata"].erase("managedFields");
+      made.erase("status");
+      return made;
+    };
+    auto objects = collect<json>(client, path_of(picture.version, collection), picture, read);
+    if (!objects) {
+      // Old releases have no such objects; cohorts exist by name.
+      if (std::string_view(collection) != "cohorts") return tl::unexpected(objects.error());
+      if (objects.error().code != Code::not_found)
+        picture.notes.push_back(to_string(objects.error()));
+      continue;
+    }
+    for (json& each : *objects) items.push_back(std::move(each));
+  }
+  picture.objects_json = json{{"apiVersion", "v1"}, {"kind", "List"}, {"items", items}}.dump(1);
+  auto objects = kueue::parse_objects(picture.objects_json);
+  if (!objects) {
+    objects.error().hint = "kubectl get clusterqueues";
+    return tl::unexpected(objects.error());
+  }
+  picture.objects = std::move(*objects);
+  return {};
+}
+
+}  // namespace
+
+std::string path_of(const std::string& version, const std::string& collection) {
+  return fmt::format("/apis/kueue.x-k8s.io/{}/{}", version, collection);
+}
+
+Result<std::string> find_version(Client& client) {
+  const auto body = client.get("/apis/kueue.x-k8s.io");
+  if (!body) {
+    if (body.error().code != Code::not_found) return tl::unexpected(body.error());
+    return fail(Code::not_found, "this cluster has no Kueue: no API group is called kueue.x-k8s.io",
+                {}, "almanac kube doctor says what it has");
+  }
+  std::vector<std::string> served;
+  try {
+    const json group = json::parse(*body, nullptr, /*allow_exceptions=*/false);
+    for (const auto& each : kueue::Object(group, "API group").objects("versions")) {
+      served.push_back(each.text("version"));
+    }
+  } catch (const kueue::Refused& refused) {
+    return fail(Code::invalid, refused.message, {}, "another server than Kubernetes may answer");
+  }
+  for (const char* const version : kVersions) {
+    if (std::find(served.begin(), served.end(), version) != served.end()) return version;
+  }
+  return fail(Code::unsupported,
+              fmt::format("Kueue's API has the versions {}, and Almanac reads {}",
+                          fmt::join(served, ", "), fmt::join(kVersions, ", ")),
+              {}, "use Kueue 0.6 or later");
+}
+
+Result<Picture> take_picture(Client& client, const std::string& user_label) {
+  auto version = find_version(client);
+  if (!version) return tl::unexpected(version.error());
+  Picture made{.version = std::move(*version)};
+  if (auto read = read_setup(client, made); !read) return tl::unexpected(read.error());
+  auto queues =
+      collect<LocalQueue>(client, path_of(made.version, "localqueues"), made, read_local_queue);
+  if (!queues) return tl::unexpected(queues.error());
+  for (LocalQueue& each : *queues) {
+    std::string name = each.name_space + "/" + each.name;
+    made.local_queues.emplace(std::move(name), std::move(each));
+  }
+  auto workloads =
+      collect<Workload>(client, path_of(made.version, "workloads"), made,
+                        [&](const json& object) { return read_workload(object, user_label); });
+  if (!workloads) return tl::unexpected(workloads.error());
+  made.workloads = std::move(*workloads);
+  std::sort(made.workloads.begin(), made.workloads.end(), [](const Workload& a, const Workload& b) {
+    return std::tie(a.created, a.uid) < std::tie(b.created, b.uid);
+  });
+  for (const Workload& each : made.workloads) {
+    made.uncounted.insert(each.uncounted.begin(), each.uncounted.end());
+  }
+  if (auto nodes = collect<Node>(client, "/api/v1/nodes", made, read_node)) {
+    made.nodes = std::move(*nodes);
+  } else {
+    made.notes.push_back("nodes are unknown: " + to_string(nodes.error()));
+  }
+  made.at =
+      std::chrono::floor<std::chrono::seconds>(wall_clock() + client.skew().value_or(Duration{0}));
+  return made;
+}
+
+std::string Picture::cluster_queue(const Workload& workload) const {
+  if (!workload.cluster_queue.empty()) return workload.cluster_queue;
+  const auto found = local_queues.find(workload.name_space + "/" + workload.local_queue);
+  return found == local_queues.end() ? "" : found->second.cluster_queue;
+}
+
+std::optional<std::size_t> Picture::queue_at(const std::string& cluster_queue) const {
+  for (std::size_t at = 0; at < objects.setup.queues.size(); ++at) {
+    if (objects.setup.queues[at].name == cluster_queue) return at;
+  }
+  return std::nullopt;
+}
+
+}  // namespace almanac::kube

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Reads objects of the API versions v1beta1 and v1beta2. What users may write (names, labels,
+/// messages) is made safe to print.
+///
+/// Source   Kueue v0.19, apis/kueue/v1beta1 and v1beta2 (workload_types.go, localqueue_types.go);
+///          Kubernetes core/v1 (Node).
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "base/result.h"
+#include "kube/workload.h"
+
+namespace almanac::kube {
+
+/// `user_label` is the label that names the user; "" = none does. These fail with `invalid` for a
+/// field that Kubernetes would refuse; the message names object and field.
+Result<Workload> read_workload(const nlohmann::json& object, const std::string& user_label = "");
+Result<LocalQueue> read_local_queue(const nlohmann::json& object);
+Result<Node> read_node(const nlohmann::json& object);
+
+}  // namespace almanac::kube

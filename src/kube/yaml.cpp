@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kube/yaml.h"
+
+#include <memory>
+#include <string>
+
+#include <yaml.h>
+
+namespace almanac::kube {
+namespace {
+
+using nlohmann::json;
+
+/// A document of aliases of aliases would otherwise grow without bound.
+constexpr std::size_t kMostNodes = 1'000'000;
+
+class Converter {
+ public:
+  explicit Converter(yaml_document_t& document) : document_(document) {}
+
+  /// Null if the document is too large.
+  json convert(const yaml_node_t* node) {
+    if (node == nullptr || ++nodes_ > kMostNodes) return nullptr;
+    if (node->type == YAML_SEQUENCE_NODE) {
+      json made = json::array();
+      for (const auto* at = node->data.sequence.items.start; at < node->data.sequence.items.top;
+           ++at) {
+        made.push_back(convert(::yaml_document_get_node(&document_, *at)));
+      }
+      return made;
+    }
+    if (node->type == YAML_MAPPING_NODE) {
+      json made = json::object();
+      for (const auto* at = node->data.mapping.pairs.start; at < node->data.mapping.pairs.top;
+           ++at) {
+        const yaml_node_t* const key = ::yaml_document_get_node(&document_, at->key);
+        if (key == nullptr || key->type != YAML_SCALAR_NODE) continue;
+        made[text_of(key)] = convert(::yaml_document_get_node(&document_, at->value));
+      }
+      return made;
+    }
+    if (node->type != YAML_SCALAR_NODE) return nullptr;
+    const std::string text = text_of(node);
+    if (node->data.scalar.style != YAML_PLAIN_SCALAR_STYLE) return text;
+    if (text.empty() || text == "null" || text == "~") return nullptr;
+    if (text == "true" || text == "false") return text == "true";
+    return text;
+  }
+
+ private:
+  static std::string text_of(const yaml_node_t* node) {
+    // The parser's bytes are unsigned.
+    return {reinterpret_cast<const char*>(node->data.scalar.value), node->data.scalar.length};
+  }
+
+  yaml_document_t& document_;
+  std::size_t nodes_ = 0;
+};
+
+}  // namespace
+
+Result<nlohmann::json> parse_yaml(std::string_view text) {
+  yaml_parser_t parser;
+  ::yaml_parser_initialize(&parser);
+  const std::unique_ptr<yaml_parser_t, void (*)(yaml_parser_t*)> parser_end(&parser,
+                                                                            ::yaml_parser_delete);
+  ::yaml_parser_set_input_string(&parser, reinterpret_cast<const unsigned char*>(text.data()),
+                                 text.size());
+  yaml_document_t document;
+  if (::yaml_parser_load(&parser, &document) == 0) {
+    return fail(Code::invalid, parser.problem != nullptr ? parser.problem : "expected YAML",
+                {.file = {},
+                 .line = static_cast<std::int64_t>(parser.problem_mark.line) + 1,
+                 .column = static_cast<std::int64_t>(parser.problem_mark.column) + 1});
+  }
+  const std::unique_ptr<yaml_document_t, void (*)(yaml_document_t*)> document_end(
+      &document, ::yaml_document_delete);
+  return Converter(document).convert(::yaml_document_get_root_node(&document));
+}
+
+}  // namespace almanac::kube

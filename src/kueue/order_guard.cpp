@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kueue/order_guard.h"
+
+#include <map>
+
+#include <fmt/format.h>
+
+#include "kueue/quota_tree.h"
+
+namespace almanac::kueue {
+namespace {
+
+std::string compares_priorities(const ClusterQueue& queue) {
+  if (queue.within_queue != Preempts::never) return "withinClusterQueue preempts";
+  if (queue.reclaim_within_cohort == Preempts::lower_priority) {
+    return "reclaimWithinCohort preempts by priority";
+  }
+  if (queue.preempts_while_borrowing) return "borrowWithinCohort preempts by priority";
+  return "";
+}
+
+}  // namespace
+
+std::vector<std::string> unsafe_orders(const Setup& setup) {
+  const QuotaTree tree(setup);
+  std::map<NodeAt, std::string> reasons;  // by root
+  for (std::size_t at = 0; at < setup.queues.size(); ++at) {
+    const std::string why = compares_priorities(setup.queues[at]);
+    if (why.empty()) continue;
+    reasons.try_emplace(tree.root(static_cast<NodeAt>(at)),
+                        fmt::format("{} in queue {}", why, setup.queues[at].name));
+  }
+  std::vector<std::string> made;
+  for (std::size_t at = 0; at < setup.queues.size(); ++at) {
+    const auto reason = reasons.find(tree.root(static_cast<NodeAt>(at)));
+    made.push_back(reason == reasons.end() ? "" : reason->second);
+  }
+  return made;
+}
+
+}  // namespace almanac::kueue

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// In which queues the order of waiting workloads may be changed by their priorities without
+/// evicting a running one.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kueue/setup.h"
+
+namespace almanac::kueue {
+
+/// Returns, by queue, why an order is not safe: "withinClusterQueue preempts in queue b"; "" = it
+/// is safe. A preemption policy that compares priorities concerns its queue and all queues of its
+/// tree.
+std::vector<std::string> unsafe_orders(const Setup& setup);
+
+}  // namespace almanac::kueue

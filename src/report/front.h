@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Policies between several objectives for readers: a table, a sentence and a page.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiment/front.h"
+#include "figure/document.h"
+#include "figure/rows.h"
+
+namespace almanac::report {
+
+using Objectives = std::vector<experiment::Objective>;
+
+/// Members that differ by no more than this fraction in anything are one row.
+inline constexpr double kAlike = 0.05;
+
+/// Returns rows of members of the front; the knee is printed bold.
+figure::Listing front_rows(const experiment::Front& front, const Objectives& objectives);
+
+/// Returns how much the knee gives up of each objective: "easy+gpu_time gives up least of all
+/// objectives: mean wait 2h 03m (3 % above the least), ..."; of two policies which has less of
+/// what.
+std::string knee_in_words(const experiment::Front& front, const Objectives& objectives);
+
+/// Returns the page: the front drawn, for each objective against the first, and all policies tried.
+figure::Document front_document(const std::string& trace, const experiment::Front& front,
+                                const Objectives& objectives,
+                                const std::vector<std::string>& command);
+
+}  // namespace almanac::report

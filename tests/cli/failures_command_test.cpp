@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What a user sees of simulated failures, of signals in files, and of explain --what-if.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "support/run_program.h"
+
+namespace almanac {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+class FailuresCommand : public testing::Test {
+ protected:
+  ProgramRun simulate(const std::string& log, const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"simulate", folder_.write("log.csv", log), "--out", run_};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_program(arguments);
+  }
+
+  TemporaryFolder folder_;
+  std::string run_ = folder_ / "run";
+};
+
+TEST_F(FailuresCommand, ReportsCausesSizesAndEachInterruption) {
+  const std::string log = "job_id,submit_s,run_s,gpus\nbig,0,2592000,1024\n";
+  const ProgramRun done =
+      simulate(log, {"--cluster", "132x8", "--policy", "fifo", "--failures", "llama3"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  EXPECT_THAT(done.err, HasSubstr("1 of 1 jobs do not say how often they write a checkpoint"));
+  EXPECT_THAT(done.out, HasSubstr("effective training time"));
+  EXPECT_THAT(done.out, HasSubstr("513 to 4,096 GPUs"));
+  const ProgramRun why = run_program({"explain", run_, "big"});
+  ASSERT_EQ(why.status, 0) << why.err;
+  EXPECT_THAT(why.out, HasSubstr("stopped by "));
+  EXPECT_THAT(why.out, HasSubstr(" of work, restarts at once in 00:05:00"));
+  const ProgramRun again = run_program({"explain", run_, "big", "--replay", "-o", "json"});
+  ASSERT_EQ(again.status, 0) << again.err;
+  EXPECT_GT(json::parse(again.out).at(0)["failures"].size(), 3U);
+}
+
+TEST_F(FailuresCommand, NamesPresetsIfTheNameIsWrong) {
+  const std::string log = "job_id,submit_s,run_s,gpus\nbig,0,100,8\n";
+  const ProgramRun done = simulate(log, {"--cluster", "1x8", "--failures", "lama3"});
+  EXPECT_NE(done.status, 0);
+  EXPECT_THAT(done.err, HasSubstr("llama3"));
+}
+
+/// The job runs in the dirty hour or in the clean one; the cluster draws idle power in both.
+TEST_F(FailuresCommand, SignalsComeFromFilesAndJobsHaveAPart) {
+  const std::string carbon = folder_.write("carbon.csv", "time,value\n0,500\n3600,100\n");
+  const auto emitted = [&](const std::string& submit) {
+    const std::string log =
+        "job_id,submit_s,run_s,gpus\nfirst,0,1,1\nA," + submit + ",3599,8\nlast,7199,1,1\n";
+    const ProgramRun done = simulate(log, {"--cluster", "1x8", "--policy", "fifo", "--signal",
+                                           "carbon=" + carbon, "-o", "json"});
+    EXPECT_EQ(done.status, 0) << done.err;
+    return json::parse(done.out).at(0)["jobs_kg_co2"].get<double>();
+  };
+  EXPECT_NEAR(emitted("1") / emitted("3600"), 5, 0.02);
+}
+
+TEST_F(FailuresCommand, WhatIfNamesTheJobInTheWay) {
+  const std::string log =
+      "job_id,submit_s,run_s,gpus\nsmall,0,3600,2\nlarge,0,3600,6\nlate,10,3600,4\n";
+  ASSERT_EQ(simulate(log, {"--cluster", "1x8", "--policy", "fifo"}).status, 0);
+  const ProgramRun why = run_program({"explain", run_, "late", "--what-if"});
+  ASSERT_EQ(why.status, 0) << why.err;
+  EXPECT_THAT(why.out, HasSubstr("if job large ended (6 GPUs)"));
+  EXPECT_THAT(why.out, testing::Not(HasSubstr("small")));
+}
+
+}  // namespace
+}  // namespace almanac

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "forecast/constraints.h"
+
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/rng.h"
+#include "policy/registry.h"
+
+namespace almanac::forecast {
+namespace {
+
+using testing::ElementsAre;
+using Kind = Constraint::Kind;
+
+struct Case {
+  std::vector<trace::Job> jobs{};
+  cluster::Cluster cluster = cluster::uniform(1, 8);
+  std::string policy = "fifo";
+
+  void add(Duration submit, int gpus, Duration run) {
+    trace::Job& job = jobs.emplace_back();
+    job.id = trace::JobKey{jobs.size()};
+    job.request.submit = Time{submit};
+    job.request.gpus = gpus;
+    job.outcome.run = run;
+  }
+  experiment::Prepared prepare() const {
+    experiment::Experiment experiment;
+    experiment.policies = {policy};
+    experiment.restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s};
+    trace::Trace log;
+    log.jobs = jobs;
+    auto made = experiment::prepare(experiment, std::move(log), cluster);
+    EXPECT_TRUE(made) << to_string(made.error());
+    return std::move(*made);
+  }
+  Constraints find(std::uint32_t job) const {
+    experiment::Prepared prepared = prepare();
+    auto found = find_constraints(prepared, 0, JobId{job});
+    EXPECT_TRUE(found);
+    return *found;
+  }
+};
+
+TEST(Constraints, NameTheJobsThatHoldEnough) {
+  Case one;
+  one.add(0s, 2, 1h);
+  one.add(0s, 6, 1h);
+  one.add(10s, 4, 1h);
+  const Constraints found = one.find(2);
+  EXPECT_EQ(found.at, Time{10s});
+  EXPECT_FALSE(found.starts_now);
+  EXPECT_THAT(found.singles, ElementsAre(Constraint{Kind::job, JobId{1}}));
+}
+
+TEST(Constraints, NameTheOrder) {
+  Case one;
+  one.add(0s, 4, 1h);
+  one.add(1s, 8, 1h);  // waits for all GPUs, and fifo lets none pass
+  one.add(10s, 4, 1h);
+  // If job 0 ended, job 1 would take everything.
+  EXPECT_THAT(one.find(2).singles, ElementsAre(Constraint{Kind::order}));
+}
+
+TEST(Constraints, NamePairs) {
+  Case one;
+  one.add(0s, 8, 1h);
+  one.add(1s, 8, 1h);
+  one.add(10s, 4, 1h);
+  const Constraints found = one.find(2);
+  EXPECT_TRUE(found.singles.empty());
+  ASSERT_EQ(found.pairs.size(), 1U);
+  EXPECT_EQ(found.pairs[0].first, Constraint{Kind::order});
+  EXPECT_EQ(found.pairs[0].second, (Constraint{Kind::job, JobId{0}}));
+}
+
+TEST(Constraints, NameTheVirtualCluster) {
+  Case one;
+  one.cluster = cluster::Cluster{};
+  one.cluster.add_vc("red");
+  one.cluster.add_nodes({.gpus = 8}, 1);
+  one.cluster.add_vc("blue");
+  one.cluster.add_nodes({.gpus = 8}, 1);
+  trace::Trace log;
+  const NameId red = log.names.intern("red");
+  one.add(0s, 4, 1h);
+  one.add(1s, 8, 1h);
+  for (trace::Job& job : one.jobs) job.request.vc = red;
+  log.jobs = one.jobs;
+  experiment::Experiment experiment;
+  experiment.policies = {"fifo"};
+  auto prepared = experiment::prepare(experiment, std::move(log), one.cluster);
+  ASSERT_TRUE(prepared);
+  const auto found = find_constraints(*prepared, 0, JobId{1});
+  ASSERT_TRUE(found);
+  EXPECT_THAT(found->singles, ElementsAre(Constraint{Kind::vc}, Constraint{Kind::job, JobId{0}}));
+}
+
+TEST(Constraints, OfAJobThatNeverWaitedAreNone) {
+  Case one;
+  one.add(0s, 4, 1h);
+  EXPECT_EQ(one.find(0).at, kNoTime);
+}
+
+/// When a job of a case starts, simulated from the beginning.
+Time start_of(const Case& one, std::uint32_t job) {
+  const experiment::Prepared prepared = one.prepare();
+  return experiment::simulate_run(prepared, 0)->jobs[job].start;
+}
+
+/// Of 1,000 random jobs that wait, each named job starts it if it had ended by then, in a
+/// simulation from the beginning, and no other running job does.
+TEST(Constraints, OfAThousandWaitingJobsStartThemAndNoOthersDo) {
+  int checked = 0;
+  int named = 0;
+  for (std::uint64_t seed = 0; checked < 1000; ++seed) {
+    Rng rng(seed);
+    Case one;
+    one.cluster = cluster::uniform(2, 4);
+    one.policy = seed % 2 == 0 ? "fifo" : "fifo+scan";
+    Duration now{0};
+    for (int job = 0; job < 12; ++job) {
+      now += Duration{static_cast<std::int64_t>(1 + rng.below(60'000))};
+      one.add(now, static_cast<int>(1 + rng.below(4)),
+              Duration{static_cast<std::int64_t>(60'000 + rng.below(300'000))});
+    }
+    experiment::Prepared prepared = one.prepare();
+    const auto schedule = experiment::simulate_run(prepared, 0);
+    for (std::uint32_t job = 0; job < one.jobs.size() && checked < 1000; ++job) {
+      const Time submit = one.jobs[job].request.submit;
+      if (schedule->jobs[job].start == submit) continue;
+      ++checked;
+      const auto found = find_constraints(prepared, 0, JobId{job});
+      ASSERT_TRUE(found);
+      ASSERT_EQ(found->at, submit);
+      for (std::uint32_t other = 0; other < job; ++other) {
+        const Time start = schedule->jobs[other].start;
+        if (start >= submit || schedule->jobs[other].end <= submit) continue;
+        Case without = one;
+        without.jobs[other].outcome.run = submit - start;
+        const bool starts = start_of(without, job) == submit;
+        const bool is_named = std::count(found->singles.begin(), found->singles.end(),
+                                         Constraint{Kind::job, JobId{other}}) == 1;
+        EXPECT_EQ(is_named, starts) << "seed " << seed << " job " << job << " other " << other;
+        named += is_named ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(named, 300);
+}
+
+}  // namespace
+}  // namespace almanac::forecast

@@ -1,0 +1,581 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api_server.h"
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <httplib.h>
+
+#include "api_place.h"
+
+namespace almanac::kube {
+namespace {
+
+void say(httplib::Response& response, int status, const Json& body) {
+  response.status = status;
+  response.set_content(body.dump(), "application/json");
+}
+
+void say_plain(httplib::Response& response, int status, const std::string& text) {
+  response.status = status;
+  response.set_content(text, "text/plain; charset=utf-8");
+}
+
+Json status_of(int code, const std::string& reason, const std::string& message,
+               const Json& details = nullptr) {
+  Json made{{"kind", "Status"},    {"apiVersion", "v1"}, {"metadata", Json::object()},
+            {"status", "Failure"}, {"message", message}, {"code", code}};
+  if (!reason.empty()) made["reason"] = reason;
+  if (!details.is_null()) made["details"] = details;
+  return made;
+}
+
+std::string now_text() {
+  return fmt::format(
+      "{:%Y-%m-%dT%H:%M:%SZ}",
+      fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
+}
+
+/// Defaults that the definitions of Kueue's objects declare.
+void fill_in(const ApiKind& kind, Json& object) {
+  const std::string name = kind.kind;
+  if (name == "Workload" && !object["spec"].contains("active")) object["spec"]["active"] = true;
+  if ((name == "ClusterQueue" || name == "LocalQueue") && !object["spec"].contains("stopPolicy")) {
+    object["spec"]["stopPolicy"] = "None";
+  }
+}
+
+}  // namespace
+
+ApiServer::ApiServer(const ServerFiles& files) : files_(files) { start(); }
+ApiServer::~ApiServer() { stop(); }
+
+std::string ApiServer::url() const {
+  return fmt::format("{}://127.0.0.1:{}", files_.certificate.empty() ? "http" : "https", port_);
+}
+
+void ApiServer::start() {
+  is_ending_ = false;
+  if (files_.certificate.empty()) {
+    server_ = std::make_unique<httplib::Server>();
+  } else {
+    server_ = std::make_unique<httplib::SSLServer>(
+        files_.certificate.c_str(), files_.key.c_str(),
+        files_.client_authorities.empty() ? nullptr : files_.client_authorities.c_str());
+  }
+  const auto handler = [this](const httplib::Request& request, httplib::Response& response) {
+    answer(request, response);
+  };
+  server_->Get(".*", handler).Post(".*", handler).Put(".*", handler);
+  server_->Patch(".*", handler).Delete(".*", handler);
+  if (port_ == 0) {
+    port_ = server_->bind_to_any_port("127.0.0.1");
+  } else {
+    server_->bind_to_port("127.0.0.1", port_);
+  }
+  thread_ = std::thread([this] { server_->listen_after_bind(); });
+  while (!server_->is_running()) std::this_thread::yield();
+}
+
+void ApiServer::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_ending_ = true;
+    ++cuts_;
+  }
+  changed_.notify_all();
+  server_->stop();
+  thread_.join();
+}
+
+void ApiServer::restart() {
+  stop();
+  start();
+}
+
+void ApiServer::compact() {
+  const std::lock_guard lock(mutex_);
+  events_.clear();
+  oldest_ = version_;
+}
+
+void ApiServer::cut_streams() {
+  {
+    const std::lock_guard lock(mutex_);
+    ++cuts_;
+  }
+  changed_.notify_all();
+}
+
+void ApiServer::send_bookmarks() {
+  {
+    const std::lock_guard lock(mutex_);
+    ++bookmarks_;
+  }
+  changed_.notify_all();
+}
+
+void ApiServer::fail_next(int count, int status, const std::string& retry_after) {
+  const std::lock_guard lock(mutex_);
+  failures_ = count;
+  failure_status_ = status;
+  failure_retry_after_ = retry_after;
+}
+
+void ApiServer::set_tokens(std::map<std::string, std::string> tokens) {
+  const std::lock_guard lock(mutex_);
+  tokens_ = std::move(tokens);
+}
+
+void ApiServer::set_rights(May may) {
+  const std::lock_guard lock(mutex_);
+  may_ = std::move(may);
+}
+
+std::vector<std::string> ApiServer::asked() const {
+  const std::lock_guard lock(mutex_);
+  return asked_;
+}
+
+Json ApiServer::store(const ApiPlace& place, Json object, const std::string& type) {
+  object["metadata"]["resourceVersion"] = fmt::to_string(++version_);
+  events_.push_back({version_, type, place.collection(), place.name_space, object});
+  if (type == "DELETED") {
+    objects_[place.collection()].erase(place.key());
+  } else {
+    objects_[place.collection()][place.key()] = object;
+  }
+  changed_.notify_all();
+  return object;
+}
+
+Json ApiServer::create(const std::string& path, Json object) {
+  ApiPlace place = ApiPlace::of(path).value();
+  const std::lock_guard lock(mutex_);
+  Json& metadata = object["metadata"];
+  place.name = metadata["name"];
+  object["kind"] = place.kind->kind;
+  object["apiVersion"] = place.api_version();
+  if (place.kind->namespaced) metadata["namespace"] = place.name_space;
+  if (!metadata.contains("uid")) {
+    metadata["uid"] = fmt::format("00000000-0000-0000-0000-{:012}", next_uid_++);
+  }
+  if (!metadata.contains("creationTimestamp")) metadata["creationTimestamp"] = now_text();
+  if (place.kind->group == std::string(kKueueGroup)) metadata["generation"] = 1;
+  fill_in(*place.kind, object);
+  return store(place, std::move(object), "ADDED");
+}
+
+Json ApiServer::patch(const std::string& path, const Json& merge) {
+  const ApiPlace place = ApiPlace::of(path).value();
+  const std::lock_guard lock(mutex_);
+  Json object = objects_[place.collection()].at(place.key());
+  const Json before = object;
+  object.merge_patch(merge);
+  if (object["metadata"].value("annotations", Json::object()).empty()) {
+    object["metadata"].erase("annotations");
+  }
+  if (object == before) return object;
+  if (object["spec"] != before["spec"]) {
+    object["metadata"]["generation"] = object["metadata"].value("generation", 0) + 1;
+  }
+  return store(place, std::move(object), "MODIFIED");
+}
+
+void ApiServer::remove(const std::string& path) {
+  const ApiPlace place = ApiPlace::of(path).value();
+  const std::lock_guard lock(mutex_);
+  store(place, objects_[place.collection()].at(place.key()), "DELETED");
+}
+
+std::optional<std::string> ApiServer::user_of(const httplib::Request& request) const {
+  const std::lock_guard lock(mutex_);
+  if (tokens_.empty()) return "admin";
+  const std::string header = request.get_header_value("Authorization");
+  const std::string bearer = "Bearer ";
+  if (header.rfind(bearer, 0) != 0) return "system:anonymous";
+  const auto found = tokens_.find(header.substr(bearer.size()));
+  if (found == tokens_.end()) return std::nullopt;
+  return found->second;
+}
+
+bool ApiServer::is_forbidden(const std::string& user, const std::string& verb,
+                             const ApiPlace& place, httplib::Response& response) {
+  const std::string resource = place.kind->plural + std::string(place.is_status ? "/status" : "");
+  if (user == "admin" || (may_ && may_(user, verb, resource))) return false;
+  const std::string where = place.name_space.empty()
+                                ? "at the cluster scope"
+                                : fmt::format("in the namespace \"{}\"", place.name_space);
+  const std::string what = place.name.empty() ? "" : fmt::format(" \"{}\"", place.name);
+  say(response, 403,
+      status_of(403, "Forbidden",
+                fmt::format("{}{} is forbidden: User \"{}\" cannot {} resource \"{}\" in API group "
+                            "\"{}\" {}",
+                            place.resource(), what, user, verb, resource, place.kind->group, where),
+                place.details(place.kind->plural)));
+  return true;
+}
+
+bool ApiServer::answer_group(const std::string& path, httplib::Response& response) {
+  const auto group_version = [&](const std::string& version) {
+    return Json{{"groupVersion", fmt::format("{}/{}", kKueueGroup, version)}, {"version", version}};
+  };
+  if (path == "/version") {
+    say(response, 200,
+        {{"major", "1"},
+         {"minor", "20"},
+         {"gitVersion", "v1.20.2"},
+         {"gitTreeState", "clean"},
+         {"compiler", "gc"},
+         {"platform", "linux/amd64"}});
+    return true;
+  }
+  if (path.rfind("/apis/", 0) != 0) return false;
+  const std::vector<std::string> parts = parts_of(path);
+  if (parts.size() == 2 && parts[1] == kKueueGroup && !versions.empty()) {
+    Json all = Json::array();
+    for (const std::string& each : versions) all.push_back(group_version(each));
+    say(response, 200,
+        {{"kind", "APIGroup"},
+         {"apiVersion", "v1"},
+         {"name", kKueueGroup},
+         {"versions", all},
+         {"preferredVersion", group_version(versions.front())}});
+    return true;
+  }
+  if (parts.size() == 2 && other_groups.contains(parts[1])) {
+    say(response, 200, {{"kind", "APIGroup"}, {"apiVersion", "v1"}, {"name", parts[1]}});
+    return true;
+  }
+  if (parts.size() != 3 || parts[1] != kKueueGroup ||
+      std::find(versions.begin(), versions.end(), parts[2]) == versions.end()) {
+    return false;
+  }
+  Json resources = Json::array();
+  for (const ApiKind& each : kApiKinds) {
+    if (each.group != std::string(kKueueGroup)) continue;
+    Json one{{"name", each.plural},
+             {"singularName", each.singular},
+             {"namespaced", each.namespaced},
+             {"kind", each.kind},
+             {"verbs",
+              {"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"}}};
+    if (*each.short_name != '\0') one["shortNames"] = {each.short_name};
+    resources.push_back(one);
+    if (!each.has_status) continue;
+    resources.push_back({{"name", std::string(each.plural) + "/status"},
+                         {"singularName", ""},
+                         {"namespaced", each.namespaced},
+                         {"kind", each.kind},
+                         {"verbs", {"get", "patch", "update"}}});
+  }
+  say(response, 200,
+      {{"kind", "APIResourceList"},
+       {"apiVersion", "v1"},
+       {"groupVersion", fmt::format("{}/{}", kKueueGroup, parts[2])},
+       {"resources", resources}});
+  return true;
+}
+
+void ApiServer::answer(const httplib::Request& request, httplib::Response& response) {
+  {
+    const std::lock_guard lock(mutex_);
+    asked_.push_back(request.target);
+    if (!date.empty()) response.set_header("Date", date);
+    if (failures_ > 0) {
+      --failures_;
+      if (!failure_retry_after_.empty()) response.set_header("Retry-After", failure_retry_after_);
+      return say_plain(response, failure_status_, "the server is unhappy\n");
+    }
+  }
+  const auto user = user_of(request);
+  if (!user) return say(response, 401, status_of(401, "Unauthorized", "Unauthorized"));
+  if (answer_group(request.path, response)) return;
+  if (request.path == "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews") {
+    return answer_review(request, *user, response);
+  }
+  const auto place = ApiPlace::of(request.path);
+  const bool is_kueue = place && place->kind->group == std::string(kKueueGroup);
+  if (!place ||
+      (is_kueue && std::find(versions.begin(), versions.end(), place->version) == versions.end())) {
+    return say_plain(response, 404, "404 page not found\n");
+  }
+  const bool is_watch = request.has_param("watch");
+  const bool is_one = !place->name.empty();
+  const std::string verb = request.method == "POST"     ? "create"
+                           : request.method == "PATCH"  ? "patch"
+                           : request.method == "PUT"    ? "update"
+                           : request.method == "DELETE" ? "delete"
+                           : is_one                     ? "get"
+                           : is_watch                   ? "watch"
+                                                        : "list";
+  if (is_forbidden(*user, verb, *place, response)) return;
+  if (verb == "create") return answer_create(request, *place, response);
+  if (verb == "watch") return answer_watch(request, *place, response);
+  if (verb == "list") return answer_list(request, *place, response);
+  std::unique_lock lock(mutex_);
+  const auto& all = objects_[place->collection()];
+  const auto found = all.find(place->key());
+  if (found == all.end()) {
+    return say(response, 404,
+               status_of(404, "NotFound",
+                         fmt::format("{} \"{}\" not found", place->resource(), place->name),
+                         place->details(place->kind->plural)));
+  }
+  if (verb == "get") return say(response, 200, found->second);
+  const std::string uid = found->second["metadata"]["uid"];
+  lock.unlock();
+  if (verb == "patch") return answer_patch(request, *place, response);
+  if (verb == "update") return answer_put(request, *place, response);
+  remove(request.path);
+  Json details = place->details(place->kind->plural);
+  details["uid"] = uid;
+  say(response, 200,
+      {{"kind", "Status"},
+       {"apiVersion", "v1"},
+       {"metadata", Json::object()},
+       {"status", "Success"},
+       {"details", details}});
+}
+
+void ApiServer::answer_review(const httplib::Request& request, const std::string& user,
+                              httplib::Response& response) {
+  Json review = Json::parse(request.body);
+  const Json& asked = review["spec"]["resourceAttributes"];
+  const std::lock_guard lock(mutex_);
+  const bool allowed = user == "admin" || (may_ && may_(user, asked["verb"], asked["resource"]));
+  review["metadata"] = {{"creationTimestamp", nullptr}};
+  review["status"] = {{"allowed", allowed}};
+  if (allowed) {
+    review["status"]["reason"] =
+        "RBAC: allowed by ClusterRoleBinding \"almanac-order\" of "
+        "ClusterRole \"almanac-order\" to User \"almanac\"";
+  }
+  say(response, 201, review);
+}
+
+void ApiServer::answer_list(const httplib::Request& request, const ApiPlace& place,
+                            httplib::Response& response) {
+  const std::lock_guard lock(mutex_);
+  const std::string token = request.get_param_value("continue");
+  std::string after;
+  std::int64_t version = version_;
+  if (!token.empty()) {
+    // "page:VERSION:KEY"
+    if (token.rfind("page:", 0) != 0) {
+      return say(response, 400,
+                 status_of(400, "BadRequest",
+                           "invalid continue token: continue key is not valid: invalid character "
+                           "'\u00c7' looking for beginning of value"));
+    }
+    const std::size_t colon = token.find(':', 5);
+    version = std::stoll(token.substr(5, colon - 5));
+    after = token.substr(colon + 1);
+    if (expires_next_page_.exchange(false)) {
+      return say(response, 410,
+                 status_of(410, "Expired", "The provided continue parameter is too old"));
+    }
+  }
+  const std::string limit = request.get_param_value("limit");
+  const std::size_t most = limit.empty() ? SIZE_MAX : std::stoul(limit);
+  Json items = Json::array();
+  std::string last;
+  std::size_t left = 0;
+  for (const auto& [key, object] : objects_[place.collection()]) {
+    const bool is_in = place.name_space.empty() || key.rfind(place.name_space + "/", 0) == 0;
+    if (!is_in || key <= after) continue;
+    if (items.size() < most) {
+      items.push_back(object);
+      last = key;
+    } else {
+      ++left;
+    }
+  }
+  Json metadata{{"resourceVersion", fmt::to_string(version)}, {"continue", ""}};
+  if (left > 0) {
+    metadata["continue"] = fmt::format("page:{}:{}", version, last);
+    metadata["remainingItemCount"] = left;
+  }
+  say(response, 200,
+      {{"apiVersion", place.api_version()},
+       {"kind", std::string(place.kind->kind) + "List"},
+       {"metadata", metadata},
+       {"items", items}});
+}
+
+void ApiServer::answer_watch(const httplib::Request& request, const ApiPlace& place,
+                             httplib::Response& response) {
+  const std::string asked = request.get_param_value("resourceVersion");
+  if (asked.find_first_not_of("0123456789") != std::string::npos) {
+    return say(response, 500,
+               status_of(500, "",
+                         fmt::format("resourceVersion: Invalid value: \"{0}\": strconv.ParseUint: "
+                                     "parsing \"{0}\": invalid syntax",
+                                     asked)));
+  }
+  struct Stream {
+    std::vector<std::string> lines{};
+    std::int64_t version = 0;
+    std::int64_t bookmarks = 0;
+    std::int64_t cuts = 0;
+    bool has_ended = false;
+  };
+  const auto stream = std::make_shared<Stream>();
+  const std::int64_t from = asked.empty() ? 0 : std::stoll(asked);
+  {
+    const std::lock_guard lock(mutex_);
+    *stream = {.lines = {}, .version = from, .bookmarks = bookmarks_, .cuts = cuts_};
+    const auto add = [&](const char* type, const Json& object) {
+      stream->lines.push_back(Json{{"type", type}, {"object", object}}.dump() + "\n");
+    };
+    if (from == 0) {
+      for (const auto& [key, object] : objects_[place.collection()]) add("ADDED", object);
+      stream->version = version_;
+    } else if (from < oldest_) {
+      add("ERROR", status_of(410, "Expired",
+                             fmt::format("too old resource version: {} ({})", from, oldest_)));
+      stream->has_ended = true;
+    }
+  }
+  const std::string seconds = request.get_param_value("timeoutSeconds");
+  const auto until =
+      std::chrono::steady_clock::now() + second * (seconds.empty() ? 1800 : std::stol(seconds));
+  const std::string collection = place.collection();
+  ++streams_;
+  response.set_chunked_content_provider(
+      "application/json",
+      [this, stream, until, collection](std::size_t, httplib::DataSink& sink) {
+        std::unique_lock lock(mutex_);
+        // Short, so that a client that went away is noticed.
+        const auto wait = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
+        changed_.wait_until(lock, std::min(wait, until), [&] {
+          return !stream->lines.empty() || stream->has_ended || version_ > stream->version ||
+                 bookmarks_ > stream->bookmarks || cuts_ > stream->cuts;
+        });
+        for (const Event& each : events_) {
+          if (stream->has_ended || each.version <= stream->version) continue;
+          if (each.collection != collection) continue;
+          stream->lines.push_back(Json{{"type", each.type}, {"object", each.object}}.dump() + "\n");
+        }
+        if (!stream->has_ended) stream->version = version_;
+        if (bookmarks_ > stream->bookmarks) {
+          stream->bookmarks = bookmarks_;
+          stream->lines.push_back(
+              Json{{"type", "BOOKMARK"},
+                   {"object", {{"metadata", {{"resourceVersion", fmt::to_string(version_)}}}}}}
+                  .dump() +
+              "\n");
+        }
+        const bool is_cut = cuts_ > stream->cuts;
+        const std::vector<std::string> lines = std::exchange(stream->lines, {});
+        lock.unlock();
+        for (const std::string& line : lines) {
+          if (!sink.write(line.data(), line.size())) return false;
+        }
+        if (is_cut) {
+          const std::string half = "{\"type\": \"MODI";
+          sink.write(half.data(), half.size());
+          return false;
+        }
+        if (stream->has_ended || std::chrono::steady_clock::now() >= until) sink.done();
+        return sink.is_writable();
+      },
+      [this](bool) { --streams_; });
+}
+
+void ApiServer::answer_create(const httplib::Request& request, const ApiPlace& place,
+                              httplib::Response& response) {
+  const Json object = Json::parse(request.body);
+  ApiPlace of = place;
+  of.name = object["metadata"]["name"];
+  {
+    const std::lock_guard lock(mutex_);
+    if (objects_[of.collection()].contains(of.key())) {
+      return say(response, 409,
+                 status_of(409, "AlreadyExists",
+                           fmt::format("{} \"{}\" already exists", of.resource(), of.name),
+                           of.details(of.kind->plural)));
+    }
+  }
+  say(response, 201, create(request.path, object));
+}
+
+void ApiServer::answer_patch(const httplib::Request& request, const ApiPlace& place,
+                             httplib::Response& response) {
+  if (request.get_header_value("Content-Type") != "application/merge-patch+json") {
+    return say(response, 415,
+               status_of(415, "UnsupportedMediaType",
+                         "the body of the request was in an unknown format - accepted media types "
+                         "include: application/json-patch+json, application/merge-patch+json, "
+                         "application/apply-patch+yaml"));
+  }
+  const Json merge = Json::parse(request.body, nullptr, false);
+  if (merge.is_discarded()) return say(response, 500, status_of(500, "", "Invalid JSON Patch"));
+  Json current;
+  {
+    const std::lock_guard lock(mutex_);
+    current = objects_[place.collection()].at(place.key());
+  }
+  const Json metadata = merge.value("metadata", Json::object());
+  const auto invalid = [&](const std::string& field, const std::string& what, int times) {
+    Json details = place.details(place.kind->kind);
+    for (int at = 0; at < times; ++at) {
+      details["causes"].push_back(
+          {{"reason", "FieldValueInvalid"}, {"message", what}, {"field", field}});
+    }
+    say(response, 422,
+        status_of(
+            422, "Invalid",
+            fmt::format("{} \"{}\" is invalid: {}: {}", place.full_kind(), place.name, field, what),
+            details));
+  };
+  if (metadata.contains("uid") && metadata["uid"] != current["metadata"]["uid"]) {
+    return invalid("metadata.uid",
+                   fmt::format("Invalid value: \"{}\": field is immutable",
+                               metadata["uid"].get<std::string>()),
+                   2);
+  }
+  if (metadata.contains("resourceVersion") &&
+      metadata["resourceVersion"] != current["metadata"]["resourceVersion"]) {
+    return say(response, 409,
+               status_of(409, "Conflict",
+                         fmt::format("Operation cannot be fulfilled on {} \"{}\": the object has "
+                                     "been modified; please apply your changes to the latest "
+                                     "version and try again",
+                                     place.resource(), place.name),
+                         place.details(place.kind->plural)));
+  }
+  const Json spec = merge.value("spec", Json::object());
+  if (spec.contains("priority") && !spec["priority"].is_number_integer()) {
+    return invalid("spec.priority",
+                   "Invalid value: \"string\": spec.priority in body must be of type integer: "
+                   "\"string\"",
+                   1);
+  }
+  const std::string path =
+      place.is_status ? request.path.substr(0, request.path.size() - 7) : request.path;
+  say(response, 200, patch(path, merge));
+}
+
+void ApiServer::answer_put(const httplib::Request& request, const ApiPlace& place,
+                           httplib::Response& response) {
+  const Json object = Json::parse(request.body);
+  const std::lock_guard lock(mutex_);
+  const Json& current = objects_[place.collection()].at(place.key());
+  if (object["metadata"]["resourceVersion"] != current["metadata"]["resourceVersion"]) {
+    return say(response, 409,
+               status_of(409, "Conflict",
+                         fmt::format("Operation cannot be fulfilled on {} \"{}\": the object has "
+                                     "been modified; please apply your changes to the latest "
+                                     "version and try again",
+                                     place.resource(), place.name),
+                         place.details(place.kind->plural)));
+  }
+  say(response, 200, store(place, object, "MODIFIED"));
+}
+
+}  // namespace almanac::kube

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The client against an API server: errors, the clock, TLS, certificates of clients.
+#include "kube/client.h"
+
+#include <cstdio>
+#include <memory>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <openssl/ec.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
+
+#include "api_server.h"
+#include "kube/access.h"
+#include "objects.h"
+#include "support/temporary_folder.h"
+
+namespace almanac::kube {
+namespace {
+
+using testing::HasSubstr;
+
+Client client_of(const ApiServer& server, Credential credential = {}) {
+  return Client::to({.server = server.url(), .credential = std::move(credential)}).value();
+}
+
+TEST(Client, SaysInOneLineWhatTheServerSays) {
+  ApiServer server;
+  server.set_rights([](const auto&, const auto&, const auto&) { return false; });
+  Client client = client_of(server);
+  const auto lost = client.get("/apis/batch.example");
+  EXPECT_EQ(lost.error().code, Code::not_found);
+  EXPECT_EQ(lost.error().message,
+            "the API server answered 404 to /apis/batch.example: 404 page not found");
+  server.fail_next(1, 503);
+  EXPECT_EQ(client.get("/version").error().code, Code::unavailable);
+}
+
+TEST(Client, SaysThatNobodyAnswers) {
+  int port = 0;
+  {
+    const ApiServer gone;
+    port = gone.port();
+  }
+  Client client =
+      Client::to({.server = fmt::format("http://127.0.0.1:{}", port), .from = "a test"}).value();
+  const auto said = client.get("/version");
+  EXPECT_EQ(said.error().code, Code::unavailable);
+  EXPECT_THAT(to_string(said.error()), HasSubstr("no API server answers at http://127.0.0.1:"));
+}
+
+TEST(Client, RefusesServersThatAreNoUrl) {
+  for (const char* const server : {"", "host", "ftp://host", "https://", "https://host:x",
+                                   "https://host:99999", "https://[::1"}) {
+    const auto made = Client::to({.server = server});
+    ASSERT_FALSE(made) << server;
+    EXPECT_EQ(made.error().code, Code::usage);
+  }
+}
+
+TEST(Client, KeepsThePathOfAServer) {
+  ApiServer server;
+  Client client = Client::to({.server = server.url() + "/k8s/clusters/c-1/"}).value();
+  EXPECT_FALSE(client.get("/version"));
+  EXPECT_THAT(server.asked(), testing::ElementsAre("/k8s/clusters/c-1/version"));
+}
+
+TEST(Client, SendsNoTokenUnencrypted) {
+  ApiServer server;
+  Client client = client_of(server, Credential(Identity{.token = "secret"}));
+  EXPECT_EQ(client.get("/version").error().code, Code::usage);
+  EXPECT_TRUE(server.asked().empty());
+}
+
+// The server's clock is an hour ahead of 2001-09-09 01:46:40, whatever ours says.
+TEST(Client, ReadsTheServersClock) {
+  ApiServer server;
+  server.date = "Sun, 09 Sep 2001 01:46:40 GMT";
+  Client client = client_of(server);
+  EXPECT_FALSE(client.skew());
+  ASSERT_TRUE(client.get("/version"));
+  ASSERT_TRUE(client.skew());
+  EXPECT_LT(*client.skew(), -24h * 365 * 20);
+}
+
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+/// Writes NAME.pem and NAME.key: a certificate of `host` ("IP:127.0.0.1") that vouches for itself.
+void make_certificate(const std::string& name, const std::string& host) {
+  const std::unique_ptr<EVP_PKEY, void (*)(EVP_PKEY*)> key(::EVP_EC_gen("P-256"), ::EVP_PKEY_free);
+  const std::unique_ptr<X509, void (*)(X509*)> made(::X509_new(), ::X509_free);
+  ::X509_set_version(made.get(), X509_VERSION_3);
+  ::ASN1_INTEGER_set(::X509_get_serialNumber(made.get()), 1);
+  ::X509_gmtime_adj(::X509_getm_notBefore(made.get()), -60);
+  ::X509_gmtime_adj(::X509_getm_notAfter(made.get()), 3600);
+  ::X509_set_pubkey(made.get(), key.get());
+  X509_NAME* const subject = ::X509_get_subject_name(made.get());
+  ::X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC,
+                               reinterpret_cast<const unsigned char*>("test"), -1, -1, 0);
+  ::X509_set_issuer_name(made.get(), subject);
+  X509_EXTENSION* const names =
+      ::X509V3_EXT_conf_nid(nullptr, nullptr, NID_subject_alt_name, host.c_str());
+  ::X509_add_ext(made.get(), names, -1);
+  ::X509_EXTENSION_free(names);
+  ASSERT_GT(::X509_sign(made.get(), key.get(), ::EVP_sha256()), 0);
+  const File pem(std::fopen((name + ".pem").c_str(), "w"), std::fclose);
+  ASSERT_EQ(::PEM_write_X509(pem.get(), made.get()), 1);
+  const File secret(std::fopen((name + ".key").c_str(), "w"), std::fclose);
+  ASSERT_EQ(::PEM_write_PrivateKey(secret.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr),
+            1);
+}
+
+std::string content(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class TlsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    make_certificate(folder_ / "server", "IP:127.0.0.1");
+    make_certificate(folder_ / "named", "DNS:kube.example");
+    make_certificate(folder_ / "user", "DNS:user");
+  }
+  ServerFiles files(const std::string& name, const std::string& clients = "") const {
+    return {.certificate = folder_ / (name + ".pem"),
+            .key = folder_ / (name + ".key"),
+            .client_authorities = clients.empty() ? "" : folder_ / (clients + ".pem")};
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(TlsTest, BelievesTheNamedAuthorityOnly) {
+  const ApiServer server(files("server"));
+  const std::string own = content(folder_ / "server.pem");
+  EXPECT_TRUE(Client::to({.server = server.url(), .authorities = own})->get("/version"));
+  EXPECT_TRUE(Client::to({.server = server.url(), .authorities_file = folder_ / "server.pem"})
+                  ->get("/version"));
+  for (const std::string& other : {std::string(), content(folder_ / "user.pem")}) {
+    const auto said = Client::to({.server = server.url(), .authorities = other})->get("/version");
+    ASSERT_FALSE(said);
+    EXPECT_THAT(said.error().message, HasSubstr("cannot prove its identity"));
+  }
+  EXPECT_TRUE(Client::to({.server = server.url(), .checks_server = false})->get("/version"));
+}
+
+TEST_F(TlsTest, ChecksTheNameThatTheKubeconfigSays) {
+  const ApiServer server(files("named"));
+  const std::string own = content(folder_ / "named.pem");
+  EXPECT_FALSE(Client::to({.server = server.url(), .authorities = own})->get("/version"));
+  const auto said =
+      Client::to({.server = server.url(), .authorities = own, .server_name = "kube.example"})
+          ->get("/version");
+  EXPECT_TRUE(said) << to_string(said.error());
+}
+
+TEST_F(TlsTest, ProvesWhoItIsByACertificate) {
+  const ApiServer server(files("server", "user"));
+  const std::string own = content(folder_ / "server.pem");
+  EXPECT_FALSE(Client::to({.server = server.url(), .authorities = own})->get("/version"));
+  const Credential credential =
+      Credential::of_files("", folder_ / "user.pem", folder_ / "user.key");
+  const auto said =
+      Client::to({.server = server.url(), .authorities = own, .credential = credential})
+          ->get("/version");
+  EXPECT_TRUE(said) << to_string(said.error());
+  const Credential wrong = Credential::of_files("", folder_ / "user.pem", folder_ / "server.key");
+  const auto refused = Client::to({.server = server.url(), .authorities = own, .credential = wrong})
+                           ->get("/version");
+  EXPECT_THAT(to_string(refused.error()), HasSubstr("a key without a password that matches"));
+}
+
+// The kubelet replaces the token's file; the client reads it again once the old one is rejected.
+TEST_F(TlsTest, ReadsARotatedTokenAgain) {
+  ApiServer server(files("server"));
+  server.set_tokens({{"first", "admin"}});
+  folder_.write("token", "first\n");
+  folder_.write("ca.crt", content(folder_ / "server.pem"));
+  Access access = in_cluster(folder_ / "", "127.0.0.1", std::to_string(server.port()));
+  Client client = Client::to(access).value();
+  EXPECT_TRUE(client.get("/version"));
+  server.set_tokens({{"second", "admin"}});
+  const auto rejected = client.get("/version");
+  EXPECT_THAT(to_string(rejected.error()), HasSubstr("answered 401"));
+  folder_.write("token", "second\n");
+  EXPECT_TRUE(client.get("/version"));
+}
+
+}  // namespace
+}  // namespace almanac::kube

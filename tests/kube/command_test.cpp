@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The tour of a platform engineer with a kubeconfig: doctor, status, queue, explain, snapshot,
+/// simulation and advice, without a write to the cluster.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api_server.h"
+#include "objects.h"
+#include "support/run_program.h"
+#include "support/temporary_folder.h"
+
+namespace almanac::kube {
+namespace {
+
+using testing::AllOf;
+using testing::AnyOf;
+using testing::Each;
+using testing::HasSubstr;
+using testing::MatchesRegex;
+
+class KubeCommand : public testing::Test {
+ protected:
+  void SetUp() override {
+    server_.date = "Sun, 01 Nov 2026 12:00:00 GMT";
+    make_cluster(server_);
+    const std::string all = in_namespace("a", "workloads");
+    for (int at = 0; at < 20; ++at) {
+      const std::string name = fmt::format("past-{:02}", at);
+      server_.create(all, workload(name, "main", 4));
+      server_.patch(all + "/" + name,
+                    finished("team-a", 4, fmt::format("2026-11-01T{:02}:00:00Z", at / 2),
+                             fmt::format("2026-11-01T{:02}:00:00Z", at / 2 + 2)));
+    }
+    run("a", "big", 8);
+    run("b", "other", 3);
+    server_.create(all, workload("waits", "main", 8));
+    server_.patch(
+        all + "/waits",
+        {{"status",
+          {{"conditions",
+            {condition("QuotaReserved", "2026-11-01T11:00:00Z", "WaitingForQuota", "False")}}}}});
+    config_ = folder_.write("config",
+                            fmt::format("current-context: test\n"
+                                        "contexts: [{{name: test, context: {{cluster: c}}}}]\n"
+                                        "clusters: [{{name: c, cluster: {{server: \"{}\"}}}}]\n",
+                                        server_.url()));
+  }
+  void run(const std::string& team, const std::string& name, int gpus) {
+    const std::string all = in_namespace(team, "workloads");
+    server_.create(all, workload(name, "main", gpus));
+    server_.patch(all + "/" + name, admitted("team-" + team, gpus, "2026-11-01T11:00:00Z"));
+  }
+  ProgramRun kube(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "kube");
+    arguments.insert(arguments.end(), {"--kubeconfig", config_});
+    return run_program(arguments);
+  }
+
+  ApiServer server_;
+  TemporaryFolder folder_;
+  std::string config_;
+};
+
+TEST_F(KubeCommand, TourWithoutAWrite) {
+  const ProgramRun doctor = kube({"doctor"});
+  EXPECT_EQ(doctor.status, 0) << doctor.err;
+  EXPECT_THAT(doctor.out, HasSubstr("Kubernetes v1.20.2, Kueue's API v1beta2 (context test of"));
+  EXPECT_THAT(doctor.out, HasSubstr("right: patch workloads = yes"));
+
+  const ProgramRun status = kube({"status", "-o", "csv"});
+  // A busy machine may take some seconds for the answer.
+  EXPECT_THAT(status.out,
+              MatchesRegex("queue,cohort,pending,reserved,admitted,gpus,nominal_gpus,borrowed_gpus,"
+                           "pending_gpus,longest_wait_s,strategy,stopped\n"
+                           "team-a,research,1,0,1,8,8,0,8,432[0-9]+,BestEffortFIFO,false\n"
+                           "team-b,research,0,0,1,3,8,0,0,,BestEffortFIFO,false\n"));
+
+  const ProgramRun queue = kube({"queue", "-o", "wide"});
+  EXPECT_THAT(queue.out, AllOf(HasSubstr("a/waits"), HasSubstr("WaitingForQuota")));
+
+  // All runs took two hours, so the run of 8 GPUs that began at 11:00 ends at 13:00.
+  const ProgramRun why = kube({"explain", "a/waits", "-o", "json"});
+  ASSERT_EQ(why.status, 0) << why.err;
+  const Json explained = Json::parse(why.out);
+  EXPECT_EQ(explained["shortages"][0]["holder"], "cohort research");
+  EXPECT_EQ(explained["shortages"][0]["left"], 5);
+  EXPECT_EQ(explained["start_by_s"], 1793491200 + 13 * 3600);
+  EXPECT_THAT(
+      kube({"explain", "a/waits"}).out,
+      HasSubstr("needs 8 nvidia.com/gpu, 5 left: the queues of cohort research use 11 of the "
+                "16 that they share"));
+
+  const std::string site = folder_ / "site";
+  const ProgramRun snapshot = kube({"snapshot", "--out", site});
+  EXPECT_EQ(snapshot.status, 0) << snapshot.err;
+  EXPECT_THAT(snapshot.out, HasSubstr("queues.json, jobs.csv, cluster.toml"));
+  const std::vector<std::string> files{"--queues", site + "/queues.json", "--cluster",
+                                       site + "/cluster.toml"};
+  std::vector<std::string> simulate{"simulate", site + "/jobs.csv", "--policy", "kueue"};
+  simulate.insert(simulate.end(), files.begin(), files.end());
+  const ProgramRun simulated = run_program(simulate);
+  EXPECT_EQ(simulated.status, 0) << simulated.err;
+
+  EXPECT_THAT(server_.asked(),
+              Each(AnyOf(HasSubstr("limit="), HasSubstr("/version"), HasSubstr("/apis/"),
+                         HasSubstr("/api/v1/namespaces/kueue-system/"))));
+}
+
+TEST_F(KubeCommand, TheDoctorAsksForEachRight) {
+  server_.set_tokens({{"x", "admin"}});
+  server_.set_rights([](const auto&, const std::string& verb, const std::string& resource) {
+    return verb != "patch" && resource != "nodes";
+  });
+  const ProgramRun doctor = kube({"doctor"});
+  EXPECT_THAT(doctor.out, HasSubstr("right: list workloads = yes"));
+  EXPECT_THAT(doctor.out, HasSubstr("right: patch workloads = no"));
+  EXPECT_THAT(doctor.out, HasSubstr("-> grant list on nodes in all namespaces"));
+}
+
+TEST_F(KubeCommand, TheDoctorSaysWhyAnOrderWouldNotBeSafe) {
+  Json preempting = cluster_queue("team-c", 4, "research");
+  preempting["spec"]["preemption"] = {{"withinClusterQueue", "LowerPriority"}};
+  server_.create(kKueueApi + "/clusterqueues", preempting);
+  server_.other_groups = {"scheduling.volcano.sh"};
+  const ProgramRun doctor = kube({"doctor"});
+  EXPECT_THAT(doctor.out,
+              HasSubstr("queue team-a: an order could evict running workloads: withinClusterQueue "
+                        "preempts in queue team-c"));
+  EXPECT_THAT(doctor.out, HasSubstr("Volcano = installed: Almanac does not read its queues"));
+}
+
+TEST_F(KubeCommand, SaysWhatIsWrongInOneLine) {
+  const ProgramRun lost = kube({"explain", "a/wait"});
+  EXPECT_NE(lost.status, 0);
+  EXPECT_EQ(lost.err, "almanac: no workload is called a/wait (did you mean a/waits?)\n");
+  server_.versions = {};
+  const ProgramRun status = kube({"status"});
+  EXPECT_THAT(status.err, HasSubstr("this cluster has no Kueue"));
+  EXPECT_EQ(std::count(status.err.begin(), status.err.end(), '\n'), 1);
+  EXPECT_EQ(kube({"doctor"}).status, 1);
+  EXPECT_EQ(run_program({"kube", "status", "--kubeconfig", folder_ / "none"}).status, 66);
+}
+
+}  // namespace
+}  // namespace almanac::kube
