@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "experiment/experiment.h"
+#include "policy/registry.h"
 #include "text/nearest.h"
 
 namespace almanac::experiment {
