@@ -15,6 +15,7 @@
 #include "capacity/search.h"
 #include "capacity/words.h"
 #include "experiment/profile.h"
+#include "policy/registry.h"
 #include "schedule/speed_book.h"
 #include "sim/simulation.h"
 #include "stats/quantile.h"
@@ -184,7 +185,8 @@ Result<Outcome> Planner::simulate(const Chain& chain, const std::vector<int>& si
   }
   const cluster::Cluster cluster = resized(prepared.cluster, nodes);
   experiment::Prepared::Run run = prepared.runs[chain.run];
-  if (run.site != nullptr && run.composition.whole == "slurm") {
+  const policy::TraitSet traits = policy::registry().traits(run.composition);
+  if (run.site != nullptr && traits.has(policy::Trait::reads_site)) {
     run.site = std::make_shared<const site::Site>(resized(*run.site, cluster));
   }
   const auto policy = experiment::make_policy(run, prepared.trace, prepared.model);

@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "experiment/experiment.h"
+#include "policy/registry.h"
 #include "text/nearest.h"
 
 namespace almanac::experiment {
@@ -272,7 +273,8 @@ std::vector<std::string> neighbours_of(const std::string& policy,
       Composition changed = *now;
       changed.*slot.choice = std::move(other);
       // What reads no run times has any estimate; a choice that does needs one that can be had.
-      if (registry.traits(changed).has(Trait::told_truth) && changed.estimate == "oracle") {
+      if (registry.traits(changed).has(Trait::told_truth) &&
+          changed.estimate == Composition().estimate) {
         changed.estimate = "limit";
       }
       std::string text = text_of(changed);

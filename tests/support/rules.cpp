@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "schedule/admission.h"
+#include "schedule/speed_book.h"
 
 namespace almanac {
 namespace {
