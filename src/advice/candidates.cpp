@@ -17,7 +17,6 @@ namespace {
 using policy::Trait;
 
 constexpr const char* kSlurm = "slurm";
-constexpr const char* kKueue = "kueue";  // of another kind of cluster
 constexpr const char* kWithoutLimits = "easy+limit";
 
 /// What of it Slurm does not do; "" = nothing.
@@ -61,11 +60,15 @@ bool is_slurm(const policy::Composition& composition) {
   return composition.whole == kSlurm || composition.name == kWithoutLimits;
 }
 
+bool is_kueue(const policy::Composition& composition) {
+  return composition.whole == "kueue";
+}
+
 std::vector<policy::Composition> candidates() {
   std::vector<policy::Composition> made;
   for (const policy::Composition& known : policy::registry().policies()) {
     const auto one = compose(known.name);
-    if (!one || is_slurm(*one) || one->whole == kKueue || !beyond_slurm(*one).empty()) continue;
+    if (!one || is_slurm(*one) || is_kueue(*one) || !beyond_slurm(*one).empty()) continue;
     made.push_back(*one);
     if (known.pass == "strict" && known.order != "fifo") {
       made.push_back(compose(known.name + "+easy:1").value());
