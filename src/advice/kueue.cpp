@@ -71,7 +71,7 @@ Result<KueueAdvice> advise_kueue(trace::Trace log, const cluster::Cluster& clust
   if (made.unsafe.size() < unsafe.size()) {
     cases.push_back({Kind::order,
                      made.changed.empty() ? "Almanac's order" : "the change and Almanac's order",
-                     kueue_with(question, ":almanac+proven"), changed});
+                     kueue_with(question, ":order=almanac+proven"), changed});
   }
   cases.push_back(
       {Kind::free, "almanac without Kueue", service::compose("almanac").value(), nullptr});

@@ -147,7 +147,7 @@ TEST_F(SiteKueueTest, AnOrderRanksByExpectedGpuTime) {
   ASSERT_TRUE(play({queue("a", 4)}, jobs));
   EXPECT_EQ(start_of("long"), 60);
   EXPECT_EQ(start_of("short"), 120);
-  policy_ = "kueue:almanac";
+  policy_ = "kueue:order=almanac";
   ASSERT_TRUE(play({queue("a", 4)}, jobs));
   EXPECT_EQ(start_of("short"), 60);
   EXPECT_EQ(start_of("long"), 70);
