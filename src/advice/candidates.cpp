@@ -60,9 +60,7 @@ bool is_slurm(const policy::Composition& composition) {
   return composition.whole == kSlurm || composition.name == kWithoutLimits;
 }
 
-bool is_kueue(const policy::Composition& composition) {
-  return composition.whole == "kueue";
-}
+bool is_kueue(const policy::Composition& composition) { return composition.whole == "kueue"; }
 
 std::vector<policy::Composition> candidates() {
   std::vector<policy::Composition> made;
