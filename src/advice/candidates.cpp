@@ -62,11 +62,13 @@ bool is_slurm(const policy::Composition& composition) {
          composition.name == kWithoutLimits;
 }
 
+bool is_kueue(const policy::Composition& composition) { return composition.whole == "kueue"; }
+
 std::vector<policy::Composition> candidates() {
   std::vector<policy::Composition> made;
   for (const policy::Composition& known : policy::registry().policies()) {
     const auto one = compose(known.name);
-    if (!one || is_slurm(*one) || !beyond_slurm(*one).empty()) continue;
+    if (!one || is_slurm(*one) || is_kueue(*one) || !beyond_slurm(*one).empty()) continue;
     made.push_back(*one);
     const bool blocks = policy::registry().traits(*one).has(Trait::keeps_line);
     if (blocks && known.order != policy::Composition().order) {

@@ -21,6 +21,9 @@ policy::Composition slurm_today(const trace::Trace& log, bool has_site);
 /// Whether a policy is policy `slurm`, or the model in its place: no rules of Almanac bind it.
 bool is_slurm(const policy::Composition& composition);
 
+/// Whether a policy is Kueue, which decides on another kind of cluster.
+bool is_kueue(const policy::Composition& composition);
+
 /// Returns the policies of the registry that need nothing beyond Slurm: no changes of running jobs,
 /// no leases, no preemption of jobs that are not marked for it. The recommended one is first
 /// (policy/recommended.h). Each as it is and, if it lets no job pass, also with backfill, which

@@ -119,9 +119,10 @@ std::int64_t Play::users() const {
 }
 
 std::optional<std::vector<Lived>> Play::under(const policy::Composition& composition,
-                                              std::shared_ptr<const site::Site> site) const {
+                                              std::shared_ptr<const site::Site> site,
+                                              std::shared_ptr<const kueue::Objects> queues) const {
   schedule::SiteRules rules = schedule::kNoSiteRules;
-  if (!is_slurm(composition)) rules.age_cap = conditions_.age_cap;
+  if (!is_slurm(composition) && !is_kueue(composition)) rules.age_cap = conditions_.age_cap;
   if (!conditions_.kept.empty()) {
     rules.is_kept = [&](JobId job) { return conditions_.kept.contains(log_.jobs[index(job)].id); };
   }
@@ -130,7 +131,9 @@ std::optional<std::vector<Lived>> Play::under(const policy::Composition& composi
       composition,
       schedule::PlayedHost{.estimator = taught(composition),
                            .past_use = past_use_,
-                           .site = {.description = described, .names = &log_.names, .queues = {}}},
+                           .site = {.description = described,
+                                    .names = &log_.names,
+                                    .queues = queues != nullptr ? queues : conditions_.queues}},
       rules);
   const sim::Options options{
       .policy = composition.name,

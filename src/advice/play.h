@@ -22,6 +22,10 @@
 #include "site/site.h"
 #include "trace/trace.h"
 
+namespace almanac::kueue {
+struct Objects;
+}
+
 namespace almanac::advice {
 
 /// How much of the log before the weeks that count is used: to be simulated, then to be learned
@@ -49,6 +53,7 @@ struct Conditions {
   Duration age_cap = kNoDuration;
   /// The Slurm site; null if nothing is known of it but its nodes.
   std::shared_ptr<const site::Site> site{};
+  std::shared_ptr<const kueue::Objects> queues{};  ///< Of a Kueue site; null for none.
   std::uint64_t seed = 0;
   const std::atomic<bool>* stop = nullptr;
   /// Of as many simulations as will run; null for none.
@@ -80,10 +85,11 @@ class Play {
   /// Jobs of these weeks that left the queue without having run, and do not count.
   std::int64_t never_ran() const { return never_ran_; }
 
-  /// Simulates the jobs under `composition`. `site`, if not null, is the site that Slurm has
-  /// instead of that of the conditions. Returns nothing if it was stopped.
-  std::optional<std::vector<Lived>> under(const policy::Composition& composition,
-                                          std::shared_ptr<const site::Site> site = nullptr) const;
+  /// Simulates the jobs under `composition`. `site` and `queues`, if not null, are those that Slurm
+  /// or Kueue has instead of those of the conditions. Returns nothing if it was stopped.
+  std::optional<std::vector<Lived>> under(
+      const policy::Composition& composition, std::shared_ptr<const site::Site> site = nullptr,
+      std::shared_ptr<const kueue::Objects> queues = nullptr) const;
   /// Whether jobs before those simulated are known, so that fair share begins with their usage.
   bool knows_past_use() const { return past_use_ != nullptr && !past_use_->empty(); }
   /// What happened; NaN where the log does not say.

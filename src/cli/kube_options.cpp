@@ -23,7 +23,7 @@ void KubeOptions::add_to(CLI::App& command) {
       ->type_name("NAME");
   command
       .add_option("--server", access.url,
-                  "API server that needs no credentials, such as kubectl proxy's "
+                  "API server without credentials, such as kubectl proxy's "
                   "http://127.0.0.1:8001")
       ->type_name("URL");
 }

@@ -62,10 +62,11 @@ std::array<Registry::Slot, 10> Registry::slots() const {
 
 namespace {
 
-/// Returns the value of parameter `stops`, as in "preempt:none"; "" if the pass has none.
-std::string told_stops(const Choices& passes, const Choice& choice) {
-  const std::vector<Parameter>& known = passes.at(choice).parameters;
-  return find_parameter(known, "stops") == nullptr ? "" : Parameters(known, choice).word("stops");
+/// Returns the value of a parameter, as `stops` of "preempt:none"; "" if the choice has none of
+/// that name.
+std::string told_word(const Choices& choices, const Choice& choice, const std::string& name) {
+  const std::vector<Parameter>& known = choices.at(choice).parameters;
+  return find_parameter(known, name) == nullptr ? "" : Parameters(known, choice).word(name);
 }
 
 }  // namespace
@@ -76,6 +77,9 @@ TraitSet Registry::traits(const Composition& composition) const {
     all.add(*composition.scripted);
   } else if (!composition.whole.name.empty()) {
     all.add(wholes.at(composition.whole).traits.has);
+    if (told_word(wholes, composition.whole, "order") == "almanac") {
+      all.add({Trait::reads_run_times});
+    }
   } else {
     for (const Slot& slot : slots()) {
       if (slot.choices != &estimates) {
@@ -84,7 +88,7 @@ TraitSet Registry::traits(const Composition& composition) const {
     }
   }
   if (all.has(Trait::stops_marked)) {
-    const std::string stops = told_stops(passes, composition.pass);
+    const std::string stops = told_word(passes, composition.pass, "stops");
     if (stops != "marked") all.remove({Trait::stops_marked});
     if (stops == "all") all.add({Trait::stops_jobs});
   }

@@ -63,7 +63,7 @@ class SiteKueueTest : public testing::Test {
     }
     experiment.trace = folder.write("log.csv", log);
     experiment.cluster = cluster.empty() ? "2x4" : folder.write("cluster.toml", cluster);
-    experiment.policies = {"kueue"};
+    experiment.policies = {policy_};
     experiment.restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s};
     auto prepared = experiment::prepare(experiment);
     if (!prepared) return tl::unexpected(prepared.error());
@@ -81,6 +81,7 @@ class SiteKueueTest : public testing::Test {
   double start_of(const std::string& job) { return spans_.at(job).first; }
   double end_of(const std::string& job) { return spans_.at(job).second; }
 
+  std::string policy_ = "kueue";
   std::map<std::string, std::pair<double, double>> spans_;  ///< Minutes; -1 = never.
   std::vector<std::string> notes_;
 };
@@ -137,6 +138,22 @@ TEST_F(SiteKueueTest, AJobWithoutAFlavorOfItsTypeWaits) {
                    {{"old", 0, 10, 4, "a", "a100"}, {"new", 1, 10, 4, "a", "h100"}}, kTwoTypes));
   EXPECT_LT(start_of("old"), 0) << "it never starts";
   EXPECT_EQ(start_of("new"), 1);
+}
+
+// Almanac's order lets the short job go first. It does not where a rank could evict a running job.
+TEST_F(SiteKueueTest, AnOrderRanksByExpectedGpuTime) {
+  const std::vector<Job> jobs{
+      {"first", 0, 60, 4, "a"}, {"long", 1, 60, 4, "a"}, {"short", 2, 10, 4, "a"}};
+  ASSERT_TRUE(play({queue("a", 4)}, jobs));
+  EXPECT_EQ(start_of("long"), 60);
+  EXPECT_EQ(start_of("short"), 120);
+  policy_ = "kueue:order=almanac";
+  ASSERT_TRUE(play({queue("a", 4)}, jobs));
+  EXPECT_EQ(start_of("short"), 60);
+  EXPECT_EQ(start_of("long"), 70);
+  ASSERT_TRUE(
+      play({queue("a", 4, R"(, "preemption": {"withinClusterQueue": "LowerPriority"})")}, jobs));
+  EXPECT_EQ(start_of("long"), 60);
 }
 
 TEST_F(SiteKueueTest, NotesWhatNeverStarts) {

@@ -13,10 +13,12 @@
 #include "advice/candidates.h"
 #include "advice/document.h"
 #include "advice/knobs.h"
+#include "advice/kueue.h"
 #include "advice/site.h"
 #include "base/keep_memory.h"
 #include "cli/advice_text.h"
 #include "cli/interrupt.h"
+#include "cli/kueue_advice_text.h"
 #include "cli/list_options.h"
 #include "cli/option_group.h"
 #include "cli/program.h"
@@ -30,6 +32,7 @@
 #include "experiment/infer_cluster.h"
 #include "experiment/shares_of_cluster.h"
 #include "experiment/site_of_log.h"
+#include "kueue/read.h"
 #include "report/document_directory.h"
 #include "report/page.h"
 #include "slurm/connect.h"
@@ -52,6 +55,8 @@ struct AdviseOptions {
   std::string slurm;
   std::string vc = "partition";
   std::string cluster;
+  std::string queues;
+  bool is_fair = false;
   int weeks = 4;
   std::string policies = kAll;
   std::string what_if;
@@ -184,8 +189,44 @@ std::size_t simulations(const advice::Question& question, const Subject& subject
   return 1 + question.policies.size() + knobs + (question.what_if.empty() ? 0 : 1);
 }
 
+/// For a cluster that uses Kueue: quotas, and an order by Almanac.
+Result<int> advise_under_kueue(const AdviseOptions& options) {
+  if (options.policies != kAll || !options.slurm.empty() || !options.out.empty()) {
+    return fail(Code::usage, "--queues compares quotas and an order, not policies", {},
+                "leave out --policy, --slurm and --out; see almanac simulate for policies");
+  }
+  auto queues = kueue::read_objects(options.queues);
+  if (!queues) return tl::unexpected(queues.error());
+  auto subject = load(options);
+  if (!subject) return tl::unexpected(subject.error());
+  constexpr std::size_t kMostSimulations = 4;
+  advice::Progress progress(kMostSimulations);
+  const advice::KueueQuestion question{
+      .weeks = 24h * 7 * options.weeks,
+      .what_if = options.what_if,
+      .shares = options.is_fair,
+      .conditions = {.queues = std::make_shared<const kueue::Objects>(std::move(*queues)),
+                     .seed = options.seed,
+                     .stop = &interrupted(),
+                     .progress = &progress}};
+  Result<advice::KueueAdvice> made = tl::unexpected(Error{});
+  {
+    const ProgressBar bar("simulating Kueue", [&] { return progress.done(); });
+    made = advice::advise_kueue(std::move(subject->log), subject->cluster, question);
+  }
+  if (!made) return interrupted() ? Result<int>(kInterrupted) : tl::unexpected(made.error());
+  if (options.list.wants_document()) {
+    fmt::print("{}\n", kueue_advice_json(*made));
+    return kDone;
+  }
+  for (const std::string& each : made->notes) note(each);
+  if (options.list.explains()) fmt::print("{}", kueue_advice_introduction(*made));
+  return options.list.print(kueue_advice_rows(*made), kueue_advice_explanation(*made));
+}
+
 Result<int> advise(const AdviseOptions& options, const std::vector<std::string>& command) {
   keep_memory();  // from one run to the next
+  if (!options.queues.empty()) return advise_under_kueue(options);
   auto policies = advice::candidates(options.policies);
   if (!policies) return tl::unexpected(policies.error());
   auto subject = load(options);
@@ -247,6 +288,19 @@ void register_advise(Program& program) {
                   "nodes of G GPUs (default: Slurm's, else inferred from the log)")
       ->option_text("FILE|NxG")
       ->group(heading(Group::cluster));
+  CLI::Option* const queues =
+      command
+          .add_option("--queues", options->queues,
+                      "Queues of Kueue: compare quotas and an order by Almanac there, instead of "
+                      "policies (output of kubectl get clusterqueues,cohorts,resourceflavors -o "
+                      "json, or queues.json of almanac kube snapshot)")
+          ->type_name("FILE")
+          ->group(heading(Group::cluster));
+  command
+      .add_flag("--fair", options->is_fair,
+                "Kueue's configuration has fairSharing on, which no object shows")
+      ->needs(queues)
+      ->group(heading(Group::cluster));
   command.add_option("--weeks", options->weeks, "Number of weeks, up to the last submission")
       ->type_name("N")
       ->check(whole_number(1, 520))
@@ -262,7 +316,7 @@ void register_advise(Program& program) {
       .add_option("--what-if", options->what_if,
                   "Settings of the site of --cluster to change together, instead of comparing "
                   "policies: keys of slurm.conf, words of SchedulerParameters, qos.NAME.LIMIT and "
-                  "partition.NAME.LIMIT, each =VALUE")
+                  "partition.NAME.LIMIT, each =VALUE; with --queues QUEUE.FIELD=VALUE")
       ->type_name("LIST")
       ->group(heading(Group::policies));
   command.add_option("--out", options->out, "Folder for a report: one HTML page and its numbers")
@@ -281,6 +335,8 @@ void register_advise(Program& program) {
   add_example(
       command,
       "almanac advise sacct.txt --cluster site --what-if PriorityWeightAge=5000,bf_continue");
+  add_example(command,
+              "almanac advise jobs.csv --queues queues.json --what-if team-a.nominalQuota=16");
   add_example(command, "almanac advise venus.csv.zst --policy qssf,sjf+easy:1 -o json");
   program.on(command, [options, &program] { return advise(*options, program.command_line); });
 }

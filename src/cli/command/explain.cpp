@@ -29,6 +29,7 @@
 #include "faults/model.h"
 #include "forecast/constraints.h"
 #include "forecast/score.h"
+#include "kueue/logged_jobs.h"
 #include "report/kept_job.h"
 #include "rules/fairness/dues.h"
 #include "text/duration.h"
@@ -128,11 +129,30 @@ class Explanation {
       fmt::print("total: {}\n", report::in_all(totals));
     }
     fmt::print("{}", report::failures_in_words(failures()));
+    say_queue();
     // Where speeds are simulated, the paces below say why.
     if (record.end != kNoTime && schedule_.paces.empty())
       fmt::print("{}", report::longer_run_in_words(record.ran, job.outcome.run));
     say_dues();
     say_paces();
+  }
+
+  /// Whose quota it waited for under Kueue.
+  void say_queue() const {
+    const auto& queues = prepared_.runs[run_].queues;
+    const auto at_quota = [](const sim::Wait& wait) {
+      return wait.reason.kind == policy::ReasonKind::at_quota;
+    };
+    if (queues == nullptr || std::none_of(schedule_.waits.begin(), schedule_.waits.end(), at_quota))
+      return;
+    const trace::Request& request = prepared_.trace.jobs[index(job_)].request;
+    const auto found = kueue::queue_of(queues->setup, request, prepared_.trace.names);
+    if (!found) return;
+    const kueue::ClusterQueue& queue = queues->setup.queues[*found];
+    fmt::print(
+        "its quota: ClusterQueue {}, nominally {}{}\n", queue.name,
+        text::counted(static_cast<std::uint64_t>(kueue::nominal_gpus(queue)), "GPU"),
+        queue.cohort.empty() ? ", no cohort" : ", and what cohort " + queue.cohort + " lends");
   }
 
   /// How its tenant fared, where the cluster has tenants.

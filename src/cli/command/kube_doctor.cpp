@@ -18,9 +18,6 @@
 namespace almanac::cli {
 namespace {
 
-using kube::Feature;
-using kube::Verdict;
-
 struct KubeDoctorOptions {
   KubeOptions kube;
   ListOptions list;
@@ -28,7 +25,7 @@ struct KubeDoctorOptions {
 
 nlohmann::ordered_json kube_document(const kube::Diagnosis& diagnosis) {
   nlohmann::ordered_json document{{"server", diagnosis.server}, {"kueue", diagnosis.kueue}};
-  for (const Feature each : kube::kFeatures) {
+  for (const kube::Feature each : kube::kFeatures) {
     document["features"][std::string(to_string(each))] = to_string(diagnosis.of(each));
   }
   document["findings"] = nlohmann::ordered_json::array();
@@ -39,7 +36,8 @@ nlohmann::ordered_json kube_document(const kube::Diagnosis& diagnosis) {
                                    {"means", each.means},
                                    {"to_do", each.to_do},
                                    {"features", nlohmann::ordered_json::array()}};
-    for (const Feature feature : each.features) finding["features"].push_back(to_string(feature));
+    for (const kube::Feature feature : each.features)
+      finding["features"].push_back(to_string(feature));
     document["findings"].push_back(std::move(finding));
   }
   return document;
@@ -59,13 +57,13 @@ Result<int> examine_kube(const KubeDoctorOptions& options) {
     }
     const auto shown = options.list.print(
         feature_rows(
-            *diagnosis, std::span<const Feature>(kube::kFeatures),
+            *diagnosis, std::span<const kube::Feature>(kube::kFeatures),
             [](const kube::Finding& each) -> const auto& { return each.features; }),
-        findings_in_words(*diagnosis,
-                          {Verdict::broken, Verdict::partly, Verdict::unknown, Verdict::fine}));
+        findings_in_words(*diagnosis, {kube::Verdict::broken, kube::Verdict::partly,
+                                       kube::Verdict::unknown, kube::Verdict::fine}));
     if (!shown) return shown;
   }
-  return diagnosis->of(Feature::watching) == Verdict::broken ? kCheckFailed : kDone;
+  return diagnosis->of(kube::Feature::watching) == kube::Verdict::broken ? kCheckFailed : kDone;
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/diagnosis.h"
 #include "cli/list_options.h"
 #include "cli/value_check.h"
 #include "slurm/connect.h"
@@ -47,43 +48,6 @@ nlohmann::ordered_json doctor_document(const slurm::Site& site, const Diagnosis&
   return document;
 }
 
-/// What keeps a lever from working as it should: the findings as bad as the lever.
-std::string reasons(const Diagnosis& diagnosis, Lever lever) {
-  std::string made;
-  for (const Finding& each : diagnosis.findings) {
-    if (each.verdict == Verdict::fine || each.verdict != diagnosis.of(lever)) continue;
-    if (std::find(each.levers.begin(), each.levers.end(), lever) == each.levers.end()) continue;
-    made += (made.empty() ? "" : "; ") + each.what;
-  }
-  return made;
-}
-
-figure::Listing rows_of(const Diagnosis& diagnosis) {
-  figure::Rows rows{std::span<const Lever>(slurm::kLevers)};
-  rows.add("lever", "FEATURE", [](Lever lever) { return to_string(lever); });
-  rows.add(figure::Tier::key, "works", "STATUS",
-           [&](Lever lever) { return to_string(diagnosis.of(lever)); });
-  rows.add(figure::Tier::key, "because_of", "DEPENDS ON",
-           [&](Lever lever) { return reasons(diagnosis, lever); });
-  return rows;
-}
-
-/// All findings, the worst first.
-std::string findings_in_words(const Diagnosis& diagnosis) {
-  std::string made = "\n";
-  for (const Verdict verdict :
-       {Verdict::broken, Verdict::partly, Verdict::unknown, Verdict::fine}) {
-    for (const Finding& each : diagnosis.findings) {
-      if (each.verdict != verdict) continue;
-      made += fmt::format("{:8}  {}{}{}{}\n", to_string(verdict), each.what,
-                          each.found.empty() ? "" : " = ", each.found,
-                          each.means.empty() ? "" : ": " + each.means);
-      if (!each.to_do.empty()) made += fmt::format("          -> {}\n", each.to_do);
-    }
-  }
-  return made;
-}
-
 Result<int> doctor(const SlurmDoctorOptions& options) {
   const auto link = slurm::connect(options.way);
   if (!link) return tl::unexpected(link.error());
@@ -105,7 +69,12 @@ Result<int> doctor(const SlurmDoctorOptions& options) {
       fmt::print("Slurm {} of cluster {}\n\n", site->version,
                  site->cluster.empty() ? "(unknown)" : site->cluster);
     }
-    const auto shown = options.list.print(rows_of(diagnosis), findings_in_words(diagnosis));
+    const auto shown = options.list.print(
+        feature_rows(
+            diagnosis, std::span<const Lever>(slurm::kLevers),
+            [](const Finding& each) -> const auto& { return each.levers; }),
+        findings_in_words(diagnosis,
+                          {Verdict::broken, Verdict::partly, Verdict::unknown, Verdict::fine}));
     if (!shown) return shown;
   }
   const bool all_work =

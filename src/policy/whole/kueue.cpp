@@ -9,6 +9,10 @@
 /// (kueue/logged_jobs.h). Otherwise each virtual cluster is a ClusterQueue of its own with Kueue's
 /// defaults: BestEffortFIFO, no preemption, its GPUs as quota, a flavor for each GPU type.
 ///
+/// With order=almanac, the first kRanked jobs of each queue are ranked by expected GPU time, least
+/// first, within their priority. No queue is ranked in whose
+/// tree a preemption policy compares priorities, because a rank could evict a running job there.
+///
 /// Source   Kueue v0.19 (room kueue).
 /// Differs  Cycles take no time, and go on until nobody is admitted. Pods of a job start together,
 ///          when all find nodes, in the order of admission; Kubernetes places them one by one. A
@@ -23,6 +27,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -31,7 +36,9 @@
 
 #include "base/check.h"
 #include "kueue/logged_jobs.h"
+#include "kueue/order_guard.h"
 #include "kueue/scheduler.h"
+#include "policy/kit/beliefs.h"
 #include "policy/kit/doubted_nodes.h"
 #include "policy/kit/placer.h"
 #include "policy/registry.h"
@@ -52,13 +59,20 @@ std::int64_t second_of(Time time) {
   return std::chrono::floor<std::chrono::seconds>(time.time_since_epoch()).count();
 }
 
+/// A total order would make Kueue try each shape alone at every end.
+constexpr std::int64_t kRanked = 20;
+
 class Kueue final : public Policy {
  public:
-  Kueue(std::unique_ptr<Placement> placement, Host host, bool is_fair)
+  Kueue(std::unique_ptr<Placement> placement, Host host, bool is_fair, bool is_ordered)
       : placement_(std::move(placement)),
         known_(std::move(host.site.queues)),
         names_(host.site.names),
-        is_fair_(is_fair) {}
+        is_fair_(is_fair),
+        is_ordered_(is_ordered),
+        beliefs_(std::move(host.estimator)) {
+    if (is_ordered_) beliefs_.ask();
+  }
 
   void decide(std::span<const Event> events, const View& view, Plan& plan) override {
     view_ = &view;
@@ -66,6 +80,7 @@ class Kueue final : public Policy {
     if (!scheduler_) open(view.cluster);
     doubted_.hear(events, view);
     for (const Event& event : events) take_in(event);
+    if (is_ordered_ && has_news_) rank_first();
     run_cycles();
     place_admitted();
     view_ = nullptr;
@@ -112,6 +127,10 @@ class Kueue final : public Policy {
   struct QueueOf {
     std::string name{};
     std::map<std::uint64_t, JobId> pending{};  ///< Admitted and without nodes, as admitted.
+    bool is_ranked = false;
+    /// Those that wait: higher priority, then less expected GPU time, then as they arrived.
+    std::set<std::tuple<std::int64_t, double, JobId>> line{};
+    std::map<JobId, std::int64_t> ranks{};  ///< Of the first of the line.
   };
   /// What a job was admitted with.
   struct Admission {
@@ -123,9 +142,18 @@ class Kueue final : public Policy {
     types_ = machines.gpu_types();
     kueue::Setup setup = known_ != nullptr ? known_->setup : plain_setup(machines);
     setup.is_fair = is_fair_;
-    for (const kueue::ClusterQueue& queue : setup.queues) queues_.push_back({queue.name});
+    setup.has_boosts = is_ordered_;
+    const std::vector<std::string> unsafe = kueue::unsafe_orders(setup);
+    for (std::size_t at = 0; at < setup.queues.size(); ++at) {
+      queues_.push_back(
+          {.name = setup.queues[at].name, .is_ranked = is_ordered_ && unsafe[at].empty()});
+    }
     for (const kueue::Flavor& flavor : setup.flavors) {
       flavors_.emplace(flavor.name, kueue::types_of(flavor, types_));
+    }
+    for (kueue::ClusterQueue& queue : setup.queues) {
+      auto& threshold = queue.highest_preempted_while_borrowing;
+      if (threshold) threshold = scaled(*threshold);
     }
     resources_ = kueue::Resources(setup);
     setup_ = setup;
@@ -165,6 +193,11 @@ class Kueue final : public Policy {
     return setup;
   }
 
+  /// Leaves room for ranks between two priorities.
+  std::int64_t scaled(std::int64_t priority) const {
+    return is_ordered_ ? priority * (kRanked + 1) : priority;
+  }
+
   std::size_t queue_at(JobId job) const {
     if (known_ == nullptr) return index(view_->progress(job).vc);
     const auto found = kueue::queue_of(setup_, view_->request(job), *names_);
@@ -178,7 +211,7 @@ class Kueue final : public Policy {
     kueue::Submission made{.name = name_of(job),
                            .queue = queues_[queue].name,
                            .created = second_of(view_->request(job).submit),
-                           .priority = view_->tier(job)};
+                           .priority = scaled(view_->tier(job))};
     kueue::PodSet& pods = made.pod_sets.emplace_back();
     pods.name = "main";
     const cluster::Amount total = demand.total();
@@ -196,10 +229,12 @@ class Kueue final : public Policy {
     switch (event.kind) {
       case EventKind::job_arrived:
         queue_of_job_[job] = queue_at(job);
+        beliefs_.believe(job, *view_);
         submit(job);
         break;
       case EventKind::job_adopted:
         queue_of_job_[job] = queue_at(job);
+        beliefs_.believe(job, *view_);
         adopt(job);
         break;
       case EventKind::job_failed:
@@ -208,6 +243,7 @@ class Kueue final : public Policy {
         break;
       case EventKind::job_ended:
       case EventKind::job_withdrawn:
+        if (event.kind == EventKind::job_ended) beliefs_.learn(job, *view_);
         forget(job);
         queue_of_job_.erase(job);
         break;
@@ -219,7 +255,45 @@ class Kueue final : public Policy {
   void submit(JobId job) {
     const auto done = scheduler_->submit(submission_of(job));
     ALMANAC_CHECK(done, "{}", done.error().message);
+    join_line(job);
     has_news_ = true;
+  }
+
+  std::tuple<std::int64_t, double, JobId> place_of(JobId job) const {
+    const auto gpus = std::max<double>(1, view_->request(job).gpus);
+    return {-view_->tier(job), gpus * seconds(beliefs_.run(job)), job};
+  }
+
+  void join_line(JobId job) {
+    QueueOf& queue = queues_[queue_of_job_.at(job)];
+    if (queue.is_ranked) queue.line.insert(place_of(job));
+  }
+
+  void leave_line(JobId job) {
+    QueueOf& queue = queues_[queue_of_job_.at(job)];
+    if (!queue.is_ranked) return;
+    queue.line.erase(place_of(job));
+    queue.ranks.erase(job);
+  }
+
+  /// Changes the ranks that differ only: each change is a write on a real cluster.
+  void rank_first() {
+    for (QueueOf& queue : queues_) {
+      std::map<JobId, std::int64_t> ranks;
+      std::int64_t rank = kRanked;
+      for (auto at = queue.line.begin(); at != queue.line.end() && rank > 0; ++at) {
+        ranks.emplace(std::get<JobId>(*at), rank--);
+      }
+      for (const auto& [job, former] : queue.ranks) {
+        if (!ranks.contains(job)) scheduler_->set_boost(name_of(job), 0);
+      }
+      for (const auto& [job, now] : ranks) {
+        const auto former = queue.ranks.find(job);
+        const bool is_same = former != queue.ranks.end() && former->second == now;
+        if (!is_same) scheduler_->set_boost(name_of(job), now);
+      }
+      queue.ranks = std::move(ranks);
+    }
   }
 
   /// Counts a job that runs as admitted to the flavor of its GPUs.
@@ -256,6 +330,7 @@ class Kueue final : public Policy {
   }
 
   void forget(JobId job) {
+    leave_line(job);
     scheduler_->remove(name_of(job));
     if (const auto admitted = admissions_.find(job); admitted != admissions_.end()) {
       queues_[queue_of_job_.at(job)].pending.erase(admitted->second.order);
@@ -291,6 +366,7 @@ class Kueue final : public Policy {
 
   void admit(const kueue::Admitted& admitted) {
     const JobId job = job_of(admitted.workload);
+    leave_line(job);
     Admission made{.order = next_++};
     for (const kueue::AdmittedPods& pods : admitted.pod_sets) {
       for (const auto& [resource, flavor] : pods.flavors) {
@@ -305,6 +381,7 @@ class Kueue final : public Policy {
   void preempt(JobId job) {
     const Admission admission = admissions_.at(job);
     admissions_.erase(job);
+    join_line(job);
     queues_[queue_of_job_.at(job)].pending.erase(admission.order);
     const bool is_stopped = plan_->find(job) != nullptr;
     if (is_stopped || view_->progress(job).phase != Phase::running) return;
@@ -336,6 +413,8 @@ class Kueue final : public Policy {
   std::shared_ptr<const kueue::Objects> known_;
   const Names* names_;
   bool is_fair_;
+  bool is_ordered_;
+  Beliefs beliefs_;
   kueue::Setup setup_;
   std::vector<std::string> types_;
   std::map<std::string, std::uint64_t> flavors_;  // the GPU types that each stands for, as bits
@@ -363,11 +442,16 @@ void register_kueue(Registry& registry) {
        .source = "Kueue v0.19 (kubernetes-sigs)",
        .traits = {.has = {Trait::reads_queues}},
        .parameters = {word("sharing", "order among queues, and whose jobs give way",
-                           {"classical", "fair"})}},
+                           {"classical", "fair"}),
+                      word("order",
+                           "order in a queue: Kueue's, or with the first 20 jobs ranked by "
+                           "least expected GPU time",
+                           {"own", "almanac"})}},
       [](const Parameters& told, const Composition& composition, Host host) {
         auto placement = almanac::policy::registry().placements.make(composition.placement, host);
         return std::make_unique<Kueue>(std::move(placement), std::move(host),
-                                       told.word("sharing") == "fair");
+                                       told.word("sharing") == "fair",
+                                       told.word("order") == "almanac");
       });
 }
 

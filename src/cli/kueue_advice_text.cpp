@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/kueue_advice_text.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "text/human.h"
+#include "text/moment.h"
+
+namespace almanac::cli {
+namespace {
+
+using advice::Figures;
+using advice::Gain;
+using advice::KueueAdvice;
+using advice::KueueVariant;
+using text::human_time;
+
+/// What was recorded, today's Kueue, or a variant; only the last has gains.
+struct KueueRow {
+  std::string name{};
+  Figures figures{};
+  const KueueVariant* variant = nullptr;
+};
+
+std::vector<KueueRow> kueue_rows(const KueueAdvice& advice) {
+  std::vector<KueueRow> made;
+  if (advice.real) made.push_back({.name = "as recorded", .figures = *advice.real});
+  made.push_back({.name = "your Kueue (simulated)", .figures = advice.today});
+  for (const KueueVariant& each : advice.variants) {
+    made.push_back({.name = each.name, .figures = each.figures, .variant = &each});
+  }
+  return made;
+}
+
+std::string times_text(const Gain& gain) {
+  return gain.sure
+             ? fmt::format("{:.2f} ({:.2f} .. {:.2f})", gain.times, gain.sure->from, gain.sure->to)
+             : fmt::format("{:.2f}", gain.times);
+}
+
+std::string losers_text(const KueueVariant& variant) {
+  constexpr std::size_t kShown = 5;
+  if (variant.losers.empty()) return "";
+  std::string made =
+      fmt::format("\nUsers and classes of jobs that would wait longer, {}:\n", variant.name);
+  for (std::size_t at = 0; at < std::min(kShown, variant.losers.size()); ++at) {
+    const advice::Group& loser = variant.losers[at];
+    made += fmt::format("  {} ({}): {} instead of {}\n", loser.who,
+                        text::counted(static_cast<std::uint64_t>(loser.jobs), "job"),
+                        human_time(loser.after_s), human_time(loser.before_s));
+  }
+  if (variant.losers.size() > kShown) {
+    made += fmt::format("  and {} more; -o json lists them\n", variant.losers.size() - kShown);
+  }
+  return made;
+}
+
+std::string never_text(const KueueVariant& variant) {
+  std::string made;
+  if (variant.never > 0) {
+    made += fmt::format("{}: {} that start today would never start.\n", variant.name,
+                        text::counted(static_cast<std::uint64_t>(variant.never), "job"));
+  }
+  if (variant.newly > 0) {
+    made += fmt::format("{}: {} that never start today would start.\n", variant.name,
+                        text::counted(static_cast<std::uint64_t>(variant.newly), "job"));
+  }
+  return made;
+}
+
+nlohmann::ordered_json figures_json(const Figures& of) {
+  return {{"avg_wait_s", of.avg_wait_s},
+          {"p90_wait_s", of.p90_wait_s},
+          {"p99_wait_s", of.p99_wait_s},
+          {"avg_jct_s", of.avg_jct_s},
+          {"p99_jct_s", of.p99_jct_s}};
+}
+
+nlohmann::ordered_json gain_json(const Gain& of) {
+  nlohmann::ordered_json made{{"times", of.times}, {"sure", nullptr}};
+  if (of.sure) made["sure"] = {of.sure->from, of.sure->to};
+  return made;
+}
+
+}  // namespace
+
+figure::Listing kueue_advice_rows(const KueueAdvice& advice) {
+  const std::vector<KueueRow> all = kueue_rows(advice);
+  figure::Rows rows(all);
+  rows.add("policy", "UNDER", &KueueRow::name).left();
+  rows.add(
+      "avg_wait_s", "MEAN WAIT", [](const KueueRow& of) { return of.figures.avg_wait_s; },
+      human_time);
+  rows.add(
+      "p90_wait_s", "P90 WAIT", [](const KueueRow& of) { return of.figures.p90_wait_s; },
+      human_time);
+  rows.add(
+      "avg_jct_s", "MEAN COMPLETION", [](const KueueRow& of) { return of.figures.avg_jct_s; },
+      human_time);
+  rows.add(figure::Tier::key, "wait_times", "WAITS SHORTER", [](const KueueRow& of) {
+    return of.variant == nullptr
+               ? figure::Cell::nothing("-")
+               : figure::Cell(of.variant->wait.times, times_text(of.variant->wait));
+  });
+  rows.add("losing", "LOSING", [](const KueueRow& of) {
+    return of.variant == nullptr ? figure::Cell::nothing("-")
+                                 : figure::Cell(of.variant->losers.size());
+  });
+  return rows;
+}
+
+std::string kueue_advice_introduction(const KueueAdvice& advice) {
+  std::string made = fmt::format("{} of {} to {}, simulated under the queues of your Kueue.\n",
+                                 text::counted(static_cast<std::uint64_t>(advice.jobs), "job"),
+                                 text::moment(advice.since), text::moment(advice.until));
+  if (advice.never > 0) {
+    made += fmt::format("{} can never start under today's quotas, and count in no figure.\n",
+                        text::counted(static_cast<std::uint64_t>(advice.never), "job"));
+  }
+  if (advice.days < advice::kFewestDays) {
+    made += fmt::format("The log has {} with jobs: {} are needed to say how certain a gain is.\n",
+                        text::counted(static_cast<std::uint64_t>(advice.days), "day"),
+                        advice::kFewestDays);
+  }
+  for (const kueue::Changed& each : advice.changed) {
+    made += fmt::format("Change: {}: {} {} -> {}\n", each.owner, each.what, each.from, each.to);
+  }
+  return made + "\n";
+}
+
+std::string kueue_advice_explanation(const KueueAdvice& advice) {
+  std::string made = "\n";
+  for (const KueueVariant& each : advice.variants) made += never_text(each);
+  made +=
+      "Almanac's order ranks the first 20 jobs of each queue; Kueue still decides which queue "
+      "comes "
+      "first, and reserves nothing for large jobs. \"almanac without Kueue\" is what the same "
+      "nodes "
+      "would give without quotas and queues: no order reaches it.\n";
+  for (const std::string& each : advice.unsafe) {
+    made += fmt::format("No order in queue {}.\n", each);
+  }
+  for (const KueueVariant& each : advice.variants) {
+    if (each.kind != KueueVariant::Kind::free) made += losers_text(each);
+  }
+  if (!advice.changed.empty()) {
+    made += "\nTo make the change:\n";
+    for (const kueue::Changed& each : advice.changed) {
+      made += fmt::format("  kubectl edit {}   # {}: {}\n", each.owner, each.what, each.to);
+    }
+  }
+  return made;
+}
+
+std::string kueue_advice_json(const KueueAdvice& advice) {
+  nlohmann::ordered_json made{{"since_s", seconds(advice.since)},
+                              {"until_s", seconds(advice.until)},
+                              {"jobs", advice.jobs},
+                              {"days", advice.days},
+                              {"never", advice.never},
+                              {"real", nullptr},
+                              {"today", figures_json(advice.today)},
+                              {"changed", nlohmann::ordered_json::array()},
+                              {"variants", nlohmann::ordered_json::array()},
+                              {"unsafe", advice.unsafe},
+                              {"notes", advice.notes}};
+  if (advice.real) made["real"] = figures_json(*advice.real);
+  for (const kueue::Changed& each : advice.changed) {
+    made["changed"].push_back(
+        {{"owner", each.owner}, {"what", each.what}, {"from", each.from}, {"to", each.to}});
+  }
+  for (const KueueVariant& each : advice.variants) {
+    nlohmann::ordered_json one{{"name", each.name},
+                               {"never", each.never},
+                               {"newly", each.newly},
+                               {"figures", figures_json(each.figures)},
+                               {"wait", gain_json(each.wait)},
+                               {"jct", gain_json(each.jct)},
+                               {"losers", nlohmann::ordered_json::array()}};
+    for (const advice::Group& loser : each.losers) {
+      one["losers"].push_back({{"who", loser.who},
+                               {"jobs", loser.jobs},
+                               {"before_s", loser.before_s},
+                               {"after_s", loser.after_s}});
+    }
+    made["variants"].push_back(std::move(one));
+  }
+  return made.dump(2);
+}
+
+}  // namespace almanac::cli

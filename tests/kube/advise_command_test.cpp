@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Advice on quotas and on an order under Kueue, with waits that a reader can add up.
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "objects.h"
+#include "support/run_program.h"
+#include "support/temporary_folder.h"
+
+namespace almanac::kube {
+namespace {
+
+using testing::HasSubstr;
+
+/// Each midnight of 30 days two jobs of 4 GPUs and six hours, and a minute later one of an hour.
+/// The queue has 4 of the 8 GPUs: waits of 0, 6 h and 11 h 59 m.
+class AdviseKueueCommand : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string log = "job_id,submit_s,run_s,gpus,vc,user,name\n";
+    for (int day = 0; day < 30; ++day) {
+      const int midnight = day * 86400;
+      log += fmt::format("{0}a,{1},21600,4,team-a,ann,long\n{0}b,{1},21600,4,team-a,ann,long\n",
+                         day, midnight);
+      log += fmt::format("{}c,{},3600,4,team-a,bob,short\n", day, midnight + 60);
+    }
+    log_ = folder_.write("jobs.csv", log);
+    write_queues(Json::object());
+  }
+  void write_queues(const Json& preemption) {
+    Json default_flavor = flavor("default");
+    default_flavor.update({{"apiVersion", "kueue.x-k8s.io/v1beta2"}, {"kind", "ResourceFlavor"}});
+    Json queue = cluster_queue("team-a", 4);
+    queue.update({{"apiVersion", "kueue.x-k8s.io/v1beta2"}, {"kind", "ClusterQueue"}});
+    queue["spec"]["preemption"] = preemption;
+    queues_ = folder_.write("queues.json", Json{{"items", {default_flavor, queue}}}.dump());
+  }
+  ProgramRun advise(std::vector<std::string> more) const {
+    std::vector<std::string> arguments{"advise", log_, "--cluster", "2x4", "--queues", queues_};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_program(arguments);
+  }
+  static double wait_of(const Json& figures) { return figures["avg_wait_s"]; }
+
+  TemporaryFolder folder_;
+  std::string log_;
+  std::string queues_;
+};
+
+TEST_F(AdviseKueueCommand, SaysWhatAQuotaWouldDo) {
+  const ProgramRun done = advise({"--what-if", "team-a.nominalQuota=8", "-o", "json"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  const Json advice = Json::parse(done.out);
+  EXPECT_NEAR(wait_of(advice["today"]), (0 + 21600 + 43140) / 3.0, 1);
+  ASSERT_EQ(advice["variants"].size(), 3);
+  EXPECT_EQ(advice["variants"][0]["name"], "with the change");
+  EXPECT_NEAR(wait_of(advice["variants"][0]["figures"]), (0 + 0 + 21540) / 3.0, 1);
+  EXPECT_EQ(advice["changed"][0]["from"], "4");
+  const ProgramRun text = advise({"--what-if", "team-a.nominalQuota=8"});
+  EXPECT_THAT(text.out, HasSubstr("Change: ClusterQueue team-a: nominalQuota of nvidia.com/gpu in "
+                                  "flavor default 4 -> 8"));
+  EXPECT_THAT(text.out, HasSubstr("kubectl edit ClusterQueue team-a"));
+}
+
+// The short job goes second: waits of 0, 5 h 59 m and 7 h. Without the queue all GPUs are free.
+TEST_F(AdviseKueueCommand, SaysWhatAnOrderWouldBring) {
+  const ProgramRun done = advise({"-o", "json"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  const Json advice = Json::parse(done.out);
+  ASSERT_EQ(advice["variants"].size(), 2);
+  EXPECT_EQ(advice["variants"][0]["name"], "Almanac's order");
+  EXPECT_NEAR(wait_of(advice["variants"][0]["figures"]), (0 + 21540 + 25200) / 3.0, 1);
+  EXPECT_EQ(advice["variants"][1]["name"], "almanac without Kueue");
+  EXPECT_NEAR(wait_of(advice["variants"][1]["figures"]), 21540 / 3.0, 1);
+}
+
+TEST_F(AdviseKueueCommand, TriesNoOrderThatCouldEvict) {
+  write_queues({{"withinClusterQueue", "LowerPriority"}});
+  const ProgramRun done = advise({});
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("No order in queue team-a: withinClusterQueue preempts in queue "
+                                  "team-a."));
+  EXPECT_THAT(done.out, testing::Not(HasSubstr("Almanac's order  ")));
+}
+
+TEST_F(AdviseKueueCommand, RefusesWhatItCannotCompare) {
+  EXPECT_THAT(advise({"--what-if", "team-b.nominalQuota=8"}).err,
+              HasSubstr("no ClusterQueue or Cohort is called \"team-b\" (known: team-a)"));
+  EXPECT_EQ(advise({"--what-if", "team-b.nominalQuota=8"}).status, 2);
+  EXPECT_EQ(advise({"--policy", "easy"}).status, 2);
+}
+
+}  // namespace
+}  // namespace almanac::kube
