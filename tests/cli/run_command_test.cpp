@@ -266,8 +266,10 @@ TEST_F(RunCommand, MarksABoundWhereverItCompares) {
 }
 
 TEST_F(RunCommand, SaysWhatPoliciesNeedAndDo) {
-  EXPECT_THAT(run_program({"policy", "list"}).out,
+  EXPECT_THAT(run_program({"policy", "list", "-o", "wide"}).out,
               HasSubstr("oracle; needs true run times, deadlines, checkpoints; stops jobs\n"));
+  std::istringstream lines(run_program({"policy", "list"}).out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
   const json listed = json::parse(run_program({"policy", "list", "-o", "json"}).out)["policies"];
   const auto find = [&](const char* name) {
     return *std::find_if(listed.begin(), listed.end(),
@@ -571,7 +573,7 @@ TEST_F(RunCommand, RefusesInOneLineWithWhatToDo) {
 }
 
 TEST_F(RunCommand, DescribesPoliciesAsFilesThatRun) {
-  EXPECT_THAT(run_program({"policy", "list"}).out, HasSubstr("Hu et al. SC'21"));
+  EXPECT_THAT(run_program({"policy", "list", "-o", "wide"}).out, HasSubstr("Hu et al. SC'21"));
   const std::string mine = folder_.write(
       "mine.toml",
       "base = \"qssf\"\nname = \"mine\"\npass = \"easy:2\"\nplacement = \"best-fit\"\n");
