@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <sstream>
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -267,10 +266,9 @@ TEST_F(RunCommand, MarksABoundWhereverItCompares) {
 }
 
 TEST_F(RunCommand, SaysWhatPoliciesNeedAndDo) {
-  EXPECT_THAT(run_program({"policy", "list", "-o", "wide"}).out,
-              HasSubstr("oracle; needs true run times, deadlines, checkpoints; stops jobs\n"));
-  std::istringstream lines(run_program({"policy", "list"}).out);
-  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
+  const ProgramRun wide = run_program({"policy", "list", "-o", "wide"});
+  EXPECT_THAT(wide.out, HasSubstr("needs true run times, deadlines, checkpoints; stops jobs\n"));
+  EXPECT_THAT(run_program({"policy", "list"}).out, Not(testing::ContainsRegex("[^\n]{101}")));
   const json listed = json::parse(run_program({"policy", "list", "-o", "json"}).out)["policies"];
   const auto find = [&](const char* name) {
     return *std::find_if(listed.begin(), listed.end(),
@@ -574,7 +572,6 @@ TEST_F(RunCommand, RefusesInOneLineWithWhatToDo) {
 }
 
 TEST_F(RunCommand, DescribesPoliciesAsFilesThatRun) {
-  EXPECT_THAT(run_program({"policy", "list", "-o", "wide"}).out, HasSubstr("Hu et al. SC'21"));
   const std::string mine = folder_.write(
       "mine.toml",
       "base = \"qssf\"\nname = \"mine\"\npass = \"easy:2\"\nplacement = \"best-fit\"\n");
