@@ -306,7 +306,7 @@ std::vector<std::pair<std::string, std::string>> commands_for(const std::string&
   std::vector<std::pair<std::string, std::string>> made = {
       {"almanac slurm doctor", "checks what works here, and what to change"},
       {"almanac serve --engine slurm --policy " + policy,
-       "shadow mode: shows what it would do, changes nothing"}};
+       "shadow mode: shows decisions, changes nothing"}};
   if (is_recommended) {
     made.emplace_back("almanac slurm levers order on", "queue order follows the policy");
     made.emplace_back("almanac slurm undo", "restores everything");

@@ -266,8 +266,9 @@ TEST_F(RunCommand, MarksABoundWhereverItCompares) {
 }
 
 TEST_F(RunCommand, SaysWhatPoliciesNeedAndDo) {
-  EXPECT_THAT(run_program({"policy", "list"}).out,
-              HasSubstr("oracle; needs true run times, deadlines, checkpoints; stops jobs\n"));
+  const ProgramRun wide = run_program({"policy", "list", "-o", "wide"});
+  EXPECT_THAT(wide.out, HasSubstr("needs true run times, deadlines, checkpoints; stops jobs\n"));
+  EXPECT_THAT(run_program({"policy", "list"}).out, Not(testing::ContainsRegex("[^\n]{101}")));
   const json listed = json::parse(run_program({"policy", "list", "-o", "json"}).out)["policies"];
   const auto find = [&](const char* name) {
     return *std::find_if(listed.begin(), listed.end(),
@@ -571,7 +572,6 @@ TEST_F(RunCommand, RefusesInOneLineWithWhatToDo) {
 }
 
 TEST_F(RunCommand, DescribesPoliciesAsFilesThatRun) {
-  EXPECT_THAT(run_program({"policy", "list"}).out, HasSubstr("Hu et al. SC'21"));
   const std::string mine = folder_.write(
       "mine.toml",
       "base = \"qssf\"\nname = \"mine\"\npass = \"easy:2\"\nplacement = \"best-fit\"\n");

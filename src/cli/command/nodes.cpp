@@ -135,7 +135,7 @@ Result<int> failures(serve::Client& client, const NodesOptions& options) {
   return options.list.print(
       std::move(rows),
       "A kind of job is a user's jobs with one name, counted once per node. The p-value is the "
-      "probability of as many failures\nat the other nodes' failure rate (exact binomial test, "
+      "probability of as many failures at the other nodes' failure rate (exact binomial test, "
       "Holm's correction); a node below 0.01 is suspicious.\n");
 }
 

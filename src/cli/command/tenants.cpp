@@ -101,7 +101,7 @@ std::string explanation(const service::Tenancy& tenancy) {
     made += fmt::format(
         "share error {}; Jain's fairness index {:.2f}; worst off: {}, with {} of its fair share\n"
         "The share error is the part of the used GPU time that belonged to others: 0 % if all have "
-        "the same part\nof their fair shares, however small.\n",
+        "the same part of their fair shares, however small.\n",
         text::human_share(tenancy.share_error), tenancy.jain, tenancy.worst,
         text::human_share(tenancy.worst_fair_share));
   }
