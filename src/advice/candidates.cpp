@@ -62,7 +62,9 @@ bool is_slurm(const policy::Composition& composition) {
          composition.name == kWithoutLimits;
 }
 
-bool is_kueue(const policy::Composition& composition) { return composition.whole == "kueue"; }
+bool is_kueue(const policy::Composition& composition) {
+  return policy::registry().traits(composition).has(Trait::reads_queues);
+}
 
 std::vector<policy::Composition> candidates() {
   std::vector<policy::Composition> made;

@@ -5,8 +5,8 @@
 /// has a new policy object. Learns from every job that ends.
 #pragma once
 
-#include <map>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "policy/composition.h"
@@ -45,7 +45,7 @@ class Beliefs {
   bool needs_distribution_;
   std::uint32_t next_;  // JobId that was never used
   std::unique_ptr<predict::Estimator> estimator_;
-  std::map<slurm::JobNumber, Known> known_;
+  std::unordered_map<slurm::JobNumber, Known> known_;
 };
 
 }  // namespace almanac::steer

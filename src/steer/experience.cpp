@@ -14,6 +14,7 @@ namespace almanac::steer {
 
 Experience::Experience(const policy::Composition& policy, trace::Trace lessons)
     : lets_share_(policy::registry().traits(policy).has(policy::Trait::shares_gpus)),
+      reads_past_use_(!policy.whole.name.empty()),  // slots have no policy::Host
       log_(std::move(lessons)),
       beliefs_(policy, log_) {
   for (const trace::Job& job : log_.jobs) {
@@ -34,6 +35,7 @@ trace::Request Experience::request_of(const slurm::Job& job, const World& world)
 }
 
 schedule::PastUses Experience::past_use(const Mirror& mirror, const World& world) {
+  if (!reads_past_use_) return nullptr;
   if (!world.tenants.empty()) {
     return std::make_shared<const std::vector<policy::PastUse>>(
         past_use_of(mirror.associations(), world.tenants, mirror.at()));

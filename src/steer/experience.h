@@ -46,7 +46,7 @@ class Experience {
   }
   std::shared_ptr<predict::TypeSpeeds> type_speeds() const { return type_speeds_; }
   /// Usage so far: Slurm's own figures if it keeps fair share, else that of the jobs learned from
-  /// and of those that run.
+  /// and of those that run. Null for a policy that does not read it.
   schedule::PastUses past_use(const Mirror& mirror, const World& world);
 
   void learn(const slurm::Job& ended, const World& world);
@@ -57,6 +57,7 @@ class Experience {
 
  private:
   bool lets_share_;
+  bool reads_past_use_;
   trace::Trace log_;
   Beliefs beliefs_;
   std::size_t learned_ = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -85,6 +86,26 @@ struct Share {
   std::int32_t milli = cluster::kWholeGpu;
   double cpus = 0;
   double memory_gb = 0;
+  cluster::GpuMask taken = 0;  ///< Of the known ones, those that were free.
+};
+
+/// What a job has, in order of node. Most jobs have one.
+class Shares {
+ public:
+  Share& on(NodeId node) {
+    const auto found =
+        std::lower_bound(nodes_.begin(), nodes_.end(), node,
+                         [](const auto& each, NodeId wanted) { return each.first < wanted; });
+    if (found != nodes_.end() && found->first == node) return found->second;
+    return nodes_.insert(found, {node, {}})->second;
+  }
+  auto begin() { return nodes_.begin(); }
+  auto end() { return nodes_.end(); }
+
+  VcId vc = kNoVc;  ///< That of its first node; kNoVc if no node is known.
+
+ private:
+  std::vector<std::pair<NodeId, Share>> nodes_;
 };
 
 /// On a node, jobs of shards that have a GPU; at least 1.
@@ -111,7 +132,7 @@ double part_of(const slurm::Job& job, const slurm::Held& held, const World& worl
 /// Of a node whose GPUs are of several types: those that it holds are of the types that it asks,
 /// and whatever else it holds it holds beside each of them.
 void share_by_type(const slurm::Job& job, const slurm::Held& held, const World& world,
-                   std::map<NodeId, Share>& made) {
+                   Shares& made) {
   int left = std::max(held.gpu_count, std::popcount(held.gpus));
   for (const NodeId part : world.parts(held.node)) {
     const cluster::NodeClass& make =
@@ -119,7 +140,7 @@ void share_by_type(const slurm::Job& job, const slurm::Held& held, const World& 
     const int here =
         cluster::is_one_of(make.gpu_type, job.gpu_type) ? std::min(left, make.gpus) : 0;
     if (here == 0 && held.cpus == 0 && held.memory_gb == 0) continue;
-    Share& share = made[part];
+    Share& share = made.on(part);
     share.cpus += held.cpus;
     share.memory_gb += held.memory_gb;
     share.unknown += here;
@@ -127,16 +148,19 @@ void share_by_type(const slurm::Job& job, const slurm::Held& held, const World& 
   }
 }
 
-std::map<NodeId, Share> shares_of(const slurm::Job& job, const World& world, const Crowd* crowd) {
-  std::map<NodeId, Share> made;
+Shares shares_of(const slurm::Job& job, const World& world, const Crowd* crowd) {
+  Shares made;
   for (const slurm::Held& held : job.holds) {
-    const NodeId node = world.node(held.node);
-    if (node == kNoNode) continue;
-    if (world.nodes.count(held.node) > 1 && held.shards == 0 && held.mps == 0) {
+    const auto [first, last] = world.nodes.equal_range(held.node);
+    if (first == last) continue;
+    const bool has_parts = std::next(first) != last;
+    const NodeId node = has_parts ? world.node(held.node) : first->second;
+    if (made.vc == kNoVc) made.vc = world.cluster.nodes[index(node)].vc;
+    if (has_parts && held.shards == 0 && held.mps == 0) {
       share_by_type(job, held, world, made);
       continue;
     }
-    Share& share = made[node];
+    Share& share = made.on(node);
     share.known |= held.gpus;
     share.unknown += std::max(0, held.gpu_count - std::popcount(held.gpus));
     share.cpus += held.cpus;
@@ -160,28 +184,25 @@ std::vector<Occupied> count_out(const World& world, const std::vector<const slur
                                 bool evenly) {
   std::vector<Occupied> made(jobs.size());
   Room room(world.cluster);
-  std::vector<std::map<NodeId, Share>> shares;
-  std::vector<std::map<NodeId, cluster::GpuMask>> taken(jobs.size());
+  std::vector<Shares> shares;
+  shares.reserve(jobs.size());
   const Crowd crowd = crowd_of(jobs);
   for (const slurm::Job* const job : jobs) {
     shares.push_back(shares_of(*job, world, evenly ? &crowd : nullptr));
   }
-  for (std::size_t at = 0; at < jobs.size(); ++at) {
-    for (const auto& [node, share] : shares[at]) {
-      taken[at][node] = room.take(node, share.known, share.milli);
-    }
+  for (Shares& each : shares) {
+    for (auto& [node, share] : each) share.taken = room.take(node, share.known, share.milli);
   }
   for (std::size_t at = 0; at < jobs.size(); ++at) {
-    const VcId vc = vc_of(*jobs[at], world);
     for (const auto& [node, share] : shares[at]) {
-      cluster::GpuMask& mask = taken[at][node];
+      cluster::GpuMask mask = share.taken;
       if (share.unknown > 0) mask |= room.take_any(node, share.unknown, share.milli);
       const cluster::Grant grant{.node = node,
                                  .gpu_milli = mask == 0 ? cluster::kWholeGpu : share.milli,
                                  .gpus = mask,
                                  .cpu_milli = room.take_cpus(node, share.cpus),
                                  .memory_mb = room.take_memory(node, share.memory_gb)};
-      const bool own = world.cluster.nodes[index(node)].vc == vc;
+      const bool own = world.cluster.nodes[index(node)].vc == shares[at].vc;
       (own ? made[at].held : made[at].stray).push_back(grant);
     }
   }

@@ -30,7 +30,7 @@ double share_in(const std::map<std::string, double>& by_partition, const slurm::
 }
 
 /// What its virtual cluster is called.
-std::string vc_name(const slurm::Job& job, const World& world) {
+const std::string& vc_name(const slurm::Job& job, const World& world) {
   if (world.grouping == Grouping::accounts) return job.account;
   if (world.grouping == Grouping::qos) return job.qos;
   return owner_of_nodes(job, world);
@@ -61,7 +61,7 @@ VcId vc_of(const slurm::Job& job, const World& world) {
   return world.vc_of(job.partition);
 }
 
-std::string owner_of_nodes(const slurm::Job& job, const World& world) {
+const std::string& owner_of_nodes(const slurm::Job& job, const World& world) {
   const VcId vc = vc_of(job, world);
   return vc == kNoVc ? job.partition : world.cluster.vcs[index(vc)].name;
 }

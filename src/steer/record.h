@@ -36,7 +36,7 @@ VcId vc_of(const slurm::Job& job, const World& world);
 
 /// The name of the virtual cluster of `world` whose nodes a job can use. It is also the name of the
 /// virtual cluster of the job, unless these are accounts or QOS.
-std::string owner_of_nodes(const slurm::Job& job, const World& world);
+const std::string& owner_of_nodes(const slurm::Job& job, const World& world);
 
 /// The request that policies and predictors get. A job of whole nodes requests all that the nodes
 /// of its virtual cluster have; a job of shards requests a part of a GPU.

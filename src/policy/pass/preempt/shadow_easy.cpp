@@ -10,13 +10,13 @@ namespace almanac::policy {
 /// Estimates that each job runs for Length::most.
 class ShadowEasy::Most final : public predict::Estimator {
  public:
-  explicit Most(const std::unordered_map<JobId, Length>& lengths) : lengths_(lengths) {}
+  explicit Most(const std::vector<Length>& lengths) : lengths_(lengths) {}
   predict::Belief estimate(JobId job, const trace::Request&) override {
-    return {.run = lengths_.at(job).most};
+    return {.run = lengths_[index(job)].most};
   }
 
  private:
-  const std::unordered_map<JobId, Length>& lengths_;
+  const std::vector<Length>& lengths_;
 };
 
 ShadowEasy::ShadowEasy(const View& view)
@@ -30,7 +30,7 @@ void ShadowEasy::arrive(JobId job, Length length, Time came, const View& view) {
   advance(view);
   make_room(view);
   // One that lost its nodes comes again, and may still wait or run here.
-  if (lengths_.contains(job)) {
+  if (knows(job)) {
     if (progress_[index(job)].phase == Phase::waiting) return;
     set_end(job, view.now);
     advance(view);
@@ -67,12 +67,11 @@ void ShadowEasy::adopt(JobId job, Length length, const View& view) {
 
 void ShadowEasy::end(JobId job, const View& view) {
   advance(view);
-  const auto found = lengths_.find(job);
-  if (found == lengths_.end()) return;
+  if (!knows(job)) return;
   const Duration ran = std::max(Duration{1}, view.attained(job));
   const Progress& state = progress_[index(job)];
   if (state.phase == Phase::waiting) {
-    found->second.expected = ran;
+    lengths_[index(job)].expected = ran;
     return;
   }
   set_end(job, std::max(view.now, state.since + ran));
@@ -81,12 +80,12 @@ void ShadowEasy::end(JobId job, const View& view) {
 
 void ShadowEasy::withdraw(JobId job, const View& view) {
   advance(view);
-  if (!lengths_.contains(job)) return;
+  if (!knows(job)) return;
   if (progress_[index(job)].phase == Phase::running) return;  // as if it ran as expected
   progress_[index(job)].phase = Phase::withdrawn;
   const Event gone{EventKind::job_withdrawn, static_cast<std::uint32_t>(index(job))};
   decide(view.now, {&gone, 1}, view);
-  lengths_.erase(job);
+  lengths_[index(job)] = {};
 }
 
 void ShadowEasy::follow_nodes(const View& view, const cluster::Ledger& real) {
@@ -119,20 +118,20 @@ void ShadowEasy::advance(const View& view) {
       events.push_back({EventKind::job_ended, static_cast<std::uint32_t>(index(job))});
     }
     decide(at, events, view);
-    for (const Event& each : events) lengths_.erase(JobId{each.subject});
+    for (const Event& each : events) lengths_[each.subject] = {};
   }
 }
 
 void ShadowEasy::set_end(JobId job, Time at) {
   const Time since = progress_[index(job)].since;
-  Duration& expected = lengths_.at(job).expected;
+  Duration& expected = lengths_[index(job)].expected;
   ends_.erase({since + expected, job});
   expected = at - since;
   ends_.emplace(at, job);
 }
 
 void ShadowEasy::set_length(JobId job, Length told) {
-  Length& length = lengths_[job];
+  Length& length = lengths_[index(job)];
   length.expected = std::max(Duration{1}, told.expected);
   length.most = std::max(length.expected, told.most);
 }
@@ -172,11 +171,13 @@ void ShadowEasy::start(JobId job, std::span<const cluster::Grant> grants, Time a
   state.since = at;
   state.start = at;
   state.phase = Phase::running;
-  ends_.emplace(at + lengths_.at(job).expected, job);
+  ends_.emplace(at + lengths_[index(job)].expected, job);
 }
 
 void ShadowEasy::make_room(const View& view) {
-  if (progress_.size() < view.num_jobs()) progress_.resize(view.num_jobs());
+  if (progress_.size() >= view.num_jobs()) return;
+  progress_.resize(view.num_jobs());
+  lengths_.resize(view.num_jobs());
 }
 
 }  // namespace almanac::policy

@@ -15,7 +15,6 @@
 #include <optional>
 #include <set>
 #include <span>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -25,7 +24,7 @@
 
 namespace almanac::policy {
 
-/// Cost: that of a simulation of `easy`, and 64 bytes a job.
+/// Cost: that of a simulation of `easy`, and 80 bytes a job.
 class ShadowEasy {
  public:
   struct Start {
@@ -58,6 +57,10 @@ class ShadowEasy {
  private:
   class Most;
 
+  /// Whether the job waits or runs here.
+  bool knows(JobId job) const {
+    return index(job) < lengths_.size() && lengths_[index(job)].most > Duration{0};
+  }
   /// Lets jobs end and start up to View::now.
   void advance(const View& view);
   void decide(Time at, std::span<const Event> events, const View& view);
@@ -72,8 +75,8 @@ class ShadowEasy {
   cluster::Ledger ledger_;
   std::vector<Progress> progress_;
   std::vector<cluster::Grant> grants_;
-  std::unordered_map<JobId, Length> lengths_;  // of jobs that have not ended here
-  std::set<std::pair<Time, JobId>> ends_;      // of jobs that run here
+  std::vector<Length> lengths_;            // by job
+  std::set<std::pair<Time, JobId>> ends_;  // of jobs that run here
   std::vector<Start> started_;
   std::unique_ptr<Policy> easy_;
 };
