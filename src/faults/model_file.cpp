@@ -59,6 +59,8 @@ class Reader final : text::TomlReader {
       take(*from, "longest", made_.retry.longest);
       made_.retry.most = static_cast<int>(whole(*from, "most", made_.retry.most, 1, 1e6));
     }
+    // Without lemons the test could only take ordinary nodes for them.
+    made_.lemons.test = false;
     if (const toml::table* const from = table(file, "lemons")) read_lemons(*from);
     made_.spares = static_cast<int>(whole(file, "spares", 0, 0, 1e6));
     made_.name = std::filesystem::path(path()).stem().string();
@@ -181,6 +183,7 @@ class Reader final : text::TomlReader {
     lemons.share = number(from, "share", 0, 1).value_or(0);
     lemons.factor = number(from, "factor", 1, 1e6).value_or(lemons.factor);
     take(from, "replace", lemons.replace);
+    lemons.test = lemons.share > 0;
     const toml::node* const test = from.get("test");
     if (test == nullptr) return;
     if (!test->is_boolean()) refuse(*test, "test must be true or false");

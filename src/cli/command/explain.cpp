@@ -508,6 +508,7 @@ void register_explain(Program& program) {
   options->service.add_to(command);
   add_example(command, "almanac explain 17");
   add_example(command, "almanac explain out/run 1492 --policy easy");
+  add_example(command, "almanac explain out/run 1492 --what-if");
   program.on(command, [options] { return explain(*options); });
 }
 

@@ -99,6 +99,7 @@ void register_simulate(Program& program) {
   options->list.add_to(command);
   add_example(command, "almanac simulate log.csv --cluster 20x8 --policy easy,qssf --out out/run");
   add_example(command, "almanac simulate log.csv --policy easy+gpu_time+best_fit");
+  add_example(command, "almanac simulate log.csv --policy easy --failures rsc1 --out out/run");
   add_example(command,
               "almanac simulate log.csv --policy easy --with requests.csv --service "
               "model=llama-3.1-8b,replicas=1..4,ttft=500ms");
