@@ -160,7 +160,9 @@ void close(Front& front) {
         low = std::min(low, value(other));
         high = std::max(high, value(other));
       }
-      const double part = high > low ? (value(member) - low) / (high - low) : 0;
+      // An objective in which all are alike decides nothing.
+      const bool differs = high > low + kAlike * std::abs(low);
+      const double part = differs ? (value(member) - low) / (high - low) : 0;
       distance += part * part;
     }
     if (distance < nearest) {
@@ -207,14 +209,14 @@ bool dominates(std::span<const double> a, std::span<const double> b) {
   return is_below;
 }
 
-std::vector<std::size_t> representatives(const Front& front, double alike) {
+std::vector<std::size_t> representatives(const Front& front) {
   std::vector<std::size_t> made;
   const auto consider = [&](std::size_t member) {
     const std::vector<double>& own = front.tried[member].values;
     const bool is_shown = std::any_of(made.begin(), made.end(), [&](std::size_t other) {
       const std::vector<double>& values = front.tried[other].values;
       return std::equal(values.begin(), values.end(), own.begin(),
-                        [&](double a, double b) { return a <= b + alike * std::abs(b); });
+                        [&](double a, double b) { return a <= b + kAlike * std::abs(b); });
     });
     if (!is_shown) made.push_back(member);
   };

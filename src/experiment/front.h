@@ -55,9 +55,12 @@ struct Front {
   bool is_exhausted = false;           ///< No neighbour of a member was left untried.
 };
 
-/// Returns members, as few as show the front: no other one is at most `alike` (0.02) worse in
-/// everything, the knee first among equals. In the order of Front::members.
-std::vector<std::size_t> representatives(const Front& front, double alike);
+/// Values of an objective that differ by no more than this fraction count as equal.
+inline constexpr double kAlike = 0.05;
+
+/// Returns members, as few as show the front: no other one is at most kAlike worse in everything,
+/// the knee first among equals. In the order of Front::members.
+std::vector<std::size_t> representatives(const Front& front);
 
 /// Returns the values of policies, by policy and objective; nothing for one that cannot run.
 using Evaluate = std::function<Result<std::vector<std::optional<std::vector<double>>>>(

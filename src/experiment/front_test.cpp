@@ -129,6 +129,16 @@ TEST(Front, TheKneeGivesUpLeastOfEverything) {
   EXPECT_EQ(front->tried[front->knee].policy, "1,0");
 }
 
+TEST(Front, AnObjectiveInWhichAllAreAlikeDoesNotDecideTheKnee) {
+  // Almost equal energy must not outweigh a wait that is half as long.
+  Grid grid{.side = 3};
+  grid.values = {
+      {"0,0", {43, 85, 38298.4}}, {"1,0", {89, 216, 38297.6}}, {"2,0", {42, 90, 38298.0}}};
+  const auto front = grid.search({"0,0", "1,0", "2,0"}, 0);
+  ASSERT_TRUE(front);
+  EXPECT_NE(front->tried[front->knee].policy, "1,0");
+}
+
 TEST(Front, MembersThatAreAlikeAreShownOnce) {
   Grid grid{.side = 4};
   grid.values = {{"0,0", {100, 50}}, {"1,0", {101, 49.9}}, {"2,0", {150, 40}}, {"3,0", {200, 10}}};
@@ -136,7 +146,7 @@ TEST(Front, MembersThatAreAlikeAreShownOnce) {
   ASSERT_TRUE(front);
   EXPECT_EQ(front->members.size(), 4U);
   std::vector<std::string> shown;
-  for (const std::size_t at : representatives(*front, 0.02)) {
+  for (const std::size_t at : representatives(*front)) {
     shown.push_back(front->tried[at].policy);
   }
   EXPECT_THAT(shown, ElementsAre("0,0", "2,0", "3,0"));

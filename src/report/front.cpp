@@ -49,7 +49,7 @@ std::string capital(std::string_view text) {
 figure::Listing front_rows(const Front& front, const Objectives& objectives) {
   const std::string knee = front.members.size() > 2 ? front.tried[front.knee].policy : "";
   std::vector<Tried> members;
-  for (const std::size_t at : representatives(front, kAlike)) members.push_back(front.tried[at]);
+  for (const std::size_t at : representatives(front)) members.push_back(front.tried[at]);
   figure::Rows rows(members);
   rows.add(figure::Tier::key, "policy", "POLICY", [&](const Tried& each) {
     return figure::Cell(each.policy).strong(each.policy == knee);

@@ -15,9 +15,6 @@ namespace almanac::report {
 
 using Objectives = std::vector<experiment::Objective>;
 
-/// Members that differ by no more than this fraction in anything are one row.
-inline constexpr double kAlike = 0.05;
-
 /// Returns rows of members of the front; the knee is printed bold.
 figure::Listing front_rows(const experiment::Front& front, const Objectives& objectives);
 

@@ -14,7 +14,7 @@ figure::Listing noise_table(const std::vector<experiment::NoiseRow>& rows) {
   table.add(figure::Tier::key, "policy", "POLICY", [](const NoiseRow& row) { return row.policy; });
   for (std::size_t at = 0; at < experiment::kNoise.size(); ++at) {
     table
-        .add(fmt::format("wait_s_{}", experiment::kNoise[at]),
+        .add(figure::Tier::key, fmt::format("wait_s_{}", experiment::kNoise[at]),
              fmt::format("{}", experiment::kNoise[at]),
              [at](const NoiseRow& row) {
                return Cell(row.wait_s[at], text::human_time(row.wait_s[at]));
@@ -22,7 +22,7 @@ figure::Listing noise_table(const std::vector<experiment::NoiseRow>& rows) {
         .right();
   }
   table
-      .add(figure::Tier::key, "worse_from", "WORSE THAN EASY FROM",
+      .add(figure::Tier::key, "worse_from", "WORSE FROM",
            [](const NoiseRow& row) {
              return row.worse_from ? Cell(*row.worse_from, fmt::format("{:.2g}", *row.worse_from))
                                    : Cell::nothing("never");

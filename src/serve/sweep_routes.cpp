@@ -61,7 +61,8 @@ Answer Api::sweep(const Ask& ask, const std::string& name) const {
   auto jobs = service_.store().jobs({.group = name, .limit = kMostTrials});
   if (!jobs) return problem(jobs.error());
   if (jobs->empty()) {
-    return problem(404, fmt::format("there is no sweep {}", name), "GET /v1/sweeps lists them");
+    return problem(404, fmt::format("there is no tuning run {}", name),
+                   "GET /v1/sweeps lists them");
   }
   const auto reports = service_.store().reports(name);
   if (!reports) return problem(reports.error());

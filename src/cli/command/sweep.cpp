@@ -241,16 +241,16 @@ Result<int> search_front(const SweepOptions& options, experiment::Experiment exp
   play[1] = "simulate";
   play.push_back("--policy=" + front.tried[front.knee].policy);
   const figure::Listing rows = report::front_rows(front, *objectives);
-  fmt::print(
-      "{} tried{}. No other is better in everything than {} of them.\n{}\n{}\n{}\n\n{}\n",
-      text::counted(front.tried.size(), "policy", "policies"),
-      front.is_exhausted ? "" : " (--budget N tries more)", front.members.size(),
-      rows.size() == front.members.size()
-          ? ""
-          : fmt::format("Those within {:.0f} % of another are not shown.\n", 100 * report::kAlike),
-      rows.table(table_form()),
-      fmt::join(text::wrap(report::knee_in_words(front, *objectives), kLine), "\n"),
-      report::shown_command(play));
+  fmt::print("{} tried{}. For {} of them no other is better in everything.\n{}\n{}\n{}\n\n{}\n",
+             text::counted(front.tried.size(), "policy", "policies"),
+             front.is_exhausted ? "" : " (--budget N tries more)", front.members.size(),
+             rows.size() == front.members.size()
+                 ? ""
+                 : fmt::format("Those within {:.0f} % of another are not shown.\n",
+                               100 * experiment::kAlike),
+             rows.table(table_form()),
+             fmt::join(text::wrap(report::knee_in_words(front, *objectives), kLine), "\n"),
+             report::shown_command(play));
   if (!options.out.empty()) {
     const auto document =
         report::front_document(options.experiment.trace.path, front, *objectives, command);
@@ -295,8 +295,14 @@ Result<int> sweep_noise(const SweepOptions& options, experiment::Experiment expe
   const auto rows = experiment::noise_rows(policies, *points);
   const double bar_s = experiment::wait_without_predictions(*points);
   fmt::print(
-      "Mean wait by the error of predicted run times (sigma of their logarithm; 0 is exact).\n"
-      "Under {}, which needs no predictions: {}.\n\n{}",
+      "Mean wait by the error of predicted run times (sigma of their logarithm; 0 is exact){}.\n"
+      "Under {}, which needs no predictions: {}. The last column is the error from which a policy "
+      "is "
+      "worse.\n\n{}",
+      plan->pairs() == 1
+          ? ""
+          : fmt::format(", on average over {} and {}", text::counted(plan->loads.size(), "load"),
+                        text::counted(plan->seeds.size(), "seed")),
       experiment::kWithoutPredictions, text::human_time(bar_s),
       report::noise_table(rows).table(table_form()));
   if (!options.out.empty()) {

@@ -304,7 +304,7 @@ Result<int> run_tuning(const TuneRunOptions& options) {
   if (!tuning) return tl::unexpected(tuning.error());
   const bool learns = tuning->space.search == trials::Search::tpe;
   if (options.dry_run) {
-    if (learns) {
+    if (std::ssize(tuning->trials) < tuning->space.trials && learns) {
       note(fmt::format("the first {} trials; later ones depend on results", tuning->trials.size()));
     }
     return show_drawn(*tuning, options.list);
