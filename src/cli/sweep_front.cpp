@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -19,7 +18,7 @@ namespace {
 
 using experiment::Objective;
 using experiment::SweepPoint;
-using Values = std::vector<std::optional<std::vector<double>>>;
+using Values = std::vector<std::optional<experiment::Judged>>;
 
 /// Evaluates policies by simulation, and keeps all points.
 class Evaluation {
@@ -30,18 +29,12 @@ class Evaluation {
 
   Result<Values> operator()(const std::vector<std::string>& policies) {
     Values made(policies.size());
-    std::vector<std::uint64_t> unended(policies.size());
-    if (auto ran = run(policies, 0, made, unended); !ran) return tl::unexpected(ran.error());
+    if (auto ran = run(policies, 0, made); !ran) return tl::unexpected(ran.error());
     if (const auto told = check_objectives(made); !told) return tl::unexpected(told.error());
-    // Means over the jobs that ended say nothing where others never do.
-    for (std::size_t at = 0; at < made.size(); ++at) {
-      if (made[at]) fewest_unended_ = std::min(fewest_unended_, unended[at]);
-    }
-    for (std::size_t at = 0; at < made.size(); ++at) {
-      const bool is_whole = made[at] && unended[at] <= fewest_unended_ &&
-                            std::all_of(made[at]->begin(), made[at]->end(),
-                                        [](double value) { return std::isfinite(value); });
-      if (!is_whole) made[at].reset();
+    for (auto& each : made) {
+      const bool is_whole = each && std::all_of(each->values.begin(), each->values.end(),
+                                                [](double value) { return std::isfinite(value); });
+      if (!is_whole) each.reset();
     }
     return made;
   }
@@ -50,29 +43,33 @@ class Evaluation {
 
  private:
   /// Runs policies together, or, where one of them cannot run, in halves.
-  Result<void> run(const std::vector<std::string>& policies, std::size_t first, Values& made,
-                   std::vector<std::uint64_t>& unended) {
+  Result<void> run(const std::vector<std::string>& policies, std::size_t first, Values& made) {
     if (interrupted()) return {};
     auto plan = plan_of_(policies);
     if (!plan) return tl::unexpected(plan.error());
     plan->stop = &interrupted();
     const auto swept = experiment::sweep(*plan);
-    if (!swept && policies.size() == 1) return {};
+    if (!swept && policies.size() == 1) {
+      const Code why = swept.error().code;
+      const bool is_unfit = why == Code::usage || why == Code::unsupported;
+      return is_unfit ? Result<void>() : tl::unexpected(swept.error());
+    }
     if (!swept) {
       const auto middle = policies.begin() + std::ssize(policies) / 2;
-      if (auto ran = run({policies.begin(), middle}, first, made, unended); !ran) return ran;
-      return run({middle, policies.end()}, first + policies.size() / 2, made, unended);
+      if (auto ran = run({policies.begin(), middle}, first, made); !ran) return ran;
+      return run({middle, policies.end()}, first + policies.size() / 2, made);
     }
     if (swept->size() < plan->pairs() * policies.size()) return {};  // interrupted
     for (std::size_t policy = 0; policy < policies.size(); ++policy) {
-      std::vector<double> sums(objectives_.size());
+      experiment::Judged judged{.values = std::vector<double>(objectives_.size())};
       for (std::size_t pair = 0; pair < plan->pairs(); ++pair) {
         const experiment::Summary& summary = (*swept)[pair * policies.size() + policy].summary;
-        for (std::size_t at = 0; at < sums.size(); ++at) sums[at] += objectives_[at].of(summary);
-        unended[first + policy] += summary.never_ended + summary.never_startable;
+        for (std::size_t at = 0; at < objectives_.size(); ++at)
+          judged.values[at] += objectives_[at].of(summary);
+        judged.unended += summary.never_ended + summary.never_startable;
       }
-      for (double& sum : sums) sum /= static_cast<double>(plan->pairs());
-      made[first + policy] = std::move(sums);
+      for (double& each : judged.values) each /= static_cast<double>(plan->pairs());
+      made[first + policy] = std::move(judged);
     }
     points.insert(points.end(), swept->begin(), swept->end());
     done_ += policies.size();
@@ -81,8 +78,8 @@ class Evaluation {
 
   Result<void> check_objectives(const Values& made) const {
     for (std::size_t at = 0; at < objectives_.size(); ++at) {
-      const bool has_any = std::any_of(made.begin(), made.end(), [at](const auto& values) {
-        return !values || std::isfinite((*values)[at]);
+      const bool has_any = std::any_of(made.begin(), made.end(), [at](const auto& judged) {
+        return !judged || std::isfinite(judged->values[at]);
       });
       if (has_any) continue;
       return fail(Code::usage,
@@ -95,7 +92,6 @@ class Evaluation {
   const std::vector<Objective>& objectives_;
   const PlanOf& plan_of_;
   std::atomic<std::size_t>& done_;
-  std::uint64_t fewest_unended_ = std::numeric_limits<std::uint64_t>::max();
 };
 
 }  // namespace

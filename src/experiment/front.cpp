@@ -136,12 +136,16 @@ policy::TraitSet data_of(const std::vector<std::string>& policies) {
 /// Marks the members, and finds the knee.
 void close(Front& front) {
   std::vector<Tried>& tried = front.tried;
+  std::uint64_t fewest = std::numeric_limits<std::uint64_t>::max();
+  for (const Tried& each : tried) fewest = std::min(fewest, each.unended);
   for (Tried& each : tried) {
     // Of equal ones the first is a member.
-    each.is_on_front = std::none_of(tried.begin(), tried.end(), [&](const Tried& other) {
-      return dominates(other.values, each.values) ||
-             (&other < &each && other.values == each.values);
-    });
+    each.is_on_front =
+        each.unended == fewest && std::none_of(tried.begin(), tried.end(), [&](const Tried& other) {
+          if (other.unended != fewest) return false;
+          return dominates(other.values, each.values) ||
+                 (&other < &each && other.values == each.values);
+        });
   }
   front.members.clear();
   for (std::size_t at = 0; at < tried.size(); ++at) {
@@ -239,7 +243,10 @@ Result<Front> search_front(const std::vector<std::string>& start, const Evaluate
     const auto values = evaluate(next);
     if (!values) return tl::unexpected(values.error());
     for (std::size_t at = 0; at < next.size(); ++at) {
-      if ((*values)[at]) front.tried.push_back({.policy = next[at], .values = *(*values)[at]});
+      if (const auto& judged = (*values)[at]) {
+        front.tried.push_back(
+            {.policy = next[at], .values = judged->values, .unended = judged->unended});
+      }
     }
     close(front);
     next.clear();

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -41,9 +42,16 @@ Result<std::vector<Objective>> parse_objectives(std::string_view text);
 /// Whether `a` is at most `b` in every objective, and below it in one.
 bool dominates(std::span<const double> a, std::span<const double> b);
 
+/// Means of a policy.
+struct Judged {
+  std::vector<double> values{};  ///< By objective.
+  std::uint64_t unended = 0;     ///< Jobs that never ended, which no mean covers.
+};
+
 struct Tried {
   std::string policy{};
   std::vector<double> values{};  ///< By objective.
+  std::uint64_t unended = 0;     ///< See Judged.
   bool is_on_front = false;
 };
 
@@ -62,14 +70,15 @@ inline constexpr double kAlike = 0.05;
 /// the knee first among equals. In the order of Front::members.
 std::vector<std::size_t> representatives(const Front& front);
 
-/// Returns the values of policies, by policy and objective; nothing for one that cannot run.
-using Evaluate = std::function<Result<std::vector<std::optional<std::vector<double>>>>(
+/// Returns the means of policies, in order; nothing for one that cannot run.
+using Evaluate = std::function<Result<std::vector<std::optional<Judged>>>(
     const std::vector<std::string>& policies)>;
 /// Returns the policies that differ from this one in one part.
 using Neighbours = std::function<std::vector<std::string>(const std::string& policy)>;
 
-/// Evaluates `start`, then neighbours of the front, at most `budget` of them. Fails as `evaluate`
-/// does, or with `unavailable` if no policy can run.
+/// Evaluates `start`, then neighbours of the front, at most `budget` of them. Policies that leave
+/// more jobs without an end than another are not on the front: their means cover fewer jobs. Fails
+/// as `evaluate` does, or with `unavailable` if no policy can run.
 Result<Front> search_front(const std::vector<std::string>& start, const Evaluate& evaluate,
                            const Neighbours& neighbours, std::size_t budget);
 

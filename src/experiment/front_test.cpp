@@ -26,6 +26,7 @@ using testing::StartsWith;
 struct Grid {
   int side = 0;
   std::map<std::string, std::vector<double>> values{};
+  std::map<std::string, std::uint64_t> unended{};
 
   static std::string name(int x, int y) { return std::to_string(x) + "," + std::to_string(y); }
   std::vector<std::string> neighbours(const std::string& of) const {
@@ -41,8 +42,11 @@ struct Grid {
     return search_front(
         start,
         [&](const std::vector<std::string>& policies) {
-          std::vector<std::optional<std::vector<double>>> made;
-          for (const std::string& each : policies) made.emplace_back(values.at(each));
+          std::vector<std::optional<Judged>> made;
+          for (const std::string& each : policies) {
+            const auto left = unended.find(each);
+            made.emplace_back(Judged{values.at(each), left == unended.end() ? 0 : left->second});
+          }
           return Result<decltype(made)>(made);
         },
         [&](const std::string& policy) { return neighbours(policy); }, budget);
@@ -137,6 +141,16 @@ TEST(Front, AnObjectiveInWhichAllAreAlikeDoesNotDecideTheKnee) {
   const auto front = grid.search({"0,0", "1,0", "2,0"}, 0);
   ASSERT_TRUE(front);
   EXPECT_NE(front->tried[front->knee].policy, "1,0");
+}
+
+TEST(Front, MeansOverFewerJobsBeatNoOthers) {
+  // "0,0" would win, but two of its jobs never end.
+  Grid grid{.side = 2};
+  grid.values = {{"0,0", {1, 1}}, {"1,0", {5, 6}}, {"0,1", {6, 5}}};
+  grid.unended = {{"0,0", 2}};
+  const auto front = grid.search({"0,0", "1,0", "0,1"}, 0);
+  ASSERT_TRUE(front);
+  EXPECT_EQ(members_of(*front), (std::vector<std::string>{"0,1", "1,0"}));
 }
 
 TEST(Front, MembersThatAreAlikeAreShownOnce) {

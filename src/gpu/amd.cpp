@@ -60,7 +60,7 @@ std::vector<std::uint64_t> numbered(const std::string& folder) {
   return made;
 }
 
-/// Of the sensors of a device the first that has a power reading; "" if none.
+/// The folder of a device's sensors; "" if none.
 std::string sensors_of(const std::string& device) {
   std::vector<std::string> all;
   std::error_code none;
@@ -158,7 +158,8 @@ Sample Amd::sample(int gpu) const {
 Result<std::vector<Holder>> Amd::holders(int gpu) const {
   const Card* const card = at(gpu);
   const std::string processes = sys_ + "/class/kfd/kfd/proc";
-  if (card == nullptr || !fs::is_directory(processes)) {
+  std::error_code none;
+  if (card == nullptr || !fs::is_directory(processes, none)) {
     return fail(Code::unavailable, "the driver does not list processes");
   }
   std::vector<Holder> made;

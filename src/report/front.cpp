@@ -137,8 +137,9 @@ figure::Document front_document(const std::string& trace, const Front& front,
   }
   figure.n = std::ssize(front.tried);
   figure.caption =
-      "Each mark is a policy; bottom left is best. Another policy is better in everything than a "
-      "hollow one.";
+      "Each mark is a policy; bottom left is best. For a hollow one there is another policy that "
+      "is "
+      "at least as good in everything.";
   for (std::size_t at = 1; at < objectives.size(); ++at) {
     figure.charts.push_back(
         {.kind = "points",

@@ -234,6 +234,7 @@ Result<int> search_front(const SweepOptions& options, experiment::Experiment exp
         experiment.policies = std::move(some);
         return plan_of(options, experiment);
       });
+  if (!found && interrupted()) return kInterrupted;
   if (!found) return tl::unexpected(found.error());
   const experiment::Front& front = found->front;
   auto play = report::without_options(

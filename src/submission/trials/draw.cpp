@@ -13,7 +13,11 @@ namespace {
 
 std::string shown(const Range& range, double value) {
   value = std::clamp(value, range.from, range.to);
-  return range.is_whole ? fmt::format("{:.0f}", value) : fmt::format("{:.6g}", value);
+  if (range.is_whole) return fmt::format("{:.0f}", value);
+  std::string text = fmt::format("{:.6g}", value);
+  // Six digits may lie outside a narrow range.
+  const double rounded = std::strtod(text.c_str(), nullptr);
+  return rounded < range.from || rounded > range.to ? fmt::format("{}", value) : text;
 }
 
 /// `part` of the way through the range, 0 to 1.

@@ -34,6 +34,17 @@ TEST(Draw, IsTheSameOnEveryMachine) {
   EXPECT_THAT(trials[2].values, ElementsAre("1.59456e-05", "4", "gelu"));
 }
 
+TEST(Draw, ValuesOfANarrowRangeStayInside) {
+  const Parameter narrow{"x", Range{.from = 1'000'000.5, .to = 1'000'003.5}};
+  const Space space{.seed = 3, .trials = 50, .parameters = {narrow}};
+  std::set<std::string> seen;
+  for (const Trial& trial : draw(space)) {
+    EXPECT_TRUE(has_value(narrow, trial.values[0])) << trial.values[0];
+    seen.insert(trial.values[0]);
+  }
+  EXPECT_GT(seen.size(), 40U);
+}
+
 TEST(Draw, LeavesWhatWasDrawnAsItWasWhenThereIsMore) {
   const auto few = draw(random_space(5));
   const auto more = draw(random_space(9));
