@@ -100,7 +100,7 @@ TEST_F(IncidentsCommand, BillPowerWhenItIsDrawn) {
 TEST_F(IncidentsCommand, AreRefusedWhereTheyCannotBeMeant) {
   const ProgramRun loaded = simulate({"--load", "2"});
   EXPECT_EQ(loaded.status, 2);
-  EXPECT_THAT(loaded.err, HasSubstr("leave out --load or --incidents"));
+  EXPECT_THAT(loaded.err, HasSubstr("leave out --load, or --incidents and --signal"));
   incidents_ = folder_.write("wrong.csv", "time,event,subject,value\n100,down,n9,\n");
   const ProgramRun wrong = simulate();
   EXPECT_NE(wrong.status, 0);
