@@ -89,8 +89,7 @@ class Shockwave final : public LeaseAllocator {
     window.gpus = gpus;
     std::vector<JobId> ordered;
     std::vector<bool> planned(open.size(), false);
-    const auto rounds = timeshare::plan_rounds(window, claims);
-    for (const std::size_t at : rounds.front()) {
+    for (const std::size_t at : timeshare::plan_next_round(window, claims)) {
       ordered.push_back(open[at]);
       planned[at] = true;
     }

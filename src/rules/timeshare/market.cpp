@@ -26,18 +26,99 @@ constexpr std::size_t kAll = 64;
 /// The last estimate's part of when a job is to end.
 constexpr double kLatest = 0.1;
 
+/// The logarithm of what is done, in straight pieces.
+struct Pieces {
+  std::array<double, kKnots.size()> logs{};
+  std::array<double, kKnots.size() - 1> slopes{};
+};
+
+const Pieces kPieces = [] {
+  Pieces pieces;
+  std::transform(kKnots.begin(), kKnots.end(), pieces.logs.begin(),
+                 [](double knot) { return std::log(std::max(knot, kNothing)); });
+  for (std::size_t knot = 0; knot + 1 < kKnots.size(); ++knot) {
+    pieces.slopes[knot] =
+        (pieces.logs[knot + 1] - pieces.logs[knot]) / (kKnots[knot + 1] - kKnots[knot]);
+  }
+  return pieces;
+}();
+
 double log_of(double done) {
-  static const std::array<double, kKnots.size()> kLogs = [] {
-    std::array<double, kKnots.size()> logs{};
-    std::transform(kKnots.begin(), kKnots.end(), logs.begin(),
-                   [](double knot) { return std::log(std::max(knot, kNothing)); });
-    return logs;
-  }();
   const double part = std::clamp(done, 0.0, 1.0);
   std::size_t knot = 0;
   while (knot + 2 < kKnots.size() && kKnots[knot + 1] < part) ++knot;
-  const double slope = (kLogs[knot + 1] - kLogs[knot]) / (kKnots[knot + 1] - kKnots[knot]);
-  return kLogs[knot] + slope * (part - kKnots[knot]);
+  return kPieces.logs[knot] + kPieces.slopes[knot] * (part - kKnots[knot]);
+}
+
+/// What an offer is worth.
+struct Worth {
+  double for_a_gpu;
+  std::uint32_t offer;
+};
+
+/// Whether an offer is worth more than another, or as much and comes first.
+constexpr bool is_before(const Worth& one, const Worth& other) {
+  return (one.for_a_gpu > other.for_a_gpu) |
+         ((one.for_a_gpu == other.for_a_gpu) & (one.offer < other.offer));
+}
+
+/// Sorts a part of `worths` that begins at `begin`. Counts for each of a few offers those before
+/// it: which comes first cannot be guessed.
+void sort_from(std::size_t begin, std::vector<Worth>& worths) {
+  constexpr std::size_t kFew = 48;
+  const std::size_t count = worths.size() - begin;
+  Worth* const from = worths.data() + begin;
+  if (count > kFew) return std::sort(from, from + count, is_before);
+  std::array<Worth, kFew> unsorted;
+  std::array<std::size_t, kFew> places{};
+  for (std::size_t at = 0; at < count; ++at) {
+    unsorted[at] = from[at];
+    for (std::size_t other = 0; other < at; ++other) {
+      const bool moves_up = is_before(from[at], from[other]);
+      places[other] += moves_up ? 1 : 0;
+      places[at] += moves_up ? 0 : 1;
+    }
+  }
+  for (std::size_t at = 0; at < count; ++at) from[places[at]] = unsorted[at];
+}
+
+/// Sorts offers that come in runs worth nearly the same: first the runs, then the offers of those
+/// that overlap.
+std::vector<Worth> sorted_by_worth(const std::vector<Worth>& worths) {
+  constexpr double kNearly = 1e-9;
+  struct Run {
+    double most;
+    double least;
+    std::size_t begin;
+    std::size_t end;
+  };
+  std::vector<Run> runs;
+  for (std::size_t at = 0; at < worths.size(); ++at) {
+    const double worth = worths[at].for_a_gpu;
+    if (runs.empty() || std::abs(worth - runs.back().most) > kNearly * worth) {
+      runs.push_back({worth, worth, at, at + 1});
+      continue;
+    }
+    Run& run = runs.back();
+    run.most = std::max(run.most, worth);
+    run.least = std::min(run.least, worth);
+    run.end = at + 1;
+  }
+  std::sort(runs.begin(), runs.end(),
+            [](const Run& one, const Run& other) { return one.most > other.most; });
+  std::vector<Worth> sorted;
+  sorted.reserve(worths.size());
+  for (auto run = runs.begin(); run != runs.end();) {
+    const std::size_t begin = sorted.size();
+    double least = run->least;
+    for (; run != runs.end() && run->most >= least; ++run) {
+      sorted.insert(sorted.end(), worths.begin() + static_cast<std::ptrdiff_t>(run->begin),
+                    worths.begin() + static_cast<std::ptrdiff_t>(run->end));
+      least = std::min(least, run->least);
+    }
+    sort_from(begin, sorted);
+  }
+  return sorted;
 }
 
 class Market {
@@ -45,15 +126,12 @@ class Market {
   Market(const Window& window, const std::vector<Buyer>& buyers)
       : window_(window), buyers_(buyers) {
     const double scale = 1 / (static_cast<double>(buyers.size()) * window.rounds);
-    struct Worth {
-      double for_a_gpu;
-      std::uint32_t offer;
-    };
     const std::size_t most_offers = buyers.size() * static_cast<std::size_t>(window.rounds);
-    std::vector<Worth> by_worth;
-    by_worth.reserve(most_offers);
+    std::vector<Worth> worths;
+    worths.reserve(most_offers);
     std::vector<Offer> offers;  // in order of buyers
     offers.reserve(most_offers);
+    is_before_next_.reserve(most_offers);
     bounds_.reserve(most_offers + buyers.size());
     for (std::size_t at = 0; at < buyers.size(); ++at) {
       const Buyer& buyer = buyers[at];
@@ -64,25 +142,26 @@ class Market {
       const auto worth = [&](int rounds) {
         return log_of(buyer.done + rounds * done_a_round) * buyer.weight * scale;
       };
+      first_offer_.push_back(offers.size());
       double before = worth(0);
       for (int round = 1; round <= most_.back(); ++round) {
         const double now = worth(round);
         const double gain = std::max(0.0, now - before);
-        by_worth.push_back({gain / buyer.gpus, static_cast<std::uint32_t>(offers.size())});
+        const double for_a_gpu = gain / buyer.gpus;
+        if (round > 1) is_before_next_.push_back(worths.back().for_a_gpu >= for_a_gpu ? 1 : 0);
+        worths.push_back({for_a_gpu, static_cast<std::uint32_t>(offers.size())});
         offers.push_back({static_cast<std::uint32_t>(at), round, buyer.gpus, gain});
         bounds_.push_back(buyer.left_s - round * window.round_s);
         before = now;
       }
+      is_before_next_.push_back(1);
       bounds_.push_back(buyer.left_s);
       least_gpus_ = std::min(least_gpus_, buyer.gpus);
     }
-    // A job's first rounds are worth no less than its later ones, and stay before them.
-    std::sort(by_worth.begin(), by_worth.end(), [](const Worth& one, const Worth& other) {
-      return one.for_a_gpu != other.for_a_gpu ? one.for_a_gpu > other.for_a_gpu
-                                              : one.offer < other.offer;
-    });
+    // A job's rounds between two knots are worth the same apart from the last bits, which decide
+    // their order: a later one can come before an earlier one.
     offers_.reserve(offers.size());
-    for (const Worth& each : by_worth) offers_.push_back(offers[each.offer]);
+    for (const Worth& each : sorted_by_worth(worths)) offers_.push_back(offers[each.offer]);
   }
 
   /// The worth of the best answer falls towards both ends of the bounds of the remaining run time,
@@ -94,7 +173,7 @@ class Market {
     std::size_t until = bounds_.size();
     double most = -std::numeric_limits<double>::infinity();
     const auto look = [&](std::size_t at) {
-      const double worth = fill(bounds_[at], rounds);
+      const double worth = best_within(bounds_[at], rounds);
       if (worth > most) {
         most = worth;
         found = rounds;
@@ -122,12 +201,8 @@ class Market {
     }
     std::sort(bounds_.begin() + static_cast<std::ptrdiff_t>(from),
               bounds_.begin() + static_cast<std::ptrdiff_t>(until));
-    for (from = first_possible(from, until); from < until; ++from) {
-      // Below 0 all of a job must be had, however far below.
-      const bool is_last_alike = from + 1 == until || bounds_[from + 1] >= 0;
-      if (bounds_[from] >= 0 || is_last_alike) look(from);
-    }
-    return found;
+    Answer last = best_between(first_possible(from, until), until);
+    return last.worth > most ? std::move(last.rounds) : found;
   }
 
  private:
@@ -137,6 +212,64 @@ class Market {
     int gpus;
     double gain;
   };
+
+  /// What buyers have, and its worth.
+  struct Answer {
+    std::vector<int> rounds;
+    double worth = -std::numeric_limits<double>::infinity();
+  };
+
+  /// Returns the best answer for the sorted bounds from `from` up to `until`, for all of which
+  /// there are the GPUs; of equal ones that of the least bound. Goes from the greatest bound down,
+  /// and fills only where the answer can change.
+  Answer best_between(std::size_t from, std::size_t until) const {
+    Answer best;
+    if (from == until) return best;
+    Answer now;
+    std::vector<int> must;
+    std::vector<double> least_bounds(buyers_.size());
+    double gpus = must_have(bounds_[until - 1], must);
+    for (std::size_t at = 0; at < buyers_.size(); ++at)
+      least_bounds[at] = least_bound(at, must[at]);
+    bool can_change = true;
+    for (std::size_t bound = until; bound-- > from;) {
+      const double left_s = bounds_[bound];
+      for (std::size_t at = 0; at < buyers_.size(); ++at) {
+        if (left_s >= least_bounds[at]) continue;
+        const int rounds = must_of(at, left_s);
+        least_bounds[at] = least_bound(at, rounds);
+        if (rounds == must[at]) continue;
+        gpus -= static_cast<double>(rounds - must[at]) * buyers_[at].gpus;
+        must[at] = rounds;
+        can_change = can_change || !is_had_alike(at, rounds, now.rounds);
+      }
+      if (can_change) {
+        now.rounds = must;
+        now.worth = fill(gpus, now.rounds);
+        if (now.worth >= best.worth) best = now;
+        can_change = false;
+      }
+      // Below 0 all of a job must be had, however far below.
+      if (left_s < 0) break;
+    }
+    return best;
+  }
+
+  /// Whether the answer `had` stays the same when a buyer must have `rounds` where it had to have
+  /// fewer: it has them in that answer, and its next round comes after them. All that was sold is
+  /// sold again then, as the GPUs for it are there, and nothing else, as no more are left.
+  bool is_had_alike(std::size_t at, int rounds, const std::vector<int>& had) const {
+    return rounds <= had[at] &&
+           is_before_next_[first_offer_[at] + static_cast<std::size_t>(rounds) - 1] != 0;
+  }
+
+  /// Down to which bound a buyer must have no more than `rounds`, or a little above it.
+  double least_bound(std::size_t at, int rounds) const {
+    constexpr double kRounding = 1e-12;
+    if (rounds == most_[at]) return -std::numeric_limits<double>::infinity();
+    const double left_s = buyers_[at].left_s;
+    return left_s - rounds * window_.round_s + kRounding * left_s;
+  }
 
   /// The first bound from `from` on for which there are the GPUs: the less may be left, the more
   /// they are that must be had.
@@ -160,40 +293,52 @@ class Market {
     rounds.assign(buyers_.size(), 0);
     double gpus = window_.gpus * window_.rounds;
     for (std::size_t at = 0; at < buyers_.size(); ++at) {
-      const Buyer& buyer = buyers_[at];
-      const double needed_s = std::max(buyer.least_s, buyer.left_s - left_s);
-      if (needed_s <= 0) continue;
-      const double needed = std::ceil(needed_s / window_.round_s - kTolerance);
-      rounds[at] = static_cast<int>(std::clamp(needed, 0.0, 1.0 * most_[at]));
-      gpus -= static_cast<double>(rounds[at]) * buyer.gpus;
+      rounds[at] = must_of(at, left_s);
+      gpus -= static_cast<double>(rounds[at]) * buyers_[at].gpus;
     }
     return gpus;
   }
 
+  /// The rounds that a buyer must have.
+  int must_of(std::size_t at, double left_s) const {
+    const Buyer& buyer = buyers_[at];
+    const double needed_s = std::max(buyer.least_s, buyer.left_s - left_s);
+    if (needed_s <= 0) return 0;
+    const double needed = std::ceil(needed_s / window_.round_s - kTolerance);
+    return static_cast<int>(std::clamp(needed, 0.0, 1.0 * most_[at]));
+  }
+
   /// The most that can be had with no more than `left_s` left of any job that can have so little;
   /// minus infinity = there are not the GPUs for it.
-  double fill(double left_s, std::vector<int>& rounds) const {
-    double gpus = must_have(left_s, rounds);
-    if (gpus < 0) return -std::numeric_limits<double>::infinity();
+  double best_within(double left_s, std::vector<int>& rounds) const {
+    const double gpus = must_have(left_s, rounds);
+    return gpus < 0 ? -std::numeric_limits<double>::infinity() : fill(gpus, rounds);
+  }
+
+  /// Sells the GPUs that are left to the most valuable rounds, in addition to the `rounds` that
+  /// must be had, and returns the worth of all.
+  double fill(double gpus, std::vector<int>& rounds) const {
     // Rounds that must be had, and are not counted yet.
     std::int64_t due = std::accumulate(rounds.begin(), rounds.end(), std::int64_t{0});
+    auto whole_gpus = static_cast<std::int64_t>(gpus);
     double worth = 0;
-    auto next = offers_.begin();
-    for (; next != offers_.end() && gpus >= least_gpus_; ++next) {
-      const Offer& offer = *next;
-      int& had = rounds[offer.buyer];
-      if (offer.round <= had) {
-        worth += offer.gain;
+    const Offer* next = offers_.data();
+    const Offer* const end = next + offers_.size();
+    int* const had_by = rounds.data();
+    for (const int least_gpus = least_gpus_; next != end && whole_gpus >= least_gpus; ++next) {
+      int& had = had_by[next->buyer];
+      if (next->round <= had) {
+        worth += next->gain;
         --due;
-      } else if (offer.round == had + 1 && offer.gpus <= gpus) {
-        worth += offer.gain;
+      } else if (next->round == had + 1 && next->gpus <= whole_gpus) {
+        worth += next->gain;
         ++had;
-        gpus -= offer.gpus;
+        whole_gpus -= next->gpus;
       }
     }
     // Without a branch, which would be a coin's toss for the processor.
     for (; due > 0; ++next) {
-      const bool is_had = next->round <= rounds[next->buyer];
+      const bool is_had = next->round <= had_by[next->buyer];
       worth += is_had * next->gain;
       due -= is_had;
     }
@@ -208,8 +353,10 @@ class Market {
   const std::vector<Buyer>& buyers_;
   std::vector<int> most_;
   int least_gpus_ = std::numeric_limits<int>::max();  // of a buyer
-  std::vector<Offer> offers_;   // rounds of buyers, those worth most for a GPU first
-  std::vector<double> bounds_;  // run times that may be left
+  std::vector<std::size_t> first_offer_;              // of each buyer, in is_before_next_
+  std::vector<std::uint8_t> is_before_next_;  // of each buyer's rounds, in offers_; its last: 1
+  std::vector<Offer> offers_;                 // rounds of buyers, those worth most for a GPU first
+  std::vector<double> bounds_;                // run times that may be left
 };
 
 }  // namespace
@@ -218,28 +365,34 @@ std::vector<int> buy_rounds(const Window& window, const std::vector<Buyer>& buye
   return buyers.empty() ? std::vector<int>{} : Market(window, buyers).best();
 }
 
-std::vector<std::vector<std::size_t>> deal_rounds(const Window& window,
-                                                  const std::vector<Buyer>& buyers,
-                                                  std::vector<int> rounds) {
-  std::vector<std::vector<std::size_t>> dealt;
-  for (int left = window.rounds; left > 0; --left) {
-    std::vector<std::size_t>& chosen = dealt.emplace_back();
-    double gpus = window.gpus;
-    for (const bool urgent : {true, false}) {
-      for (std::size_t at = 0; at < buyers.size(); ++at) {
-        const bool is_urgent = rounds[at] >= left;
-        if (rounds[at] <= 0 || is_urgent != urgent || buyers[at].gpus > gpus) continue;
-        chosen.push_back(at);
-        gpus -= buyers[at].gpus;
-      }
+namespace {
+
+/// Returns the buyers that run next, with `left` rounds left of the window, and takes one from the
+/// `rounds` of each.
+std::vector<std::size_t> deal_round(const Window& window, const std::vector<Buyer>& buyers,
+                                    int left, std::vector<int>& rounds) {
+  std::vector<std::size_t> chosen;
+  double gpus = window.gpus;
+  for (const bool urgent : {true, false}) {
+    for (std::size_t at = 0; at < buyers.size(); ++at) {
+      const bool is_urgent = rounds[at] >= left;
+      if (rounds[at] <= 0 || is_urgent != urgent || buyers[at].gpus > gpus) continue;
+      chosen.push_back(at);
+      gpus -= buyers[at].gpus;
     }
-    for (const std::size_t at : chosen) --rounds[at];
   }
-  return dealt;
+  for (const std::size_t at : chosen) --rounds[at];
+  return chosen;
 }
 
-std::vector<std::vector<std::size_t>> plan_rounds(const Window& window,
-                                                  const std::vector<Claim>& claims) {
+/// Claims as buyers in the order in which rounds are dealt.
+struct Bought {
+  std::vector<std::size_t> order;  // of the claims
+  std::vector<Buyer> buyers;
+  std::vector<int> rounds;
+};
+
+Bought buy_in_order(const Window& window, const std::vector<Claim>& claims) {
   const double length_s = window.rounds * window.round_s;
   const double part = std::min(1.0, window.gpus / static_cast<double>(claims.size()));
   std::vector<Buyer> buyers;
@@ -278,17 +431,43 @@ std::vector<std::vector<std::size_t>> plan_rounds(const Window& window,
     if (urgency[one] != urgency[other]) return urgency[one] > urgency[other];
     return buyers[one].left_s < buyers[other].left_s;
   });
-  std::vector<Buyer> ordered;
-  std::vector<int> ordered_rounds;
+  Bought bought{.order = order, .buyers = {}, .rounds = {}};
   for (const std::size_t at : order) {
-    ordered.push_back(buyers[at]);
-    ordered_rounds.push_back(rounds[at]);
+    bought.buyers.push_back(buyers[at]);
+    bought.rounds.push_back(rounds[at]);
   }
-  auto plan = deal_rounds(window, ordered, std::move(ordered_rounds));
-  for (std::vector<std::size_t>& chosen : plan) {
-    for (std::size_t& at : chosen) at = order[at];
+  return bought;
+}
+
+void name_claims(const std::vector<std::size_t>& order, std::vector<std::size_t>& chosen) {
+  for (std::size_t& at : chosen) at = order[at];
+}
+
+}  // namespace
+
+std::vector<std::vector<std::size_t>> deal_rounds(const Window& window,
+                                                  const std::vector<Buyer>& buyers,
+                                                  std::vector<int> rounds) {
+  std::vector<std::vector<std::size_t>> dealt;
+  for (int left = window.rounds; left > 0; --left) {
+    dealt.push_back(deal_round(window, buyers, left, rounds));
   }
+  return dealt;
+}
+
+std::vector<std::vector<std::size_t>> plan_rounds(const Window& window,
+                                                  const std::vector<Claim>& claims) {
+  Bought bought = buy_in_order(window, claims);
+  auto plan = deal_rounds(window, bought.buyers, std::move(bought.rounds));
+  for (std::vector<std::size_t>& chosen : plan) name_claims(bought.order, chosen);
   return plan;
+}
+
+std::vector<std::size_t> plan_next_round(const Window& window, const std::vector<Claim>& claims) {
+  Bought bought = buy_in_order(window, claims);
+  auto chosen = deal_round(window, bought.buyers, window.rounds, bought.rounds);
+  name_claims(bought.order, chosen);
+  return chosen;
 }
 
 void FairEnd::estimate(double end_s, double now_s) {

@@ -71,6 +71,9 @@ struct Claim {
 std::vector<std::vector<std::size_t>> plan_rounds(const Window& window,
                                                   const std::vector<Claim>& claims);
 
+/// Returns the first of plan_rounds().
+std::vector<std::size_t> plan_next_round(const Window& window, const std::vector<Claim>& claims);
+
 /// The time at which a job would end on its own share of the cluster, which changes as other jobs
 /// come and go: 90 % the mean of all estimates, each weighted by how long it was the latest, and 10
 /// % the latest estimate.

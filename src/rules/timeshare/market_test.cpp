@@ -51,6 +51,67 @@ double best_of(const Window& window, const std::vector<Buyer>& buyers, Rounds& r
   return most;
 }
 
+/// What the market sells with no more than `bound_s` left of any job that can have so little: the
+/// rounds that this takes, then the others in the order of their worth for a GPU. Nothing if there
+/// are too few GPUs.
+Rounds sold_within(const Window& window, const std::vector<Buyer>& buyers, double bound_s,
+                   double& worth) {
+  struct Offer {
+    double gain;
+    double for_a_gpu;
+    std::size_t buyer;
+    int round;
+  };
+  std::vector<Offer> offers;
+  Rounds rounds;
+  double gpus = window.gpus * window.rounds;
+  for (std::size_t at = 0; at < buyers.size(); ++at) {
+    const Buyer& buyer = buyers[at];
+    const int most =
+        std::min(window.rounds, static_cast<int>(std::ceil(buyer.left_s / window.round_s)));
+    const double scale = 1 / (static_cast<double>(buyers.size()) * window.rounds);
+    const auto log_of = [&](int count) {
+      const double step = (1 - buyer.done) * window.round_s / buyer.left_s;
+      const double knots[] = {0, 0.2, 0.4, 0.6, 0.8, 1};
+      const double logs[] = {std::log(1e-6), std::log(0.2), std::log(0.4),
+                             std::log(0.6),  std::log(0.8), 0};
+      const double part = std::min(buyer.done + count * step, 1.0);
+      int below = 0;
+      while (below < 4 && knots[below + 1] < part) ++below;
+      const double slope = (logs[below + 1] - logs[below]) / (knots[below + 1] - knots[below]);
+      return (logs[below] + slope * (part - knots[below])) * buyer.weight * scale;
+    };
+    for (int round = 1; round <= most; ++round) {
+      const double gain = std::max(0.0, log_of(round) - log_of(round - 1));
+      offers.push_back({gain, gain / buyer.gpus, at, round});
+    }
+    const double needed_s = std::max({0.0, buyer.least_s, buyer.left_s - bound_s});
+    rounds.push_back(std::min(most, static_cast<int>(std::ceil(needed_s / window.round_s - 1e-9))));
+    gpus -= rounds.back() * buyer.gpus;
+  }
+  if (gpus < 0) return {};
+  std::stable_sort(offers.begin(), offers.end(), [](const Offer& one, const Offer& other) {
+    return one.for_a_gpu > other.for_a_gpu;
+  });
+  worth = 0;
+  for (const Offer& offer : offers) {
+    int& had = rounds[offer.buyer];
+    const int price = buyers[offer.buyer].gpus;
+    const bool is_sold = offer.round == had + 1 && price <= gpus;
+    if (is_sold) {
+      ++had;
+      gpus -= price;
+    }
+    if (offer.round <= had) worth += offer.gain;
+  }
+  double longest_s = 0;
+  for (std::size_t at = 0; at < buyers.size(); ++at) {
+    longest_s = std::max(longest_s, buyers[at].left_s - rounds[at] * window.round_s);
+  }
+  worth -= window.makespan_worth * longest_s;
+  return rounds;
+}
+
 TEST(Market, SellsRoundsToWhatGainsMostByThem) {
   const Window window{.gpus = 1, .rounds = 4, .round_s = 10, .makespan_worth = 0};
   // Half of the first, a quarter of the second: to 0.2 of a job each fifth is worth the same.
@@ -88,6 +149,14 @@ TEST(Market, RunsLateJobsFirst) {
   EXPECT_EQ(plan[5], (std::vector<std::size_t>{0}));
 }
 
+TEST(Market, PlansTheNextRoundAsTheFirstOfAll) {
+  const Window window{.gpus = 2, .rounds = 5, .round_s = 10};
+  const std::vector<Claim> claims{{.left_s = 90, .fair_jct_s = 100},
+                                  {.gpus = 2, .age_s = 20, .left_s = 30, .fair_jct_s = 100},
+                                  {.age_s = 10, .left_s = 20, .fair_jct_s = 200}};
+  EXPECT_EQ(plan_next_round(window, claims), plan_rounds(window, claims).front());
+}
+
 TEST(Market, AveragesWhenAJobWouldEnd) {
   FairEnd end;
   end.estimate(100, 0);
@@ -115,6 +184,41 @@ RC_GTEST_PROP(Market, IsWorthAsMuchAsTheBestOfAllWaysForJobsOfOneGpu, ()) {
   RC_ASSERT(ours <= most + 1e-9);
   RC_ASSERT(ours >= most - window.makespan_worth * window.round_s - 1e-9);
   if (window.makespan_worth == 0) RC_ASSERT(ours >= most - 1e-9);
+}
+
+// So few bounds are all looked at: no answer that is taken over from another bound is a wrong one.
+RC_GTEST_PROP(Market, SellsTheBestOfWhatEachBoundOfTheRemainingRunTimeLeadsTo, ()) {
+  const Window window{.gpus = *rc::gen::inRange(2, 12) / 2.0,
+                      .rounds = *rc::gen::inRange(1, 8),
+                      .round_s = 10,
+                      .makespan_worth = *rc::gen::element(0.0, 1e-4, 1e-3, 0.1)};
+  std::vector<Buyer> buyers;
+  std::vector<double> bounds_s;
+  for (int count = *rc::gen::inRange(1, 9); count > 0; --count) {
+    buyers.push_back({.gpus = *rc::gen::inRange(1, 5),
+                      .done = *rc::gen::element(0.0, 0.1, 0.35, 0.9),
+                      .left_s = *rc::gen::inRange(1, 120) * 1.0,
+                      .weight = *rc::gen::inRange(1, 4) * 1.0,
+                      .least_s = *rc::gen::element(0.0, 0.0, 15.0)});
+    const Buyer& buyer = buyers.back();
+    const int most = static_cast<int>(std::ceil(buyer.left_s / window.round_s));
+    for (int round = 0; round <= std::min(window.rounds, most); ++round) {
+      bounds_s.push_back(buyer.left_s - round * window.round_s);
+    }
+  }
+  RC_PRE(bounds_s.size() <= 64U);
+  std::sort(bounds_s.begin(), bounds_s.end());
+  Rounds best;
+  double most = -std::numeric_limits<double>::infinity();
+  for (const double bound_s : bounds_s) {
+    double worth = most;
+    Rounds rounds = sold_within(window, buyers, bound_s, worth);
+    if (worth > most) {
+      most = worth;
+      best = std::move(rounds);
+    }
+  }
+  RC_ASSERT(buy_rounds(window, buyers) == best);
 }
 
 // Pareto efficiency: no round is left that a job could use, so none can have more unless another
