@@ -153,9 +153,12 @@ void close(Front& front) {
   }
   std::stable_sort(front.members.begin(), front.members.end(),
                    [&](std::size_t a, std::size_t b) { return tried[a].values < tried[b].values; });
+  front.knee.reset();
+  constexpr double kMostGivenUp = 0.75;
   double nearest = std::numeric_limits<double>::infinity();
   for (const std::size_t member : front.members) {
     double distance = 0;
+    double most = 0;
     for (std::size_t objective = 0; objective < tried[member].values.size(); ++objective) {
       const auto value = [&](std::size_t at) { return tried[at].values[objective]; };
       double low = value(member);
@@ -168,8 +171,9 @@ void close(Front& front) {
       const bool differs = high > low + kAlike * std::abs(low);
       const double part = differs ? (value(member) - low) / (high - low) : 0;
       distance += part * part;
+      most = std::max(most, part);
     }
-    if (distance < nearest) {
+    if (distance < nearest && most <= kMostGivenUp) {
       nearest = distance;
       front.knee = member;
     }
@@ -224,7 +228,7 @@ std::vector<std::size_t> representatives(const Front& front) {
     });
     if (!is_shown) made.push_back(member);
   };
-  consider(front.knee);
+  if (front.knee) consider(*front.knee);
   for (const std::size_t member : front.members) consider(member);
   std::vector<std::size_t> sorted;
   for (const std::size_t member : front.members) {

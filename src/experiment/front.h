@@ -59,8 +59,10 @@ struct Front {
   std::vector<Tried> tried{};          ///< In the order in which they were tried.
   std::vector<std::size_t> members{};  ///< Places in `tried`, by the first objective, then the
                                        ///< next.
-  std::size_t knee = 0;                ///< Place in `tried`.
-  bool is_exhausted = false;           ///< No neighbour of a member was left untried.
+  /// Place in `tried` of the member that gives up least of all objectives. Nothing if each gives up
+  /// most of the range of some objective: then none lies between.
+  std::optional<std::size_t> knee{};
+  bool is_exhausted = false;  ///< No neighbour of a member was left untried.
 };
 
 /// Values of an objective that differ by no more than this fraction count as equal.

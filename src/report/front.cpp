@@ -47,7 +47,7 @@ std::string capital(std::string_view text) {
 }  // namespace
 
 figure::Listing front_rows(const Front& front, const Objectives& objectives) {
-  const std::string knee = front.members.size() > 2 ? front.tried[front.knee].policy : "";
+  const std::string knee = front.knee ? front.tried[*front.knee].policy : "";
   std::vector<Tried> members;
   for (const std::size_t at : representatives(front)) members.push_back(front.tried[at]);
   figure::Rows rows(members);
@@ -66,19 +66,19 @@ figure::Listing front_rows(const Front& front, const Objectives& objectives) {
 }
 
 std::string knee_in_words(const Front& front, const Objectives& objectives) {
-  // Between two policies there is no knee.
-  if (front.members.size() == 2) {
+  if (!front.knee) {
     std::string made;
     for (std::size_t at = 0; at < objectives.size(); ++at) {
-      const double least = least_of(front, at);
-      const bool is_first = front.tried[front.members[0]].values[at] == least;
-      made +=
-          fmt::format("{}{} has the least {}", at == 0 ? "" : ", ",
-                      front.tried[front.members[is_first ? 0 : 1]].policy, objectives[at].title);
+      const auto least =
+          std::find_if(front.members.begin(), front.members.end(), [&](std::size_t member) {
+            return front.tried[member].values[at] == least_of(front, at);
+          });
+      made += fmt::format("{}{} has the least {}", at == 0 ? "" : ", ", front.tried[*least].policy,
+                          objectives[at].title);
     }
-    return made + ".";
+    return made + ". None lies between.";
   }
-  const Tried& knee = front.tried[front.knee];
+  const Tried& knee = front.tried[*front.knee];
   std::string made;
   for (std::size_t at = 0; at < objectives.size(); ++at) {
     const double least = least_of(front, at);
@@ -120,7 +120,7 @@ figure::Document front_document(const std::string& trace, const Front& front,
   std::vector<std::size_t> order;
   for (std::size_t at = 0; at < front.tried.size(); ++at) order.push_back(at);
   const auto rank = [&](std::size_t at) {
-    return at == front.knee && front.members.size() > 2 ? 2 : front.tried[at].is_on_front ? 1 : 0;
+    return front.knee == at ? 2 : front.tried[at].is_on_front ? 1 : 0;
   };
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
