@@ -130,7 +130,8 @@ TEST(Front, TheKneeGivesUpLeastOfEverything) {
   const auto front = grid.search({"0,0", "1,0", "2,0", "0,1"}, 0);
   ASSERT_TRUE(front);
   EXPECT_EQ(members_of(*front), (std::vector<std::string>{"0,0", "1,0", "2,0"}));
-  EXPECT_EQ(front->tried[front->knee].policy, "1,0");
+  ASSERT_TRUE(front->knee);
+  EXPECT_EQ(front->tried[*front->knee].policy, "1,0");
 }
 
 TEST(Front, AnObjectiveInWhichAllAreAlikeDoesNotDecideTheKnee) {
@@ -140,7 +141,8 @@ TEST(Front, AnObjectiveInWhichAllAreAlikeDoesNotDecideTheKnee) {
       {"0,0", {43, 85, 38298.4}}, {"1,0", {89, 216, 38297.6}}, {"2,0", {42, 90, 38298.0}}};
   const auto front = grid.search({"0,0", "1,0", "2,0"}, 0);
   ASSERT_TRUE(front);
-  EXPECT_NE(front->tried[front->knee].policy, "1,0");
+  ASSERT_TRUE(front->knee);
+  EXPECT_NE(front->tried[*front->knee].policy, "1,0");
 }
 
 TEST(Front, MeansOverFewerJobsBeatNoOthers) {
@@ -164,6 +166,15 @@ TEST(Front, MembersThatAreAlikeAreShownOnce) {
     shown.push_back(front->tried[at].policy);
   }
   EXPECT_THAT(shown, ElementsAre("0,0", "2,0", "3,0"));
+}
+
+TEST(Front, ThereIsNoKneeWhereEachGivesUpMostOfSomething) {
+  Grid grid{.side = 2};
+  grid.values = {{"0,0", {0, 100}}, {"1,0", {9, 91}}, {"0,1", {95, 4}}, {"1,1", {100, 0}}};
+  const auto front = grid.search({"0,0", "1,0", "0,1", "1,1"}, 0);
+  ASSERT_TRUE(front);
+  EXPECT_EQ(front->members.size(), 4U);
+  EXPECT_FALSE(front->knee);
 }
 
 TEST(Front, ObjectivesAreReadByName) {

@@ -19,8 +19,8 @@ using Objectives = std::vector<experiment::Objective>;
 figure::Listing front_rows(const experiment::Front& front, const Objectives& objectives);
 
 /// Returns how much the knee gives up of each objective: "easy+gpu_time gives up least of all
-/// objectives: mean wait 2h 03m (3 % above the least), ..."; of two policies which has less of
-/// what.
+/// objectives: mean wait 2h 03m (3 % above the least), ..."; without a knee, which policy has the
+/// least of what.
 std::string knee_in_words(const experiment::Front& front, const Objectives& objectives);
 
 /// Returns the page: the front drawn, for each objective against the first, and all policies tried.

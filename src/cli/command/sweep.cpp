@@ -240,7 +240,7 @@ Result<int> search_front(const SweepOptions& options, experiment::Experiment exp
   auto play = report::without_options(
       command, {"--pareto", "--budget", "--policy", "--load", "--seeds", "--out", "--threads"});
   play[1] = "simulate";
-  play.push_back("--policy=" + front.tried[front.knee].policy);
+  play.push_back("--policy=" + front.tried[front.knee.value_or(front.members.front())].policy);
   const figure::Listing rows = report::front_rows(front, *objectives);
   fmt::print("{} tried{}. For {} of them no other is better in everything.\n{}\n{}\n{}\n\n{}\n",
              text::counted(front.tried.size(), "policy", "policies"),
