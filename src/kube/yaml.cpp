@@ -29,7 +29,7 @@ class Converter {
   json convert(const yaml_node_t* node, std::size_t depth = 0) {
     if (node == nullptr) return nullptr;
     if (++nodes_ > kMostNodes) throw TooLarge{"more than 1,000,000 values after its aliases"};
-    if (depth > kDeepestYaml) throw TooLarge{"values nested deeper than 64, or an alias of itself"};
+    if (depth > kDeepestYaml) throw TooLarge{"values nested deeper than 64, or a recursive alias"};
     if (node->type == YAML_SEQUENCE_NODE) {
       json made = json::array();
       for (const auto* at = node->data.sequence.items.start; at < node->data.sequence.items.top;
