@@ -33,7 +33,7 @@ struct KueueVariant {
   enum class Kind : std::uint8_t {
     change,  ///< Kueue with the change that was asked for.
     order,   ///< Kueue with Almanac's order, and the change if there is one.
-    free,    ///< Almanac without Kueue: a bound that no order under Kueue's rules reaches.
+    free,    ///< Almanac without Kueue: for comparison; not proven to be a bound.
   };
   Kind kind{};
   std::string name{};

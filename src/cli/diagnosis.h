@@ -8,8 +8,10 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -29,11 +31,13 @@ figure::Listing feature_rows(const Diagnosis& diagnosis, std::span<const Feature
            [&](Feature feature) { return to_string(diagnosis.of(feature)); });
   rows.add(figure::Tier::key, "because_of", "DEPENDS ON", [&](Feature feature) {
     std::string made;
+    std::set<std::string_view> said;
     for (const auto& each : diagnosis.findings) {
       if (each.verdict == decltype(each.verdict){} || each.verdict != diagnosis.of(feature))
         continue;
       const std::vector<Feature>& of = concerned(each);
       if (std::find(of.begin(), of.end(), feature) == of.end()) continue;
+      if (!said.insert(each.what).second) continue;
       made += (made.empty() ? "" : "; ") + each.what;
     }
     return made;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/kube_options.h"
 
+#include <fmt/format.h>
+
 #include "cli/option_group.h"
 #include "kube/snapshot.h"
 #include "trace/read.h"
@@ -75,8 +77,10 @@ Result<std::vector<kube::Outlook>> OutlookOptions::outlook(const kube::Picture& 
 
 std::string reason_text(const kube::Outlook& outlook) {
   if (!outlook.obstacle.empty()) return outlook.obstacle;
-  if (outlook.shortages.empty()) return "it fits, and waits for its turn";
-  return kueue::to_string(outlook.shortages.front());
+  if (!outlook.shortages.empty()) return kueue::to_string(outlook.shortages.front());
+  if (outlook.blocker.empty()) return "it fits, and waits for its turn";
+  return fmt::format("it fits, but ClusterQueue {} is StrictFIFO and {} goes first",
+                     outlook.cluster_queue, outlook.blocker);
 }
 
 }  // namespace almanac::cli

@@ -103,6 +103,10 @@ class Kubeconfig {
     }
     made.server_name = cluster.of.text("tls-server-name");
     made.checks_server = !cluster.of.flag("insecure-skip-tls-verify");
+    if (!made.checks_server && !(made.authorities.empty() && made.authorities_file.empty())) {
+      cluster.of.wrong_at("insecure-skip-tls-verify",
+                          "not allowed with certificate-authority; remove one of them");
+    }
     made.proxy = cluster.of.text("proxy-url");
     return made;
   }
@@ -118,22 +122,23 @@ class Kubeconfig {
                    .key = {},
                    .user = of.text("username"),
                    .password = of.text("password")};
-    const bool has_data = of.has("client-certificate-data") || of.has("client-key-data");
-    if (has_data) {
-      fixed.certificate = decoded(of, "client-certificate-data");
-      fixed.key = decoded(of, "client-key-data");
+    fixed.certificate = decoded(of, "client-certificate-data");
+    fixed.key = decoded(of, "client-key-data");
+    const bool has_certificate = !fixed.certificate.empty() || of.has("client-certificate");
+    if (has_certificate != (!fixed.key.empty() || of.has("client-key"))) {
+      of.wrong_at(has_certificate ? "client-certificate" : "client-key",
+                  "expected both client-certificate and client-key, found one");
     }
-    if (fixed != Identity{}) return Credential(fixed);
     return Credential::of_files(user.file->resolve(of.text("tokenFile")),
                                 user.file->resolve(of.text("client-certificate")),
-                                user.file->resolve(of.text("client-key")));
+                                user.file->resolve(of.text("client-key")), fixed);
   }
 
   static ExecPlugin plugin_of(const Entry& user) {
     struct stat about {};
     const bool is_seen = ::stat(user.file->path.c_str(), &about) == 0;
-    if (is_seen && ((about.st_uid != ::geteuid() && about.st_uid != 0) ||
-                    (about.st_mode & (S_IWGRP | S_IWOTH)) != 0)) {
+    if (!is_seen || (about.st_uid != ::geteuid() && about.st_uid != 0) ||
+        (about.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
       user.of.wrong_at("exec",
                        "other users may write this file, so its program is not run: chmod go-w it");
     }
@@ -204,6 +209,11 @@ Result<Access> read_kubeconfig(const std::string& files, const std::string& cont
 }
 
 Result<Access> find_access(const AccessOptions& options) {
+  if (!options.url.empty() && (!options.kubeconfig.empty() || !options.context.empty())) {
+    return fail(Code::usage,
+                fmt::format("--server names an API server without a kubeconfig: leave out {}",
+                            options.context.empty() ? "--kubeconfig" : "--context"));
+  }
   if (!options.url.empty()) return Access{.server = options.url, .from = options.url};
   if (!options.kubeconfig.empty()) return read_kubeconfig(options.kubeconfig, options.context);
   const std::string host = from_environment("KUBERNETES_SERVICE_HOST");

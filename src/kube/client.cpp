@@ -26,20 +26,24 @@ namespace {
 
 constexpr std::size_t kLongestLine = 4 << 20;
 constexpr int kConnect_s = 10;
-/// An API server ends a request by itself after 60 s.
-constexpr Duration kPatience = 90s;
+/// For a whole answer. A list has pages, so none takes long.
+constexpr Duration kPatience = 30s;
 
 struct Url {
   bool is_tls = true;
   std::string host{};
   int port = 443;
   std::string path{};  ///< Without a slash at its end.
+  std::string user{};
+  std::string password{};
 };
 
 /// Reads "https://host:6443/k8s/clusters/c-1", "http://[::1]:8001".
 Result<Url> parse_url(const std::string& text) {
   const auto wrong = [&] {
-    return fail(Code::usage, fmt::format("expected https://HOST:PORT, found \"{}\"", text));
+    // A password does not belong into a message.
+    const std::string shown = text.substr(text.rfind('@') + 1);
+    return fail(Code::usage, fmt::format("expected https://HOST:PORT, found \"{}\"", shown));
   };
   Url made;
   std::string_view rest = text;
@@ -54,6 +58,14 @@ Result<Url> parse_url(const std::string& text) {
   made.path = rest.substr(slash);
   while (made.path.ends_with('/')) made.path.pop_back();
   std::string_view place = rest.substr(0, slash);
+  if (const std::size_t at = place.rfind('@'); at != std::string_view::npos) {
+    const std::string_view who = place.substr(0, at);
+    const std::size_t colon = std::min(who.find(':'), who.size());
+    made.user = httplib::detail::decode_url(std::string(who.substr(0, colon)), false);
+    made.password = httplib::detail::decode_url(
+        std::string(who.substr(std::min(colon + 1, who.size()))), false);
+    place.remove_prefix(at + 1);
+  }
   std::size_t end = place.find(':');
   if (place.starts_with('[')) {
     end = place.find(']');
@@ -109,25 +121,47 @@ void keep_alive(socket_t socket) {
   set(IPPROTO_TCP, TCP_KEEPCNT, 3);
 }
 
-/// Ends a request once `stop` is set: a read of a quiet connection does not return by itself.
+/// Ends a request once `stop` is set or `patience` has passed: a read of a quiet connection does
+/// not return by itself, and one of a slow connection begins again with each byte.
 class Stopper {
  public:
-  Stopper(httplib::ClientImpl& http, const std::atomic<bool>* stop) {
-    if (stop == nullptr) return;
-    thread_ = std::jthread([&http, stop](const std::stop_token& done) {
+  Stopper(httplib::ClientImpl& http, Duration patience, const std::atomic<bool>* stop) {
+    thread_ = std::jthread([&http, patience, stop, this](const std::stop_token& done) {
       std::mutex mutex;
       std::condition_variable_any changed;
       std::unique_lock lock(mutex);
+      const Time until = steady() + patience;
       while (!done.stop_requested()) {
-        if (stop->load()) return http.stop();
+        is_late_ = steady() >= until;
+        if (is_late_ || (stop != nullptr && stop->load())) return http.stop();
         changed.wait_for(lock, done, 100ms, [] { return false; });
       }
     });
   }
+  bool is_late() const { return is_late_; }
 
  private:
+  std::atomic<bool> is_late_{false};
   std::jthread thread_;
 };
+
+/// What went wrong, as a clause about the server.
+std::string reason_of(httplib::Error error) {
+  switch (error) {
+    case httplib::Error::Connection:
+      return "its name is unknown, or nothing accepts connections there";
+    case httplib::Error::ConnectionTimeout:
+      return fmt::format("it did not accept the connection within {} s", kConnect_s);
+    case httplib::Error::Read:
+    case httplib::Error::Write:
+    case httplib::Error::Canceled:
+      return "the connection broke before the answer was complete";
+    case httplib::Error::SSLConnection:
+      return "no TLS connection: the server may expect http://, or a client certificate";
+    default:
+      return httplib::to_string(error);
+  }
+}
 
 }  // namespace
 
@@ -157,6 +191,13 @@ struct Client::State {
               .key = MemoryFile(identity->key),
               .http = nullptr,
               .headers = {{"Accept", "application/json"}}};
+    // Without its file, the library would take the authorities of the system.
+    for (const auto& [file, content] : {std::pair(&line.authorities, &access.authorities),
+                                        std::pair(&line.certificate, &identity->certificate),
+                                        std::pair(&line.key, &identity->key)}) {
+      if (content->empty() || !file->path().empty()) continue;
+      return fail(Code::unavailable, "no memory for a certificate or its key");
+    }
     const std::string host = access.server_name.empty() ? url.host : access.server_name;
     if (url.is_tls) {
       auto http = std::make_unique<httplib::SSLClient>(host, url.port, line.certificate.path(),
@@ -183,15 +224,21 @@ struct Client::State {
     if (!access.proxy.empty()) {
       const auto proxy = parse_url(access.proxy);
       if (!proxy) return tl::unexpected(proxy.error());
+      if (proxy->is_tls) {
+        return fail(Code::unsupported, "proxy-url: only proxies with http:// are supported");
+      }
       line.http->set_proxy(proxy->host, proxy->port);
+      if (!proxy->user.empty()) line.http->set_proxy_basic_auth(proxy->user, proxy->password);
     }
     line.http->set_keep_alive(false);
     line.http->set_connection_timeout(kConnect_s);
-    line.http->set_read_timeout(std::chrono::duration_cast<std::chrono::seconds>(patience).count());
+    line.http->set_read_timeout(std::chrono::ceil<std::chrono::seconds>(patience).count());
     line.http->set_write_timeout(kConnect_s);
     line.http->set_socket_options(keep_alive);
     if (url.host.find(':') != std::string::npos) {
       line.headers.emplace("Host", fmt::format("[{}]:{}", url.host, url.port));
+    } else if (host != url.host) {
+      line.headers.emplace("Host", fmt::format("{}:{}", url.host, url.port));
     }
     if (!identity->token.empty()) {
       line.headers.emplace("Authorization", "Bearer " + identity->token);
@@ -202,16 +249,29 @@ struct Client::State {
     return line;
   }
 
+  tl::unexpected<Error> late(Duration patience) const {
+    return fail(Code::unavailable,
+                fmt::format("the API server at {} did not complete its answer within {} s",
+                            access.server, seconds(patience)));
+  }
+
   tl::unexpected<Error> silent(httplib::Error error) const {
+    if (error == httplib::Error::SSLLoadingCerts) {
+      return fail(Code::invalid,
+                  fmt::format("the certificates that the API server at {} is checked against "
+                              "cannot be read",
+                              access.server),
+                  {.file = access.authorities_file},
+                  "expected PEM in the kubeconfig's certificate-authority");
+    }
     if (error == httplib::Error::SSLServerVerification) {
       return fail(Code::unavailable,
                   fmt::format("the API server at {} cannot prove its identity", access.server), {},
                   "check certificate-authority and tls-server-name in the kubeconfig");
     }
-    return fail(
-        Code::unavailable,
-        fmt::format("no API server answers at {} ({})", access.server, httplib::to_string(error)),
-        {}, fmt::format("it is the server of {}", access.from));
+    return fail(Code::unavailable,
+                fmt::format("no API server answers at {}: {}", access.server, reason_of(error)), {},
+                fmt::format("it is the server of {}", access.from));
   }
 
   void note_date(const std::string& date) {
@@ -230,9 +290,11 @@ struct Client::State {
     if (!line) return tl::unexpected(line.error());
     line->headers.emplace("Accept-Encoding", "gzip");
     const std::string full = url.path + path;
+    const Stopper stopper(*line->http, kPatience, nullptr);
     const auto said = body.empty()
                           ? line->http->Get(full, line->headers)
                           : line->http->Post(full, line->headers, body, "application/json");
+    if (!said && stopper.is_late()) return late(kPatience);
     if (!said) return silent(said.error());
     note_date(said->get_header_value("Date"));
     return Answer{.status = said->status,
@@ -249,6 +311,10 @@ Client::~Client() = default;
 Result<Client> Client::to(Access access) {
   auto url = parse_url(access.server);
   if (!url) return tl::unexpected(url.error());
+  if (!url->user.empty()) {
+    return fail(Code::usage, "the URL of the API server has the name of a user", {},
+                "leave it out, and name the user in a kubeconfig");
+  }
   return Client(std::make_unique<State>(
       State{.access = std::move(access), .url = std::move(*url), .skew = {}}));
 }
@@ -287,7 +353,9 @@ Result<Answer> Client::stream(const std::string& path, Duration patience,
     state_->note_date(response.get_header_value("Date"));
     return true;
   };
+  const auto is_stopped = [&] { return stop != nullptr && stop->load(); };
   const auto receive = [&](const char* bytes, std::size_t size) {
+    if (is_stopped()) return false;
     if (!answer.good()) {
       answer.body.append(bytes, std::min(size, kLongestLine - answer.body.size()));
       return true;
@@ -302,15 +370,21 @@ Result<Answer> Client::stream(const std::string& path, Duration patience,
     is_too_long = rest.size() > kLongestLine;
     return is_wanted && !is_too_long;
   };
+  if (is_stopped()) return answer;
+  bool is_late = false;
   httplib::Result said = [&] {
-    const Stopper stopper(*line->http, stop);
-    return line->http->Get(state_->url.path + path, line->headers, respond, receive);
+    const Stopper stopper(*line->http, patience, stop);
+    httplib::Result made =
+        line->http->Get(state_->url.path + path, line->headers, respond, receive);
+    is_late = stopper.is_late();
+    return made;
   }();
   if (answer.status == 401) state_->access.credential.forget();
   if (is_too_long) {
     return fail(Code::invalid, fmt::format("a line of {} has more than 4 MiB", path));
   }
-  const bool is_ours = !is_wanted || (stop != nullptr && stop->load());
+  const bool is_ours = !is_wanted || is_stopped();
+  if (!said && !is_ours && is_late) return state_->late(patience);
   if (!said && !is_ours) return state_->silent(said.error());
   return answer;
 }

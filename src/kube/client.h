@@ -39,8 +39,8 @@ class Client {
   ~Client();
 
   /// Sends GET, or POST with a JSON `body` if there is one. `path` begins with "/". A rejected
-  /// identity (401) is renewed once. Fails with `unavailable` if no server answers, or if it cannot
-  /// prove who it is.
+  /// identity (401) is renewed once. Fails with `unavailable` if no server answers completely
+  /// within 30 s, or if it cannot prove who it is, and like Credential::identity().
   Result<Answer> ask(const std::string& path, const std::string& body = {});
   /// Returns the body of a good answer. Fails like ask(), and with what the server says: not_found,
   /// conflict (no right), `unavailable` or `invalid`.
@@ -48,7 +48,7 @@ class Client {
   Result<std::string> post(const std::string& path, const std::string& body);
 
   /// Passes each line of the answer to `take` as it arrives, until the server ends it, `take`
-  /// returns false, `stop` is set or nothing has come for `patience`. An answer that is not good
+  /// returns false, `stop` is set or `patience` has passed. An answer that is not good
   /// has its body, and no line is passed. Fails with `unavailable` if the connection breaks, and
   /// with `invalid` for a line of more than 4 MiB.
   Result<Answer> stream(const std::string& path, Duration patience,

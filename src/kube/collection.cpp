@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/wall_clock.h"
+#include "kube/plain.h"
 #include "kueue/object.h"
 
 namespace almanac::kube {
@@ -16,10 +18,16 @@ using nlohmann::json;
 
 constexpr int kPage = 500;
 constexpr int kMostRestarts = 5;
+/// A million objects: a server that names a next page for ever must end.
+constexpr int kMostPages = 2000;
 constexpr Duration kFirstPause = 800ms;
 constexpr Duration kLongestPause = 30s;
 /// A quiet stream lasts so long after its promised end before it counts as dead.
 constexpr Duration kGrace = 10s;
+/// A watch that ends sooner, without an event, counts as failed.
+constexpr Duration kShortest = 1s;
+/// Versions that expire one after the other are trouble; one is usual.
+constexpr int kMostExpired = 3;
 
 /// Tokens and versions are opaque.
 std::string escaped(const std::string& text) {
@@ -40,13 +48,18 @@ bool is_expired(int status) { return status == 410; }
 
 bool will_never_work(int status) { return status == 403 || status == 404; }
 
+tl::unexpected<Error> no_list(const std::string& path) {
+  return fail(Code::invalid, fmt::format("{}: the answer is not a Kubernetes list", path), {},
+              "another server than Kubernetes may answer");
+}
+
 }  // namespace
 
 Result<std::string> list(Client& client, const std::string& path, Sink& sink, bool from_cache) {
   std::string token;
   int restarts = 0;
   sink.begin_list();
-  for (;;) {
+  for (int pages = 0; pages < kMostPages; ++pages) {
     std::string ask = fmt::format("{}?limit={}", path, kPage);
     if (!token.empty()) {
       ask += "&continue=" + escaped(token);
@@ -63,11 +76,18 @@ Result<std::string> list(Client& client, const std::string& path, Sink& sink, bo
       continue;
     }
     if (!answer->good()) return tl::unexpected(refusal(*answer, path));
-    const json page = json::parse(answer->body, nullptr, /*allow_exceptions=*/false);
+    json page = json::parse(answer->body, nullptr, /*allow_exceptions=*/false);
+    make_plain(page);
     try {
       const Object of(page, path);
-      for (const json& item : page.value("items", json::array())) sink.put(item);
+      // An empty list has null, or no field, but always the version of the list.
+      if (!of.has("items") && !of.object("metadata").has("resourceVersion")) return no_list(path);
+      if (of.has("items")) {
+        for (const json& item : page["items"].get_ref<const json::array_t&>()) sink.put(item);
+      }
+      const std::string last = token;
       token = of.object("metadata").text("continue");
+      if (!token.empty() && token == last) break;
       if (token.empty()) {
         sink.end_list();
         return of.object("metadata").text("resourceVersion");
@@ -75,14 +95,19 @@ Result<std::string> list(Client& client, const std::string& path, Sink& sink, bo
     } catch (const kueue::Refused& refused) {
       return fail(Code::invalid, refused.message, {}, "another server than Kubernetes may answer");
     } catch (const json::exception&) {
-      return fail(Code::invalid, fmt::format("{}: expected a list of objects", path), {},
-                  "another server than Kubernetes may answer");
+      return no_list(path);
     }
   }
+  return fail(Code::invalid, fmt::format("{}: the pages of the list do not end", path), {},
+              "another server than Kubernetes may answer");
 }
 
 Duration Reflector::failed(Error why, Duration asked) {
   trouble_ = std::move(why);
+  return back_off(asked);
+}
+
+Duration Reflector::back_off(Duration asked) {
   Duration pause = kFirstPause * (1LL << std::min(failures_++, 6));
   pause = std::min(pause, kLongestPause);
   // Half of it by chance, so that many clients do not come back together.
@@ -92,7 +117,8 @@ Duration Reflector::failed(Error why, Duration asked) {
 }
 
 bool Reflector::apply(std::string_view line, Sink& sink) {
-  const json event = json::parse(line, nullptr, /*allow_exceptions=*/false);
+  json event = json::parse(line, nullptr, /*allow_exceptions=*/false);
+  make_plain(event);
   try {
     const Object of(event, "a watch event");
     const std::string type = of.text("type");
@@ -100,7 +126,10 @@ bool Reflector::apply(std::string_view line, Sink& sink) {
     if (type == "ERROR") {
       const std::optional<std::int64_t> code = object.whole("code");
       has_expired_ = code && is_expired(static_cast<int>(*code));
-      if (!has_expired_) trouble_ = {.code = Code::unavailable, .message = object.text("message")};
+      if (!has_expired_) {
+        trouble_ = {.code = Code::unavailable,
+                    .message = object.text("message", "the API server ended the watch")};
+      }
       return false;
     }
     if (type == "ADDED" || type == "MODIFIED") sink.put(event["object"]);
@@ -128,7 +157,6 @@ Result<Duration> Reflector::round(Client& client, Sink& sink, const std::atomic<
     }
     version_ = std::move(*version);
     has_expired_ = false;
-    failures_ = 0;
     trouble_ = {};
   }
   return watch(client, sink, stop);
@@ -139,9 +167,15 @@ Result<Duration> Reflector::watch(Client& client, Sink& sink, const std::atomic<
   const std::string ask =
       fmt::format("{}?watch=1&allowWatchBookmarks=true&resourceVersion={}&timeoutSeconds={}", path_,
                   escaped(version_), lasts_s);
+  const Time begin = steady();
+  bool has_news = false;
   const auto answer = client.stream(
       ask, std::chrono::seconds(lasts_s) + kGrace,
-      [&](std::string_view line) { return apply(line, sink); }, stop);
+      [&](std::string_view line) {
+        has_news = apply(line, sink);
+        return has_news;
+      },
+      stop);
   if (!answer) {
     if (answer.error().code == Code::invalid) version_.clear();
     return failed(answer.error());
@@ -149,9 +183,19 @@ Result<Duration> Reflector::watch(Client& client, Sink& sink, const std::atomic<
   if (is_expired(answer->status)) has_expired_ = true;
   if (has_expired_) {
     version_.clear();
+    if (trouble_.message.empty() && failures_ >= kMostExpired) {
+      trouble_ = {.code = Code::unavailable,
+                  .message = "the API server forgets each version at once, so no watch lasts"};
+    }
+    return back_off();
+  }
+  if (answer->good() && trouble_.message.empty()) {
+    const bool is_short = !has_news && steady() - begin < kShortest;
+    if (is_short) return back_off();
+    failures_ = 0;
     return Duration::zero();
   }
-  if (answer->good()) return trouble_.message.empty() ? Duration::zero() : failed(trouble_);
+  if (answer->good()) return failed(trouble_);
   Error why = refusal(*answer, path_);
   if (will_never_work(answer->status)) return tl::unexpected(why);
   // A version that the server cannot read, as after a restore of its data.

@@ -57,6 +57,8 @@ class Reflector {
  private:
   Result<Duration> watch(Client& client, Sink& sink, const std::atomic<bool>* stop);
   Duration failed(Error why, Duration asked = kNoDuration);
+  /// Returns the pause before the next try, which doubles with each failure in a row.
+  Duration back_off(Duration asked = kNoDuration);
   /// Applies a line; false = the stream is of no more use.
   bool apply(std::string_view line, Sink& sink);
 

@@ -42,13 +42,15 @@ class Credential {
   /// Proves nothing: requests are anonymous.
   Credential() : Credential(Identity{}) {}
   explicit Credential(Identity identity);
-  /// Files that are read at least every minute: "" = none.
+  /// Files that are read at least every minute: "" = none. What `fixed` has counts instead of a
+  /// file.
   static Credential of_files(const std::string& token, const std::string& certificate,
-                             const std::string& key);
+                             const std::string& key, const Identity& fixed = {});
   static Credential of_plugin(ExecPlugin plugin);
 
   /// Fails with `unavailable` if a file cannot be read or the program fails, and with `invalid` if
-  /// its output is no ExecCredential.
+  /// its output is no ExecCredential, a certificate has no key, or a token or the name of the user
+  /// has control characters, which could add a header.
   Result<Identity> identity();
   /// The server rejected the identity: the next one is read again.
   void forget() { until_ = kNoTime; }

@@ -2,7 +2,10 @@
 #include "kube/doctor.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <map>
+#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,9 +13,12 @@
 
 #include "kube/picture.h"
 #include "kube/plain.h"
+#include "kube/yaml.h"
 #include "kueue/logged_jobs.h"
 #include "kueue/object.h"
 #include "kueue/order_guard.h"
+#include "text/human.h"
+#include "text/number.h"
 
 namespace almanac::kube {
 namespace {
@@ -52,6 +58,14 @@ const std::vector<Right>& rights() {
   return made;
 }
 
+/// "+3 s", or "26d 17h behind ours".
+std::string skew_text(Duration skew) {
+  constexpr Duration kShort = 60s;
+  if (skew < kShort && skew > -kShort) return fmt::format("{:+.0f} s", seconds(skew));
+  return fmt::format("{} {} ours", text::human_time(std::abs(seconds(skew))),
+                     skew < Duration{0} ? "behind" : "ahead of");
+}
+
 class Doctor {
  public:
   explicit Doctor(Client& client) : client_(client) {}
@@ -87,7 +101,7 @@ class Doctor {
     if (!skew) return;
     const bool is_wrong = *skew > kMostSkew || *skew < -kMostSkew;
     add({"clock",
-         fmt::format("{:+.0f} s", seconds(*skew)),
+         skew_text(*skew),
          is_wrong ? Verdict::partly : Verdict::fine,
          is_wrong ? "the server's clock and ours differ; its clock counts" : "",
          is_wrong ? "run NTP on both machines" : "",
@@ -179,8 +193,13 @@ class Doctor {
     if (const auto body = client_.get(kDeployment)) {
       const std::string text = parsed(*body).dump(-1, ' ', false, json::error_handler_t::replace);
       const std::string tag = image_tag(text);
-      if (!tag.empty()) {
+      if (!tag.empty()) release.found = tag;
+      const auto number = release_of(tag);
+      if (number && keeps_priorities(*number)) {
         release = {"Kueue's release", tag, Verdict::fine, "", "", kLevers};
+      } else if (number) {
+        release.verdict = Verdict::partly;
+        release.to_do = "use Kueue 0.16.3 or later";
       }
     }
     add(std::move(release));
@@ -189,22 +208,64 @@ class Doctor {
         .found = "unknown",
         .verdict = Verdict::unknown,
         .means = "whether fair sharing is on, and the gate PriorityBoost, stand nowhere else",
-        .to_do = "grant get on configmaps/kueue-manager-config in kueue-system, or say --fair",
+        .to_do =
+            "grant get on configmaps/kueue-manager-config in kueue-system, or give --fair to kube "
+            "queue and kube explain",
         .features = {Feature::forecast, Feature::advice, Feature::order, Feature::backfill}};
     if (const auto body =
             client_.get("/api/v1/namespaces/kueue-system/configmaps/kueue-manager-config")) {
-      const std::string text = parsed(*body).dump(-1, ' ', false, json::error_handler_t::replace);
-      const bool is_fair = text.find("fairSharing:") != std::string::npos;
-      const bool has_boost = text.find("PriorityBoost: true") != std::string::npos;
-      settings = {"Kueue's configuration",
-                  fmt::format("fair sharing {}, PriorityBoost {}", is_fair ? "on" : "off",
-                              has_boost ? "on" : "off"),
-                  Verdict::fine,
-                  is_fair ? "forecasts need --fair" : "",
-                  "",
-                  {Feature::forecast, Feature::advice, Feature::order, Feature::backfill}};
+      if (const auto read = settings_of(parsed(*body))) {
+        settings = {"Kueue's configuration",
+                    fmt::format("fair sharing {}, PriorityBoost {}", read->is_fair ? "on" : "off",
+                                read->has_boost ? "on" : "off"),
+                    Verdict::fine,
+                    read->is_fair ? "forecasts need --fair" : "",
+                    "",
+                    {Feature::forecast, Feature::advice, Feature::order, Feature::backfill}};
+      }
     }
     add(std::move(settings));
+  }
+
+  struct Settings {
+    bool is_fair = false;
+    bool has_boost = false;
+  };
+  /// Nothing if the ConfigMap has no configuration that can be read.
+  static std::optional<Settings> settings_of(const json& map) {
+    try {
+      const Object data = Object(map, "ConfigMap").object("data");
+      const std::string text = data.text("controller_manager_config.yaml");
+      const auto config = parse_yaml(text);
+      if (text.empty() || !config) return std::nullopt;
+      const Object of(*config, "configuration");
+      return Settings{
+          .is_fair = of.has("fairSharing") && of.object("fairSharing").flag("enable", true),
+          .has_boost = of.object("featureGates").flag("PriorityBoost")};
+    } catch (const kueue::Refused&) {
+      return std::nullopt;
+    }
+  }
+
+  using Release = std::array<std::int64_t, 3>;
+  /// "v0.19.2" in numbers; nothing for other tags.
+  static std::optional<Release> release_of(const std::string& tag) {
+    if (!tag.starts_with('v')) return std::nullopt;
+    Release made{};
+    std::size_t from = 1;
+    for (std::int64_t& each : made) {
+      const std::size_t end = std::min(tag.find_first_of(".-", from), tag.size());
+      const auto number = text::parse_whole(std::string_view(tag).substr(from, end - from));
+      if (!number) return std::nullopt;
+      each = *number;
+      from = std::min(end + 1, tag.size());
+    }
+    return made;
+  }
+  /// Before 0.15.6 and 0.16.3 a changed priority may be lost.
+  static bool keeps_priorities(const Release& of) {
+    const bool is_mended_branch = of[0] == 0 && of[1] == 15 && of[2] >= 6;
+    return is_mended_branch || of >= Release{0, 16, 3};
   }
 
   /// "v0.19.2" of ".../kueue:v0.19.2".

@@ -14,7 +14,7 @@ namespace almanac::kube {
 
 class MemoryFile {
  public:
-  /// Without content there is no file: path() is "".
+  /// Without content, or memory for it, there is no file: path() is "".
   explicit MemoryFile(std::string_view content);
   std::string path() const;
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <functional>
 #include <queue>
 #include <set>
@@ -11,6 +12,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "kueue/multiply.h"
 #include "kueue/scheduler.h"
 
 namespace almanac::kube {
@@ -104,7 +106,7 @@ class Future {
     for (const Workload& each : picture.workloads) by_uid_.emplace(each.uid, &each);
   }
 
-  /// Returns the starts by uid; kNoTime for one that depends on a run time that is unknown.
+  /// Returns the starts by uid. A workload that does not start within kHorizon has none.
   std::unordered_map<std::string, Time> play() {
     now_ = picture_.at;
     cycle();
@@ -204,6 +206,16 @@ std::vector<Outlook> waiting_in(const Picture& picture) {
     return std::tuple(a.cluster_queue, !a.obstacle.empty(), rank(one), one.created, one.uid) <
            std::tuple(b.cluster_queue, !b.obstacle.empty(), rank(other), other.created, other.uid);
   });
+  const Outlook* first = nullptr;
+  for (Outlook& each : made) {
+    if (!each.obstacle.empty()) continue;
+    const bool is_first = first == nullptr || first->cluster_queue != each.cluster_queue;
+    if (is_first) {
+      first = &each;
+    } else if (picture.objects.setup.queues[*picture.queue_at(each.cluster_queue)].is_strict) {
+      each.blocker = picture.workloads[first->workload].full_name();
+    }
+  }
   return made;
 }
 
@@ -280,7 +292,7 @@ kueue::World world_of(const Picture& picture, const kueue::Setup& setup) {
         const kueue::ResourceAt at = world.tree.resource(resource);
         if (flavor == flavors.end() || at == world.tree.num_resources()) continue;
         world.tree.take(static_cast<kueue::NodeAt>(*queue), world.tree.slot(flavor->second, at),
-                        amount * pods.count);
+                        kueue::times(amount, pods.count));
       }
     }
   }
@@ -334,13 +346,14 @@ std::vector<Outlook> outlook_of(const Picture& picture, const Lifetimes& lifetim
     if (!each.obstacle.empty()) continue;
     std::vector<Time>& found = starts[picture.workloads[each.workload].uid];
     std::sort(found.begin(), found.end());
-    const bool never = !each.shortages.empty() &&
-                       std::all_of(each.shortages.begin(), each.shortages.end(),
-                                   [](const kueue::Shortage& of) { return of.is_for_ever(); });
+    each.never_starts = !each.shortages.empty() &&
+                        std::all_of(each.shortages.begin(), each.shortages.end(),
+                                    [](const kueue::Shortage& of) { return of.is_for_ever(); });
     const auto quantile = [&](double share) {
-      const auto at = static_cast<std::size_t>(share * futures);
+      // The smallest start that this share of all futures has reached.
+      const auto at = static_cast<std::size_t>(std::ceil(share * futures - 1e-9)) - 1;
       if (at < found.size()) return found[at];
-      return never ? kNever : otherwise;
+      return each.never_starts ? kNever : otherwise;
     };
     each.start_half = quantile(0.5);
     each.start_by = quantile(0.9);

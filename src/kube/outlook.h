@@ -50,6 +50,9 @@ struct Outlook {
   /// What keeps it out that no end of another workload changes: "its queue is stopped"; "" = none.
   std::string obstacle{};
   std::vector<kueue::Shortage> shortages{};
+  bool never_starts = false;  ///< Under these quotas, whatever ends.
+  /// The workload that a StrictFIFO queue tries first, "a/big"; "" = this one, or another strategy.
+  std::string blocker{};
   /// The start in half and in nine tenths of the futures; kNever = not within 30 days, kNoTime =
   /// unknown.
   Time start_half = kNoTime;

@@ -12,6 +12,7 @@
 
 #include "base/wall_clock.h"
 #include "kube/collection.h"
+#include "kube/plain.h"
 #include "kube/read_objects.h"
 #include "kueue/object.h"
 
@@ -94,6 +95,24 @@ Result<void> read_setup(Client& client, Picture& picture) {
   return {};
 }
 
+/// GPUS columns are 0 for what only these resources serve.
+void note_other_accelerators(Picture& picture) {
+  std::set<std::string> found;
+  const auto look = [&](const std::map<std::string, kueue::Amount>& resources) {
+    for (const auto& [name, amount] : resources) {
+      if (amount > 0 && is_other_accelerator(name)) found.insert(name);
+    }
+  };
+  for (const Node& node : picture.nodes) look(node.allocatable);
+  for (const Workload& workload : picture.workloads) {
+    for (const PodSet& each : workload.pod_sets) look(each.pods.requests);
+  }
+  if (found.empty()) return;
+  picture.notes.push_back(
+      fmt::format("not counted as GPUs: {} (only whole GPUs are, such as nvidia.com/gpu)",
+                  fmt::join(found, ", ")));
+}
+
 }  // namespace
 
 std::string path_of(const std::string& version, const std::string& collection) {
@@ -111,7 +130,7 @@ Result<std::string> find_version(Client& client) {
   try {
     const json group = json::parse(*body, nullptr, /*allow_exceptions=*/false);
     for (const auto& each : kueue::Object(group, "API group").objects("versions")) {
-      served.push_back(each.text("version"));
+      served.push_back(plain(each.text("version")));
     }
   } catch (const kueue::Refused& refused) {
     return fail(Code::invalid, refused.message, {}, "another server than Kubernetes may answer");
@@ -119,10 +138,13 @@ Result<std::string> find_version(Client& client) {
   for (const char* const version : kVersions) {
     if (std::find(served.begin(), served.end(), version) != served.end()) return version;
   }
+  const bool is_older = std::all_of(served.begin(), served.end(), [](const std::string& each) {
+    return each.find("alpha") != std::string::npos;
+  });
   return fail(Code::unsupported,
               fmt::format("Kueue's API has the versions {}, and Almanac reads {}",
                           fmt::join(served, ", "), fmt::join(kVersions, ", ")),
-              {}, "use Kueue 0.6 or later");
+              {}, is_older ? "use Kueue 0.6 or later" : "use a later release of Almanac");
 }
 
 Result<Picture> take_picture(Client& client, const std::string& user_label) {
@@ -153,6 +175,7 @@ Result<Picture> take_picture(Client& client, const std::string& user_label) {
   } else {
     made.notes.push_back("nodes are unknown: " + to_string(nodes.error()));
   }
+  note_other_accelerators(made);
   made.at =
       std::chrono::floor<std::chrono::seconds>(wall_clock() + client.skew().value_or(Duration{0}));
   return made;
@@ -162,6 +185,10 @@ std::string Picture::cluster_queue(const Workload& workload) const {
   if (!workload.cluster_queue.empty()) return workload.cluster_queue;
   const auto found = local_queues.find(workload.name_space + "/" + workload.local_queue);
   return found == local_queues.end() ? "" : found->second.cluster_queue;
+}
+
+Duration Picture::waited(const Workload& workload) const {
+  return std::max(Duration{0}, at - workload.created);
 }
 
 std::optional<std::size_t> Picture::queue_at(const std::string& cluster_queue) const {

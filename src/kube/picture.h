@@ -34,6 +34,8 @@ struct Picture {
 
   /// Returns the ClusterQueue of a workload; "" if its local queue does not exist.
   std::string cluster_queue(const Workload& workload) const;
+  /// Returns how long a workload has existed; 0 for one that was created later than now.
+  Duration waited(const Workload& workload) const;
   /// Index into Setup::queues; nothing if there is none of that name.
   std::optional<std::size_t> queue_at(const std::string& cluster_queue) const;
 };

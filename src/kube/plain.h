@@ -7,10 +7,19 @@
 #include <string>
 #include <string_view>
 
+#include <nlohmann/json.hpp>
+
 namespace almanac::kube {
 
 /// Returns `text` as valid UTF-8 on one line: control characters, which could steer a terminal,
 /// become spaces. Cuts it after 500 bytes.
 std::string plain(std::string_view text);
+
+/// Whether some character of `text` could end a line or steer a terminal.
+bool has_control(std::string_view text);
+
+/// Replaces the control characters in all texts and names of `value` by spaces. Values
+/// nested deeper than 64 become null.
+void make_plain(nlohmann::json& value);
 
 }  // namespace almanac::kube

@@ -55,8 +55,17 @@ void add(std::map<std::string, Amount>& sums, const std::map<std::string, Amount
 /// Requests; of a resource without one, its limit, as Kubernetes fills it in.
 std::map<std::string, Amount> requests_of(const Object& container) {
   const Object resources = container.object("resources");
-  std::map<std::string, Amount> made = resources.object("limits").quantities();
-  for (const auto& [name, amount] : resources.object("requests").quantities()) made[name] = amount;
+  std::map<std::string, Amount> made;
+  for (const char* const kind : {"limits", "requests"}) {
+    const Object of = resources.object(kind);
+    for (const auto& [name, amount] : of.quantities()) {
+      // Kubernetes has no parts of a GPU. Read as cores are, an amount is in thousandths.
+      if (kueue::is_gpu(name) && of.quantity(name.c_str(), "cpu") % 1000 != 0) {
+        of.wrong_at(name, "expected whole GPUs, found a fraction");
+      }
+      made[name] = amount;
+    }
+  }
   return made;
 }
 

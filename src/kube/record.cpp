@@ -68,17 +68,24 @@ std::string row_of(const trace::Trace& log) {
 }
 
 tl::unexpected<Error> cannot_write(const std::string& path) {
+  const bool lacks_folder = errno == ENOENT;
   return fail(Code::unavailable, fmt::format("cannot write: {}", std::strerror(errno)),
-              {.file = path});
+              {.file = path}, lacks_folder ? "create its folder first" : "");
 }
 
-/// Removes what follows the last line end, and writes the header of a new file.
+/// Removes what follows the last line end, and writes the header of a new file. Refuses, and leaves
+/// as it is, a file that begins with another line.
 Result<void> repair(const process::Descriptor& file, const std::string& path) {
   std::error_code ignored;
   off_t whole = 0;
   if (std::filesystem::file_size(path, ignored) > 0) {
     const auto text = table::read_file(path);
     if (!text) return tl::unexpected(text.error());
+    const std::string_view header = kHeader;
+    if (!text->starts_with(header) && !header.starts_with(*text)) {
+      return fail(Code::invalid, "expected a log of almanac kube record, found another first line",
+                  {.file = path, .line = 1}, "give a new file");
+    }
     const std::size_t end = text->rfind('\n');
     whole = static_cast<off_t>(end == std::string::npos ? 0 : end + 1);
   }
@@ -96,9 +103,6 @@ Result<void> repair(const process::Descriptor& file, const std::string& path) {
 Result<Recorder> Recorder::open(const std::string& path, std::string user_label,
                                 std::function<Time()> now) {
   std::error_code ignored;
-  if (const auto folder = std::filesystem::path(path).parent_path(); !folder.empty()) {
-    std::filesystem::create_directories(folder, ignored);
-  }
   process::Descriptor file(::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0644));
   if (!file) return cannot_write(path);
   if (auto done = repair(file, path); !done) return tl::unexpected(done.error());
@@ -159,9 +163,13 @@ void Recorder::write(const Workload& workload, Time end) {
   add_job(log, workload, workload.cluster_queue, "", end);
   if (workload.finished == kNoTime) log.jobs.front().outcome.state = trace::JobState::cancelled;
   const std::string row = row_of(log);
+  struct stat before {};
+  ::fstat(file_.get(), &before);
   if (::write(file_.get(), row.data(), row.size()) != static_cast<ssize_t>(row.size()) ||
       ::fdatasync(file_.get()) != 0) {
     trouble_ = fmt::format("cannot write the job log: {}", std::strerror(errno));
+    // A part of the row would join the next one.
+    if (::ftruncate(file_.get(), before.st_size) != 0) trouble_ += ", nor repair it";
     return;
   }
   recorded_.insert(workload.uid);

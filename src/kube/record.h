@@ -27,7 +27,8 @@ namespace almanac::kube {
 class Recorder final : public Sink {
  public:
   /// Reads the uids that `path` has, and repairs a row that was cut. `now` is the server's clock.
-  /// Fails with `unavailable` if the file cannot be written, and like trace::read_trace().
+  /// Fails with `unavailable` if the file cannot be written, with `invalid` if it is no log of a
+  /// recorder, and like trace::read_trace().
   static Result<Recorder> open(const std::string& path, std::string user_label,
                                std::function<Time()> now);
 

@@ -2,6 +2,7 @@
 #include "kube/snapshot.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <map>
 #include <tuple>
@@ -10,6 +11,7 @@
 
 #include "kube/outlook.h"
 #include "table/output_file.h"
+#include "text/human.h"
 #include "trace/write.h"
 
 namespace almanac::kube {
@@ -54,6 +56,8 @@ std::string type_of(const Picture& picture, const Node& node) {
   return node.product();
 }
 
+constexpr std::int64_t kMostPriority = 1'000'000;
+
 kueue::Amount amount_of(const Node& node, const char* resource) {
   const auto found = node.allocatable.find(resource);
   return found == node.allocatable.end() ? 0 : found->second;
@@ -63,7 +67,6 @@ kueue::Amount amount_of(const Node& node, const char* resource) {
 
 void add_job(trace::Trace& log, const Workload& workload, const std::string& cluster_queue,
              const std::string& gpu_type, Time end) {
-  constexpr std::int64_t kMostGpus = 1'000'000;
   trace::Job& made = log.jobs.emplace_back();
   const bool is_known = log.names.find(workload.full_name()).has_value();
   made.id = log.key(is_known ? workload.full_name() + "#" + workload.uid : workload.full_name());
@@ -78,7 +81,7 @@ void add_job(trace::Trace& log, const Workload& workload, const std::string& clu
   made.request.gpu_type = name_in(log, gpu_type);
   made.request.gpus = static_cast<std::int32_t>(std::min(workload.gpus(), kMostGpus));
   made.request.priority_tier =
-      static_cast<std::int32_t>(std::clamp<std::int64_t>(workload.priority, -1'000'000, 1'000'000));
+      static_cast<std::int32_t>(std::clamp(workload.priority, -kMostPriority, kMostPriority));
   if (const auto cpu = workload.total("cpu"); cpu > 0) {
     made.request.cpus = static_cast<float>(static_cast<double>(cpu) / 1000);
   }
@@ -100,20 +103,39 @@ void add_job(trace::Trace& log, const Workload& workload, const std::string& clu
 trace::Trace log_of(const Picture& picture) {
   trace::Trace log;
   kueue::World world(picture.objects.setup);
-  std::int64_t without = 0;
+  std::uint64_t without = 0;
+  std::uint64_t running = 0;
+  std::uint64_t cut = 0;
   for (const Workload& each : picture.workloads) {
     const std::string queue = picture.cluster_queue(each);
     if (!picture.queue_at(queue)) {
       ++without;
       continue;
     }
+    if (each.gpus() > kMostGpus) {
+      log.notes.push_back(fmt::format("{} is left out: it requests {} GPUs, more than any cluster",
+                                      each.full_name(), each.gpus()));
+      continue;
+    }
+    if (each.stage == Stage::admitted) ++running;
+    if (std::abs(each.priority) > kMostPriority) ++cut;
     const Time end = each.stage == Stage::finished ? each.finished : picture.at;
     const bool has_choice = picture.objects.setup.flavors.size() > 1 && each.gpus() > 0;
     add_job(log, each, queue, has_choice ? flavor_of(world, picture, each) : "", end);
   }
   if (without > 0) {
+    log.notes.push_back(fmt::format("{} left out: the queue does not exist",
+                                    text::counted(without, "workload is", "workloads are")));
+  }
+  if (running > 0) {
     log.notes.push_back(
-        fmt::format("{} workloads are left out: their queue does not exist", without));
+        fmt::format("{} running: a simulation ends each after the time that it has run so far",
+                    text::counted(running, "workload is", "workloads are")));
+  }
+  if (cut > 0) {
+    log.notes.push_back(fmt::format("{} a priority beyond {}, which is cut to this bound",
+                                    text::counted(cut, "workload has", "workloads have"),
+                                    text::grouped(kMostPriority)));
   }
   return log;
 }
@@ -147,17 +169,19 @@ std::string cluster_toml(const Picture& picture) {
   return made;
 }
 
-Result<std::vector<std::string>> write_snapshot(const Picture& picture, const std::string& folder) {
-  std::vector<std::string> written;
+Result<Snapshot> write_snapshot(const Picture& picture, const std::string& folder) {
+  Snapshot written;
   const auto write = [&](const std::string& name, const std::string& content) -> Result<void> {
-    written.push_back(name);
+    written.files.push_back(name);
     return table::write_file(folder + "/" + name, content);
   };
   if (auto done = write("queues.json", picture.objects_json + "\n"); !done) {
     return tl::unexpected(done.error());
   }
-  written.emplace_back("jobs.csv");
-  if (auto done = trace::save_trace(log_of(picture), folder + "/jobs.csv"); !done) {
+  written.files.emplace_back("jobs.csv");
+  const trace::Trace log = log_of(picture);
+  written.notes = log.notes;
+  if (auto done = trace::save_trace(log, folder + "/jobs.csv"); !done) {
     return tl::unexpected(done.error());
   }
   if (const std::string cluster = cluster_toml(picture); !cluster.empty()) {

@@ -5,6 +5,7 @@
 /// log and `cluster.toml` for --cluster.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -16,10 +17,13 @@ namespace almanac::kube {
 
 /// Returns a job for each workload that has a queue: its ClusterQueue is the virtual cluster, its
 /// "namespace/LocalQueue" the account, the uid the comment, the user as Workload::user, or else the
-/// namespace. Pending
-/// and running ones are in these states; the latter have run so far. Those without a queue are
-/// counted in a note of the trace.
+/// namespace. Pending and running ones are in these states; the latter have run so far. Notes of
+/// the trace say what is left out (no queue, more than kMostGpus), what is cut to a bound, and how
+/// many are running.
 trace::Trace log_of(const Picture& picture);
+
+/// GPUs of a job that every simulation can take; no cluster under Kueue has as many.
+inline constexpr std::int64_t kMostGpus = 65'535;
 
 /// Adds a workload to a log. `end` is when its run ended, or now.
 void add_job(trace::Trace& log, const Workload& workload, const std::string& cluster_queue,
@@ -30,7 +34,12 @@ void add_job(trace::Trace& log, const Workload& workload, const std::string& clu
 /// "" if there are none.
 std::string cluster_toml(const Picture& picture);
 
-/// Writes the files to `folder` and returns their names. Fails with `unavailable`.
-Result<std::vector<std::string>> write_snapshot(const Picture& picture, const std::string& folder);
+struct Snapshot {
+  std::vector<std::string> files{};  ///< Their names.
+  std::vector<std::string> notes{};  ///< Those of log_of().
+};
+
+/// Writes the files to `folder`. Fails with `unavailable`.
+Result<Snapshot> write_snapshot(const Picture& picture, const std::string& folder);
 
 }  // namespace almanac::kube

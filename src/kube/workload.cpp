@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kueue/multiply.h"
 #include "kueue/quantity.h"
 
 namespace almanac::kube {
@@ -30,7 +31,8 @@ kueue::Amount Workload::total(const std::string& resource) const {
     for (const Assigned& of : assigned) {
       if (of.pod_set == each.pods.name) count = of.count;
     }
-    made += found->second * std::max(0, count - each.reclaimable);
+    made = std::min(made + kueue::times(found->second, std::max(0, count - each.reclaimable)),
+                    kueue::kMostAmount);
   }
   return made;
 }
@@ -42,7 +44,7 @@ std::int64_t Workload::gpus() const {
   }
   std::int64_t made = 0;
   for (const auto& [name, counts] : resources) {
-    if (counts) made += total(name);
+    if (counts) made = std::min(made + total(name), kueue::kMostAmount);
   }
   return made;
 }
@@ -59,6 +61,15 @@ std::string Node::product() const {
     if (const auto found = labels.find(label); found != labels.end()) return found->second;
   }
   return "";
+}
+
+bool is_other_accelerator(std::string_view resource) {
+  if (kueue::is_gpu(resource)) return false;
+  for (const std::string_view part :
+       {"/mig-", "/gpu.", "/tpu", "/neuron", "/gaudi", "gpu.intel.com/"}) {
+    if (resource.find(part) != std::string_view::npos) return true;
+  }
+  return false;
 }
 
 bool suits(const std::vector<std::vector<Requirement>>& affinity,

@@ -106,6 +106,10 @@ struct Node {
   std::string product() const;  ///< "NVIDIA-H100-80GB-HBM3"; "" = no label names it.
 };
 
+/// Whether a resource is an accelerator that gpus() does not count: a MIG instance, a shared GPU, a
+/// TPU, Neuron, Gaudi or an Intel GPU.
+bool is_other_accelerator(std::string_view resource);
+
 /// Whether labels satisfy one of the terms. Of a flavor only the labels that it has are looked at,
 /// as Kueue does.
 bool suits(const std::vector<std::vector<Requirement>>& affinity,

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include <fmt/format.h>
 #include <yaml.h>
 
 namespace almanac::kube {
@@ -11,21 +12,29 @@ namespace {
 
 using nlohmann::json;
 
-/// A document of aliases of aliases would otherwise grow without bound.
+/// A document of aliases of aliases would otherwise grow without bound, and one whose alias
+/// contains itself would never end.
 constexpr std::size_t kMostNodes = 1'000'000;
+constexpr std::size_t kDeepestYaml = 64;
+
+struct TooLarge {
+  const char* what;
+};
 
 class Converter {
  public:
   explicit Converter(yaml_document_t& document) : document_(document) {}
 
-  /// Null if the document is too large.
-  json convert(const yaml_node_t* node) {
-    if (node == nullptr || ++nodes_ > kMostNodes) return nullptr;
+  /// Throws TooLarge.
+  json convert(const yaml_node_t* node, std::size_t depth = 0) {
+    if (node == nullptr) return nullptr;
+    if (++nodes_ > kMostNodes) throw TooLarge{"more than 1,000,000 values after its aliases"};
+    if (depth > kDeepestYaml) throw TooLarge{"values nested deeper than 64, or a recursive alias"};
     if (node->type == YAML_SEQUENCE_NODE) {
       json made = json::array();
       for (const auto* at = node->data.sequence.items.start; at < node->data.sequence.items.top;
            ++at) {
-        made.push_back(convert(::yaml_document_get_node(&document_, *at)));
+        made.push_back(convert(::yaml_document_get_node(&document_, *at), depth + 1));
       }
       return made;
     }
@@ -35,7 +44,7 @@ class Converter {
            ++at) {
         const yaml_node_t* const key = ::yaml_document_get_node(&document_, at->key);
         if (key == nullptr || key->type != YAML_SCALAR_NODE) continue;
-        made[text_of(key)] = convert(::yaml_document_get_node(&document_, at->value));
+        made[text_of(key)] = convert(::yaml_document_get_node(&document_, at->value), depth + 1);
       }
       return made;
     }
@@ -75,7 +84,11 @@ Result<nlohmann::json> parse_yaml(std::string_view text) {
   }
   const std::unique_ptr<yaml_document_t, void (*)(yaml_document_t*)> document_end(
       &document, ::yaml_document_delete);
-  return Converter(document).convert(::yaml_document_get_root_node(&document));
+  try {
+    return Converter(document).convert(::yaml_document_get_root_node(&document));
+  } catch (const TooLarge& refused) {
+    return fail(Code::invalid, fmt::format("the YAML has {}", refused.what));
+  }
 }
 
 }  // namespace almanac::kube

@@ -111,23 +111,25 @@ Result<std::vector<std::string>> notes_on_jobs(const Objects& objects, const tra
         vc == kNoName ? "no virtual cluster" : "virtual cluster " + std::string(trace.names[vc]);
   }
   if (lost > 0) {
-    return fail(Code::invalid,
-                fmt::format("{} jobs belong to no ClusterQueue (the first is of {})", lost, first),
-                {},
-                "name the ClusterQueues as the log's virtual clusters, partitions, accounts or "
-                "users");
+    return fail(
+        Code::invalid,
+        fmt::format("{} no ClusterQueue (the first is of {})",
+                    lost == 1 ? "1 job belongs to" : fmt::format("{} jobs belong to", lost), first),
+        {},
+        "name the ClusterQueues as the log's virtual clusters, partitions, accounts or "
+        "users");
   }
   if (too_large > 0) {
     notes.push_back(fmt::format(
-        "{} jobs request more GPUs than their ClusterQueue can ever have, and never start under "
-        "policy kueue",
-        too_large));
+        "{} more GPUs than a ClusterQueue can ever have, and never {} under policy kueue",
+        too_large == 1 ? "1 job requests" : fmt::format("{} jobs request", too_large),
+        too_large == 1 ? "starts" : "start"));
   }
   if (stopped > 0) {
     notes.push_back(
-        fmt::format("{} jobs are of stopped ClusterQueues (stopPolicy), and never start "
-                    "under policy kueue",
-                    stopped));
+        fmt::format("{} in stopped ClusterQueues (stopPolicy), and never {} under policy kueue",
+                    stopped == 1 ? "1 job is" : fmt::format("{} jobs are", stopped),
+                    stopped == 1 ? "starts" : "start"));
   }
   return notes;
 }

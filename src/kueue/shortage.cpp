@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "kueue/multiply.h"
+
 namespace almanac::kueue {
 namespace {
 
@@ -51,7 +53,7 @@ void name_holder(const World& world, QueueAt queue, Slot slot, Shortage& made) {
 std::string amount_text(Amount amount, std::string_view resource) {
   if (resource == "cpu") return fmt::format("{:g}", static_cast<double>(amount) / 1000);
   const bool is_bytes = resource == "memory" || resource == "ephemeral-storage";
-  if (is_bytes) return fmt::format("{:.4g} GB of", static_cast<double>(amount) / 1e9);
+  if (is_bytes) return fmt::format("{:.4g} GB", static_cast<double>(amount) / 1e9);
   return fmt::format("{}", amount);
 }
 
@@ -68,7 +70,7 @@ std::vector<Shortage> shortages_of(const World& world, const Workload& workload)
       made.push_back({.why = Why::not_covered,
                       .resource = resource,
                       .flavor = {},
-                      .wanted = amount * pods.count,
+                      .wanted = times(amount, pods.count),
                       .holder = "ClusterQueue " + queue.declared->name});
     }
   }
@@ -111,8 +113,9 @@ std::vector<Shortage> shortages_of(const World& world, const Workload& workload)
 
 std::string to_string(const Shortage& of) {
   const auto amount = [&](Amount value) { return amount_text(value, of.resource); };
-  const std::string needs =
-      fmt::format("flavor {}: needs {} {}", of.flavor, amount(of.wanted), of.resource);
+  const bool has_unit = amount(of.wanted).ends_with("GB");
+  const std::string needs = fmt::format("flavor {}: needs {}{} {}", of.flavor, amount(of.wanted),
+                                        has_unit ? " of" : "", of.resource);
   switch (of.why) {
     case Why::unsuited:
       return fmt::format("flavor {}: its labels or taints keep the pods out", of.flavor);

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "kueue/multiply.h"
+
 namespace almanac::kueue {
 namespace {
 
@@ -221,8 +223,7 @@ Result<Workload> World::resolve(Submission submission) {
 std::vector<std::pair<ResourceAt, Amount>> World::wants_of(const Pods& pods, int count) {
   std::vector<std::pair<ResourceAt, Amount>> made = pods.each;
   for (auto& [resource, amount] : made) {
-    if (__builtin_mul_overflow(amount, Amount{count}, &amount)) amount = kMostAmount;
-    amount = std::min(amount, kMostAmount);
+    amount = times(amount, count);
   }
   return made;
 }

@@ -126,6 +126,16 @@ void ApiServer::fail_next(int count, int status, const std::string& retry_after)
   failure_retry_after_ = retry_after;
 }
 
+void ApiServer::answer_watches(const std::string& line) {
+  const std::lock_guard lock(mutex_);
+  watch_line_ = line + "\n";
+}
+
+void ApiServer::answer_lists(const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  list_text_ = text;
+}
+
 void ApiServer::set_tokens(std::map<std::string, std::string> tokens) {
   const std::lock_guard lock(mutex_);
   tokens_ = std::move(tokens);
@@ -361,6 +371,7 @@ void ApiServer::answer_review(const httplib::Request& request, const std::string
 void ApiServer::answer_list(const httplib::Request& request, const ApiPlace& place,
                             httplib::Response& response) {
   const std::lock_guard lock(mutex_);
+  if (!list_text_.empty()) return response.set_content(list_text_, "application/json");
   const std::string token = request.get_param_value("continue");
   std::string after;
   std::int64_t version = version_;
@@ -409,6 +420,10 @@ void ApiServer::answer_list(const httplib::Request& request, const ApiPlace& pla
 
 void ApiServer::answer_watch(const httplib::Request& request, const ApiPlace& place,
                              httplib::Response& response) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!watch_line_.empty()) return response.set_content(watch_line_, "application/json");
+  }
   const std::string asked = request.get_param_value("resourceVersion");
   if (asked.find_first_not_of("0123456789") != std::string::npos) {
     return say(response, 500,

@@ -67,6 +67,10 @@ class ApiServer {
   void send_bookmarks();
   /// The next `count` requests fail with this status.
   void fail_next(int count, int status, const std::string& retry_after = "");
+  /// From now on every watch sends this line, and ends.
+  void answer_watches(const std::string& line);
+  /// From now on every list is this text.
+  void answer_lists(const std::string& text);
   /// A list expires before its next page.
   void expire_next_page() { expires_next_page_ = true; }
 
@@ -134,6 +138,8 @@ class ApiServer {
   int failures_ = 0;
   int failure_status_ = 0;
   std::string failure_retry_after_;
+  std::string watch_line_;
+  std::string list_text_;
   std::atomic<bool> expires_next_page_{false};
   std::atomic<bool> is_ending_{false};
   std::atomic<std::size_t> streams_{0};

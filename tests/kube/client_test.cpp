@@ -52,6 +52,17 @@ TEST(Client, SaysThatNobodyAnswers) {
   const auto said = client.get("/version");
   EXPECT_EQ(said.error().code, Code::unavailable);
   EXPECT_THAT(to_string(said.error()), HasSubstr("no API server answers at http://127.0.0.1:"));
+  EXPECT_THAT(to_string(said.error()), HasSubstr("nothing accepts connections there"));
+}
+
+// A quiet watch stands for a server that never completes an answer.
+TEST(Client, WaitsNoLongerThanItsPatience) {
+  ApiServer server;
+  Client client = client_of(server);
+  const auto said = client.stream(kKueueApi + "/workloads?watch=1&resourceVersion=234", 300ms,
+                                  [](std::string_view) { return true; });
+  ASSERT_FALSE(said);
+  EXPECT_THAT(said.error().message, HasSubstr("did not complete its answer within 0.3 s"));
 }
 
 TEST(Client, RefusesServersThatAreNoUrl) {
@@ -61,6 +72,19 @@ TEST(Client, RefusesServersThatAreNoUrl) {
     ASSERT_FALSE(made) << server;
     EXPECT_EQ(made.error().code, Code::usage);
   }
+}
+
+// The proxy's password is in no message.
+TEST(Client, ShowsNoPassword) {
+  const ApiServer server;
+  for (const char* const proxy : {"http://ann:secret@127.0.0.1:none", "socks5://ann:secret@host"}) {
+    const auto said = Client::to({.server = server.url(), .proxy = proxy})->get("/version");
+    ASSERT_FALSE(said);
+    EXPECT_THAT(to_string(said.error()), HasSubstr("expected https://HOST:PORT, found"));
+    EXPECT_THAT(to_string(said.error()), testing::Not(HasSubstr("secret")));
+  }
+  const auto named = Client::to({.server = "https://ann:secret@host"});
+  EXPECT_THAT(named.error().message, HasSubstr("has the name of a user"));
 }
 
 TEST(Client, KeepsThePathOfAServer) {
@@ -147,6 +171,14 @@ TEST_F(TlsTest, BelievesTheNamedAuthorityOnly) {
     EXPECT_THAT(said.error().message, HasSubstr("cannot prove its identity"));
   }
   EXPECT_TRUE(Client::to({.server = server.url(), .checks_server = false})->get("/version"));
+}
+
+TEST_F(TlsTest, NamesAnAuthorityThatCannotBeRead) {
+  const ApiServer server(files("server"));
+  const auto said =
+      Client::to({.server = server.url(), .authorities_file = "/none/ca.crt"})->get("/version");
+  EXPECT_THAT(to_string(said.error()), HasSubstr("/none/ca.crt: "));
+  EXPECT_THAT(to_string(said.error()), HasSubstr("expected PEM"));
 }
 
 TEST_F(TlsTest, ChecksTheNameThatTheKubeconfigSays) {

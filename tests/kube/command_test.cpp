@@ -4,6 +4,7 @@
 /// The tour of a platform engineer with a kubeconfig: doctor, status, queue, explain, snapshot,
 /// simulation and advice, without a write to the cluster.
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -146,6 +147,56 @@ TEST_F(KubeCommand, SaysWhatIsWrongInOneLine) {
   EXPECT_EQ(std::count(status.err.begin(), status.err.end(), '\n'), 1);
   EXPECT_EQ(kube({"doctor"}).status, 1);
   EXPECT_EQ(run_program({"kube", "status", "--kubeconfig", folder_ / "none"}).status, 66);
+  const ProgramRun both = kube({"status", "--server", server_.url()});
+  EXPECT_EQ(both.status, 2);
+  EXPECT_THAT(both.err, HasSubstr("--server names an API server without a kubeconfig"));
+}
+
+// The configuration that Kueue installs has fair sharing in a comment.
+TEST_F(KubeCommand, TheDoctorReadsKueuesConfiguration) {
+  const auto configure = [&](const std::string& yaml, const std::string& image) {
+    const std::string space = "/namespaces/kueue-system";
+    server_.create("/api/v1" + space + "/configmaps",
+                   {{"metadata", {{"name", "kueue-manager-config"}}},
+                    {"data", {{"controller_manager_config.yaml", yaml}}}});
+    server_.create("/apis/apps/v1" + space + "/deployments",
+                   {{"metadata", {{"name", "kueue-controller-manager"}}},
+                    {"spec", {{"image", "registry.k8s.io/kueue/kueue:" + image}}}});
+    return kube({"doctor"}).out;
+  };
+  const std::string stock = configure("#fairSharing:\n#  enable: true\n", "v0.15.1");
+  EXPECT_THAT(stock, HasSubstr("fair sharing off, PriorityBoost off"));
+  EXPECT_THAT(stock, HasSubstr("partly    Kueue's release = v0.15.1: releases before"));
+  const std::string off = configure("fairSharing: {enable: false}\n", "v0.15.6");
+  EXPECT_THAT(off, HasSubstr("fair sharing off"));
+  EXPECT_THAT(off, HasSubstr("ok        Kueue's release = v0.15.6"));
+  const std::string on = configure(
+      "fairSharing: {preemptionStrategies: []}\nfeatureGates: {PriorityBoost: true}\n", "v0.16.2");
+  EXPECT_THAT(on, HasSubstr("fair sharing on, PriorityBoost on"));
+  EXPECT_THAT(on, HasSubstr("partly    Kueue's release = v0.16.2"));
+}
+
+// A user's own mistake is not the cluster's lack of Kueue.
+TEST_F(KubeCommand, SaysThatThePluginIsMissing) {
+  const std::string config = folder_.write(
+      "plugin",
+      fmt::format("current-context: a\ncontexts: [{{name: a, context: {{cluster: c, user: u}}}}]\n"
+                  "clusters: [{{name: c, cluster: {{server: \"{}\"}}}}]\n"
+                  "users: [{{name: u, user: {{exec: {{apiVersion: v1, command: "
+                  "no-such-plugin}}}}}}]\n",
+                  server_.url()));
+  const ProgramRun status = run_program({"kube", "status", "--kubeconfig", config});
+  EXPECT_THAT(status.err, AllOf(HasSubstr("the credential plugin no-such-plugin"),
+                                testing::Not(HasSubstr("Kueue"))));
+}
+
+TEST_F(KubeCommand, KeepsTheReasonInANarrowTable) {
+  server_.create(in_namespace("b", "workloads"), workload("huge", "main", 640));
+  ::setenv("COLUMNS", "100", 1);
+  const ProgramRun queue = kube({"queue"});
+  ::unsetenv("COLUMNS");
+  EXPECT_THAT(queue.out, AllOf(HasSubstr("REASON"), HasSubstr("flavor default: needs 640"),
+                               HasSubstr("  never  ")));
 }
 
 }  // namespace

@@ -26,11 +26,12 @@ clusters:
   cluster:
     server: https://10.0.0.2
     certificate-authority-data: UEVN
-    insecure-skip-tls-verify: true
+- name: c3
+  cluster: {server: "https://10.0.0.3", insecure-skip-tls-verify: true}
 contexts:
 - {name: prod, context: {cluster: c1, user: alice, namespace: a}}
 - {name: test, context: {cluster: c2, user: bob}}
-- {name: none, context: {cluster: c2}}
+- {name: none, context: {cluster: c3}}
 users:
 - {name: alice, user: {token: "12345"}}
 - name: bob
@@ -60,7 +61,8 @@ TEST_F(KubeconfigTest, DecodesData) {
   auto access = read_kubeconfig(path_, "test");
   ASSERT_TRUE(access);
   EXPECT_EQ(access->authorities, "PEM");
-  EXPECT_FALSE(access->checks_server);
+  EXPECT_TRUE(access->checks_server);
+  EXPECT_FALSE(read_kubeconfig(path_, "none")->checks_server);
   EXPECT_EQ(access->credential.identity()->certificate, "CERT");
   EXPECT_EQ(access->credential.identity()->key, "KEY");
   EXPECT_EQ(*read_kubeconfig(path_, "none")->credential.identity(), Identity{});
@@ -88,6 +90,53 @@ TEST_F(KubeconfigTest, NamesFileAndFieldOfAMistake) {
               HasSubstr("server is missing"));
   EXPECT_THAT(said("current-context: 7\ncontexts: nonsense"), HasSubstr("expected a list"));
   EXPECT_EQ(read_kubeconfig(folder_ / "missing", "").error().code, Code::not_found);
+}
+
+TEST_F(KubeconfigTest, RefusesYamlWithoutEnd) {
+  const auto said = [&](const std::string& text) {
+    return to_string(read_kubeconfig(folder_.write("bad", text), "").error());
+  };
+  EXPECT_THAT(said("a: &a [*a]\n"), HasSubstr("bad: the YAML has values nested deeper than 64"));
+  EXPECT_THAT(said("a: " + std::string(65, '[') + std::string(65, ']')),
+              HasSubstr("nested deeper than 64"));
+  std::string bomb = "a: &a [x,x,x,x,x,x,x,x,x,x]\n";
+  for (char name = 'b'; name < 'h'; ++name) {
+    bomb += std::string{name} + ": &" + name + " [";
+    for (int times = 0; times < 10; ++times)
+      bomb += "*" + std::string{static_cast<char>(name - 1)} + ",";
+    bomb += "]\n";
+  }
+  EXPECT_THAT(said(bomb), HasSubstr("more than 1,000,000 values"));
+}
+
+// As kubectl does: neither is silently left out.
+TEST_F(KubeconfigTest, RefusesHalvesAndContradictions) {
+  const auto said = [&](const std::string& cluster, const std::string& user) {
+    const std::string path =
+        folder_.write("bad",
+                      "current-context: a\ncontexts: [{name: a, context: {cluster: c, user: u}}]\n"
+                      "clusters: [{name: c, cluster: {server: https://h" +
+                          cluster +
+                          "}}]\n"
+                          "users: [{name: u, user: {" +
+                          user + "}}]\n");
+    auto read = read_kubeconfig(path, "");
+    if (!read) return to_string(read.error());
+    const auto identity = read->credential.identity();
+    return identity ? "fine" : to_string(identity.error());
+  };
+  EXPECT_THAT(said(", certificate-authority: ca, insecure-skip-tls-verify: true", ""),
+              HasSubstr("not allowed with certificate-authority"));
+  EXPECT_THAT(said("", "client-certificate: a"), HasSubstr("expected both client-certificate and"));
+  EXPECT_THAT(said("", "client-key-data: S0VZ"), HasSubstr("expected both client-certificate and"));
+  folder_.write("key", "KEY\n");
+  EXPECT_EQ(said("", "client-certificate-data: Q0VSVA==, client-key: key"), "fine");
+  EXPECT_THAT(said("", R"(token: "a\r\nX-Evil: 1")"),
+              HasSubstr("the token has a control character"));
+  EXPECT_THAT(said("", R"(username: "a\nb")"),
+              HasSubstr("the name of the user has a control character"));
+  folder_.write("token", "a\nb\n");
+  EXPECT_THAT(said("", "tokenFile: token"), HasSubstr("the token has a control character"));
 }
 
 class PluginTest : public testing::Test {
@@ -134,6 +183,18 @@ TEST_F(PluginTest, SaysWhyItFailed) {
                 .error()
                 .hint,
             "get it");
+}
+
+// Callers take not_found as the server's word that it has no such group.
+TEST(Credential, SaysWhatIsMissingOnThisMachine) {
+  const Error plugin = Credential::of_plugin({.command = "no-such-plugin"}).identity().error();
+  EXPECT_EQ(plugin.code, Code::unavailable);
+  EXPECT_THAT(plugin.message, HasSubstr("the credential plugin no-such-plugin: "));
+  const Error token = Credential::of_files("/none/token", "", "").identity().error();
+  EXPECT_EQ(token.code, Code::unavailable);
+  EXPECT_THAT(token.message, HasSubstr("the tokenFile cannot be read: /none/token"));
+  EXPECT_THAT(Credential::of_files("", "/none/pem", "/none/key").identity().error().message,
+              HasSubstr("the client certificate cannot be read: /none/pem"));
 }
 
 TEST_F(PluginTest, RunsNoProgramThatOthersMayChange) {

@@ -108,6 +108,31 @@ TEST_F(OutlookTest, NamesABorrowingLimit) {
             "quota of 4 and may borrow at most 2");
 }
 
+TEST_F(OutlookTest, NamesTheHeadOfAStrictQueue) {
+  Json strict = cluster_queue("team-c", 4);
+  strict["spec"]["queueingStrategy"] = "StrictFIFO";
+  server_.create(kKueueApi + "/clusterqueues", strict);
+  server_.create(in_namespace("c", "localqueues"), local_queue("main", "team-c"));
+  run("c", "one", "2026-11-01T11:00:00Z", 2);
+  wait("c", "big", 4);
+  wait("c", "small", 1, {{"metadata", {{"creationTimestamp", "2026-11-01T01:00:00Z"}}}});
+  const auto found = look();
+  EXPECT_EQ(found[0].blocker, "");
+  EXPECT_THAT(found[1].shortages, IsEmpty());
+  EXPECT_EQ(found[1].blocker, "c/big");
+}
+
+TEST(Shortage, GivesTheUnitOfMemory) {
+  EXPECT_EQ(kueue::to_string({.why = kueue::Shortage::Why::too_large,
+                              .resource = "memory",
+                              .flavor = "cpu",
+                              .wanted = 1'100'000'000'000,
+                              .most = 274'900'000'000,
+                              .holder = "ClusterQueue cpu"}),
+            "flavor cpu: needs 1100 GB of memory, and ClusterQueue cpu could have at most 274.9 GB "
+            "if nothing ran");
+}
+
 TEST_F(OutlookTest, SaysWhatCanNeverStart) {
   wait("a", "huge", 64);
   wait("a", "stopped", 1, {{"spec", {{"active", false}}}});
@@ -121,6 +146,8 @@ TEST_F(OutlookTest, SaysWhatCanNeverStart) {
             "flavor default: needs 64 nvidia.com/gpu, and ClusterQueue team-a could have at most "
             "16 if nothing ran");
   EXPECT_EQ(found[1].start_by, kNever);
+  EXPECT_TRUE(found[1].never_starts);
+  EXPECT_FALSE(found[2].never_starts);
   EXPECT_EQ(name_of(found[2]), "ready");
   EXPECT_THAT(found[2].shortages, IsEmpty());
   EXPECT_EQ(found[2].start_by, picture_.at) << "it fits now";

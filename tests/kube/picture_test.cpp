@@ -75,8 +75,12 @@ TEST(Picture, SaysWhatAClusterLacks) {
   Client client = Client::to({.server = server.url()}).value();
   EXPECT_THAT(to_string(take_picture(client).error()), HasSubstr("this cluster has no Kueue"));
   server.versions = {"v2"};
-  EXPECT_THAT(to_string(take_picture(client).error()),
-              HasSubstr("Kueue's API has the versions v2, and Almanac reads v1beta2, v1beta1"));
+  EXPECT_THAT(
+      to_string(take_picture(client).error()),
+      HasSubstr("Kueue's API has the versions v2, and Almanac reads v1beta2, v1beta1 (use a "
+                "later release of Almanac)"));
+  server.versions = {"v1alpha2"};
+  EXPECT_THAT(to_string(take_picture(client).error()), HasSubstr("(use Kueue 0.6 or later)"));
 }
 
 // A reader without the right to list nodes learns all but them.
@@ -129,6 +133,19 @@ TEST(Picture, TakesHostileTextAsData) {
   EXPECT_EQ(log->names[log->jobs[0].request.user], " [2Jbob root,\"x\"");
 }
 
+// Names of queues, flavors and labels too.
+TEST(Picture, KeepsNoControlCharacterOfAnyObject) {
+  ApiServer server;
+  make_cluster(server);
+  server.create(kKueueApi + "/clusterqueues", cluster_queue("q\x1b[31m\n", 4));
+  server.create("/api/v1/nodes", node("three", 4));
+  server.patch("/api/v1/nodes/three",
+               {{"metadata", {{"labels", {{"nvidia.com/gpu.product", "x\"\n[[vc]]\xc2\x9b"}}}}}});
+  const Picture picture = picture_of(server);
+  EXPECT_EQ(picture.objects.setup.queues[0].name, "q [31m ");
+  EXPECT_THAT(cluster_toml(picture), HasSubstr("gpu_type = \"x\\\" [[vc]] \"\n"));
+}
+
 // Requests are the containers' sum, or an init container that needs more; limits fill in.
 TEST(ReadWorkload, CountsAPodAsKubernetesDoes) {
   Json object = workload("w", "main", 1, 2);
@@ -147,6 +164,16 @@ TEST(ReadWorkload, CountsAPodAsKubernetesDoes) {
   EXPECT_EQ(read->gpus(), 2);
 }
 
+TEST(ReadWorkload, CountsNoMoreThanAnAmountHolds) {
+  Json object = workload("w", "main", 1, 2'000'000'000);
+  object["metadata"]["namespace"] = "a";
+  object["spec"]["podSets"][0]["template"]["spec"]["containers"][0]["resources"]["requests"] = {
+      {"nvidia.com/gpu", "9T"}};
+  const auto read = read_workload(object);
+  ASSERT_TRUE(read) << to_string(read.error());
+  EXPECT_EQ(read->gpus(), kueue::kMostAmount);
+}
+
 TEST(ReadWorkload, BelievesWhatTheQueueCounted) {
   Json object = workload("w", "main", 1, 2);
   object["metadata"]["namespace"] = "a";
@@ -159,6 +186,57 @@ TEST(ReadWorkload, BelievesWhatTheQueueCounted) {
   EXPECT_THAT(read->uncounted, testing::ElementsAre("cpu"));
   EXPECT_EQ(read->total("cpu"), 0);
   EXPECT_EQ(read->gpus(), 2);
+}
+
+TEST(Picture, SaysWhatItDoesNotCount) {
+  ApiServer server;
+  make_cluster(server);
+  Json instance = workload("mig", "main", 0);
+  Json& container = instance["spec"]["podSets"][0]["template"]["spec"]["containers"][0];
+  container["resources"]["requests"] = {{"nvidia.com/mig-1g.10gb", 2}};
+  server.create(in_namespace("a", "workloads"), instance);
+  Json part = workload("part", "main", 0);
+  part["spec"]["podSets"][0]["template"]["spec"]["containers"][0]["resources"]["requests"] = {
+      {"nvidia.com/gpu", "500m"}};
+  server.create(in_namespace("a", "workloads"), part);
+  server.create("/api/v1/nodes", node("tpu", 0));
+  server.patch("/api/v1/nodes/tpu", {{"status", {{"allocatable", {{"google.com/tpu", "4"}}}}}});
+  const Picture picture = picture_of(server);
+  EXPECT_THAT(picture.workloads, SizeIs(1));
+  EXPECT_THAT(picture.notes,
+              testing::UnorderedElementsAre(
+                  HasSubstr("nvidia.com/gpu: expected whole GPUs, found a fraction"),
+                  "not counted as GPUs: google.com/tpu, nvidia.com/mig-1g.10gb (only whole GPUs "
+                  "are, such as nvidia.com/gpu)"));
+}
+
+TEST(Picture, ShowsNoNegativeWait) {
+  Picture picture;
+  picture.at = Time{1h};
+  EXPECT_EQ(picture.waited({.created = Time{2h}}), 0s);
+  EXPECT_EQ(picture.waited({.created = Time{15min}}), 45min);
+}
+
+TEST(Snapshot, NotesWhatItLeavesOutOrCuts) {
+  ApiServer server;
+  make_cluster(server);
+  const std::string all = in_namespace("a", "workloads");
+  server.create(all, workload("pods", "main", 1, 1'000'000'000));
+  Json urgent = workload("urgent", "main", 1);
+  urgent["spec"]["priority"] = std::int64_t{1} << 40;
+  server.create(all, urgent);
+  server.create(all, workload("lost", "nowhere", 1));
+  server.create(all, workload("runs", "main", 2));
+  server.patch(all + "/runs", admitted("team-a", 2, "2026-11-01T00:10:00Z"));
+  const trace::Trace log = log_of(picture_of(server));
+  EXPECT_THAT(log.jobs, SizeIs(2));
+  EXPECT_THAT(
+      log.notes,
+      testing::ElementsAre(
+          "a/pods is left out: it requests 1000000000 GPUs, more than any cluster",
+          "1 workload is left out: the queue does not exist",
+          "1 workload is running: a simulation ends each after the time that it has run so far",
+          "1 workload has a priority beyond 1,000,000, which is cut to this bound"));
 }
 
 TEST(Snapshot, WritesFilesThatSimulationsRead) {

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <thread>
@@ -125,9 +126,19 @@ TEST_F(RecordTest, KeepsEachRunOnceIfItOrTheServerIsKilled) {
 
 TEST_F(RecordTest, SaysWhatIsWrongWithItsFile) {
   const auto now = [] { return Time{}; };
-  folder_.write("other.csv", "what,is\nthis,file\n");
-  EXPECT_FALSE(Recorder::open(folder_ / "other.csv", "", now));
+  // A file of other columns stays as it is, the line without an end too.
+  const std::string other = "job_id,submit_s,run_s\n1,0,1\n2,5";
+  folder_.write("other.csv", other);
+  const auto refused = Recorder::open(folder_ / "other.csv", "", now);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("found another first line"));
+  std::ifstream file(folder_ / "other.csv");
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), other);
   EXPECT_FALSE(Recorder::open("/proc/none/jobs.csv", "", now));
+  const auto lost = Recorder::open(folder_ / "none/jobs.csv", "", now);
+  ASSERT_FALSE(lost);
+  EXPECT_EQ(lost.error().hint, "create its folder first");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "none"));
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 #include <mutex>
 #include <set>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -129,6 +131,20 @@ TEST(List, BeginsAgainWhenAPageHasExpired) {
   EXPECT_THAT(server.asked()[2], testing::Not(HasSubstr("resourceVersion=0")));
 }
 
+TEST(List, RefusesWhatIsNoListOrHasNoEnd) {
+  ApiServer server;
+  Client client = Client::to({.server = server.url()}).value();
+  Uids sink;
+  server.answer_lists("{}");
+  EXPECT_THAT(list(client, kAll, sink).error().message, HasSubstr("is not a Kubernetes list"));
+  server.answer_lists(R"({"metadata": {"resourceVersion": "7"}, "items": {}})");
+  EXPECT_THAT(list(client, kAll, sink).error().message, HasSubstr("is not a Kubernetes list"));
+  server.answer_lists(R"({"metadata": {"continue": "same"}, "items": []})");
+  EXPECT_THAT(list(client, kAll, sink).error().message, HasSubstr("do not end"));
+  server.answer_lists(R"({"metadata": {"resourceVersion": "7"}, "items": null})");
+  EXPECT_EQ(*list(client, kAll, sink), "7");
+}
+
 TEST(Reflector, SeesWhatChanges) {
   ApiServer server;
   server.create(kOfA, workload("first", "main", 1));
@@ -212,6 +228,32 @@ TEST(Reflector, WaitsAsLongAsABusyServerAsks) {
   EXPECT_EQ(reflector.trouble().message, "");
   server.fail_next(1, 429, "7");
   EXPECT_EQ(*reflector.round(client, sink), 7s);
+}
+
+/// Returns the pauses after `rounds` rounds in which every watch sends `line`, and the last
+/// trouble.
+std::pair<std::vector<Duration>, std::string> pauses_after(const std::string& line, int rounds) {
+  ApiServer server;
+  Client client = Client::to({.server = server.url()}).value();
+  Uids sink;
+  Reflector reflector(kAll, 1);
+  server.answer_watches(line);
+  std::vector<Duration> pauses;
+  for (int at = 0; at < rounds; ++at) pauses.push_back(reflector.round(client, sink).value());
+  return {pauses, reflector.trouble().message};
+}
+
+// Pauses are at least half of 0.8 s, 1.6 s, 3.2 s, 6.4 s.
+TEST(Reflector, BacksOffFromAServerWhoseWatchesDoNotLast) {
+  const auto doubles =
+      ElementsAre(testing::Ge(400ms), testing::Ge(800ms), testing::Ge(1600ms), testing::Ge(3200ms));
+  const auto [expired, why] = pauses_after(R"({"type": "ERROR", "object": {"code": 410}})", 4);
+  EXPECT_THAT(expired, doubles);
+  EXPECT_THAT(why, HasSubstr("so no watch lasts"));
+  const auto [broken, no_event] = pauses_after("nonsense", 4);
+  EXPECT_THAT(broken, doubles);
+  EXPECT_THAT(no_event, HasSubstr("a watch event: expected an object"));
+  EXPECT_THAT(pauses_after(R"({"type": "ERROR", "object": {}})", 4).first, doubles);
 }
 
 TEST(Reflector, GivesUpWithoutTheRight) {

@@ -159,8 +159,9 @@ TEST_F(SiteKueueTest, AnOrderRanksByExpectedGpuTime) {
 TEST_F(SiteKueueTest, NotesWhatNeverStarts) {
   ASSERT_TRUE(play({queue("a", 4), queue("b", 2, R"(, "stopPolicy": "Hold")")},
                    {{"a1", 0, 10, 8, "a"}, {"a2", 0, 10, 4, "a"}, {"b1", 0, 10, 1, "b"}}));
-  EXPECT_THAT(notes_, Contains(HasSubstr("1 jobs request more GPUs than their ClusterQueue can")));
-  EXPECT_THAT(notes_, Contains(HasSubstr("1 jobs are of stopped ClusterQueues")));
+  EXPECT_THAT(notes_,
+              Contains(HasSubstr("1 job requests more GPUs than a ClusterQueue can ever have")));
+  EXPECT_THAT(notes_, Contains(HasSubstr("1 job is in stopped ClusterQueues")));
   EXPECT_EQ(start_of("a2"), 0);
   EXPECT_LT(start_of("b1"), 0);
 }

@@ -12,6 +12,7 @@
 #include "cli/kube_options.h"
 #include "cli/service_options.h"
 #include "cli/wall_clock.h"
+#include "kube/plain.h"
 #include "text/human.h"
 #include "text/nearest.h"
 
@@ -35,25 +36,29 @@ Result<std::size_t> find_workload(const kube::Picture& picture, const std::strin
   }
   constexpr std::size_t kFew = 10;
   const std::string hint = text::did_you_mean(name, known);
-  return fail(Code::not_found, fmt::format("no workload is called {}", name), {},
+  return fail(Code::not_found, fmt::format("no workload is called {}", kube::plain(name)), {},
               hint.empty() && known.size() <= kFew ? text::meant_or_known(name, known)
               : hint.empty()                       ? "almanac kube queue lists those that wait"
                                                    : hint);
 }
 
-std::string start_text(Time start, Time now) {
+std::string start_text(const kube::Outlook& outlook, Time start, Time now) {
   if (start == kNoTime) return "unknown";
-  if (start == kNever) return "not in the next 30 days";
+  if (start == kNever) return outlook.never_starts ? "never" : "not in the next 30 days";
   return start <= now ? "now" : clock_text(start, now);
+}
+
+std::string gpus_text(const kube::Workload& workload) {
+  return text::counted(static_cast<std::uint64_t>(workload.gpus()), "GPU");
 }
 
 void say_pending(const kube::Picture& picture, const kube::Workload& workload,
                  const kube::Outlook& outlook) {
   const std::string in =
       outlook.cluster_queue.empty() ? "no queue" : "ClusterQueue " + outlook.cluster_queue;
-  fmt::print("{} waits in {}: {} GPUs, priority {}, for {}\n", workload.full_name(), in,
-             workload.gpus(), workload.priority,
-             text::human_time(seconds(picture.at - workload.created)));
+  fmt::print("{} waits in {}: {}, priority {}, for {}\n", workload.full_name(), in,
+             gpus_text(workload), workload.priority,
+             text::human_time(seconds(picture.waited(workload))));
   if (!workload.reason.empty()) {
     fmt::print("  Kueue says: {}{}{}\n", workload.reason, workload.message.empty() ? "" : ": ",
                workload.message);
@@ -62,17 +67,26 @@ void say_pending(const kube::Picture& picture, const kube::Workload& workload,
   for (const kueue::Shortage& each : outlook.shortages) {
     fmt::print("  {}\n", kueue::to_string(each));
   }
-  if (outlook.shortages.empty()) fmt::print("  it fits, and waits for its turn\n");
-  fmt::print("  expected start: {} (50 %), {} (90 %)\n", start_text(outlook.start_half, picture.at),
-             start_text(outlook.start_by, picture.at));
+  if (outlook.shortages.empty()) fmt::print("  {}\n", reason_text(outlook));
+  if (!outlook.shortages.empty() && !outlook.blocker.empty()) {
+    fmt::print("  its ClusterQueue is StrictFIFO, and {} goes first\n", outlook.blocker);
+  }
+  if (outlook.never_starts) return fmt::print("  expected start: never under these quotas\n");
+  fmt::print("  expected start: {} (50 %), {} (90 %)\n",
+             start_text(outlook, outlook.start_half, picture.at),
+             start_text(outlook, outlook.start_by, picture.at));
+  if (outlook.start_by == kNoTime) {
+    fmt::print(
+        "  unknown: a running workload has no time limit, and no known run lasted as long\n");
+  }
 }
 
 void say_other(const kube::Workload& workload, const std::string& queue, Time now) {
-  fmt::print("{} is {} in ClusterQueue {}: {} GPUs, priority {}", workload.full_name(),
-             to_string(workload.stage), queue, workload.gpus(), workload.priority);
+  fmt::print("{} is {} in ClusterQueue {}: {}, priority {}", workload.full_name(),
+             to_string(workload.stage), queue, gpus_text(workload), workload.priority);
   if (workload.admitted != kNoTime) {
     fmt::print(", started {} after {}", clock_text(workload.admitted, now),
-               text::human_time(seconds(workload.admitted - workload.created)));
+               text::human_time(std::max(0.0, seconds(workload.admitted - workload.created))));
   } else if (workload.stage == kube::Stage::reserved) {
     fmt::print("; it holds its quota and waits for its admission checks");
   }
@@ -105,6 +119,8 @@ nlohmann::ordered_json explanation_of(const kube::Picture& picture, const kube::
                                  {"holder", each.holder},
                                  {"text", kueue::to_string(each)}});
   }
+  made["blocker"] = outlook->blocker;
+  made["never_starts"] = outlook->never_starts;
   made["start_half_s"] = time(outlook->start_half);
   made["start_by_s"] = time(outlook->start_by);
   return made;

@@ -20,9 +20,9 @@ struct KubeQueueOptions {
   ListOptions list;
 };
 
-Cell start_cell(Time start, Time now) {
+Cell start_cell(const kube::Outlook& of, Time start, Time now) {
   if (start == kNoTime) return Cell::nothing("unknown");
-  if (start == kNever) return Cell::nothing("not in 30 days");
+  if (start == kNever) return Cell::nothing(of.never_starts ? "never" : "not in 30 days");
   return Cell(start, start <= now ? "now" : clock_text(start, now));
 }
 
@@ -39,17 +39,19 @@ figure::Listing kube_queue_rows(const kube::Picture& picture,
   rows.add("owner", "OWNER", [&](const auto& each) { return of(each).owner; }).wide();
   rows.add("priority", "PRIORITY", [&](const auto& each) { return of(each).priority; }).detail();
   rows.add("gpus", "GPUS", [&](const auto& each) { return of(each).gpus(); });
-  rows.add("waited_s", "WAITED",
-           [&](const auto& each) { return Cell(picture.at - of(each).created); });
+  rows.add("waited_s", "WAITED", [&](const auto& each) { return Cell(picture.waited(of(each))); });
   rows.add("start_half_s", "START BY (50 %)",
-           [&](const kube::Outlook& each) { return start_cell(each.start_half, picture.at); })
+           [&](const kube::Outlook& each) { return start_cell(each, each.start_half, picture.at); })
       .detail();
   rows.add(figure::Tier::key, "start_by_s", "START BY (90 %)",
-           [&](const kube::Outlook& each) { return start_cell(each.start_by, picture.at); });
-  rows.add("kueue_reason", "KUEUE SAYS", [&](const auto& each) {
-    return of(each).reason.empty() ? Cell::nothing("-") : Cell(of(each).reason);
-  });
-  rows.add("reason", "REASON", [](const kube::Outlook& each) { return reason_text(each); });
+           [&](const kube::Outlook& each) { return start_cell(each, each.start_by, picture.at); });
+  rows.add("kueue_reason", "KUEUE SAYS",
+           [&](const auto& each) {
+             return of(each).reason.empty() ? Cell::nothing("-") : Cell(of(each).reason);
+           })
+      .detail();
+  rows.add(figure::Tier::key, "reason", "REASON",
+           [](const kube::Outlook& each) { return reason_text(each); });
   return rows;
 }
 

@@ -30,12 +30,14 @@ Result<int> kube_snapshot(const KubeSnapshotOptions& options) {
   for (const std::string& each : picture->notes) note(each);
   const auto written = kube::write_snapshot(*picture, options.folder);
   if (!written) return tl::unexpected(written.error());
-  fmt::print("Wrote {} to {}: {}\n", text::counted(written->size(), "file"), options.folder,
-             fmt::join(*written, ", "));
+  for (const std::string& each : written->notes) note(each);
+  fmt::print("Wrote {} to {}: {}\n", text::counted(written->files.size(), "file"), options.folder,
+             fmt::join(written->files, ", "));
   fmt::print("{}, {}, {}\n", text::counted(picture->objects.setup.queues.size(), "ClusterQueue"),
              text::counted(picture->workloads.size(), "workload"),
              text::counted(picture->nodes.size(), "node"));
-  const bool has_nodes = std::count(written->begin(), written->end(), "cluster.toml") > 0;
+  const bool has_nodes =
+      std::count(written->files.begin(), written->files.end(), "cluster.toml") > 0;
   fmt::print("Use them: almanac simulate {0}/jobs.csv --queues {0}/queues.json{1} --policy kueue\n",
              options.folder,
              has_nodes ? fmt::format(" --cluster {}/cluster.toml", options.folder) : "");

@@ -65,7 +65,8 @@ figure::Listing status_rows(const std::vector<QueueStatus>& statuses, Time now) 
            [](const QueueStatus& of) { return std::max<std::int64_t>(0, of.gpus - of.nominal); });
   rows.add("pending_gpus", "GPUS PENDING", &QueueStatus::pending_gpus);
   rows.add("longest_wait_s", "LONGEST WAIT", [now](const QueueStatus& of) {
-    return of.oldest == kNoTime ? figure::Cell::nothing("-") : figure::Cell(now - of.oldest);
+    return of.oldest == kNoTime ? figure::Cell::nothing("-")
+                                : figure::Cell(std::max(Duration{0}, now - of.oldest));
   });
   rows.add("strategy", "STRATEGY",
            [](const QueueStatus& of) {
