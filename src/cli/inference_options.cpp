@@ -182,8 +182,10 @@ std::shared_ptr<InferenceOptions> add_inference_options(CLI::App& command) {
       ->check(whole_number(0, 100'000))
       ->capture_default_str();
   command
-      .add_option("--link-gbps", options->link_gbps,
-                  "Bandwidth between replicas for KV caches, in Gbit/s")
+      .add_option(
+          "--link-gbps", options->link_gbps,
+          "Bandwidth of each node to other nodes, in Gbit/s: for the KV caches that replicas "
+          "hand over, and for the GPUs of a replica larger than a node")
       ->type_name("GBIT/S")
       ->check(positive_number())
       ->capture_default_str();

@@ -141,6 +141,11 @@ Result<int> simulate_with_requests(const WithRequests& with, const experiment::P
                                    const ListOptions& list) {
   const auto told = parse(with);
   if (!told) return tl::unexpected(told.error());
+  const int fitting = experiment::fitting_replicas(*told, prepared.cluster);
+  if (fitting > 0 && told->most > fitting) {
+    note(fmt::format("--service replicas: the cluster holds at most {} of the {} replicas", fitting,
+                     told->most));
+  }
   std::vector<experiment::WithService> rows;
   for (std::size_t run = 0; run < prepared.runs.size(); ++run) {
     auto row = experiment::compare_with_service(prepared, run, *told, interrupted());

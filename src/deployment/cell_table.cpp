@@ -38,6 +38,13 @@ Result<double> CellTable::number(const std::string& column, double least, double
       reader_.where());
 }
 
+Result<int> CellTable::whole_number(const std::string& column, int least, int most) const {
+  const auto value = number(column, least, most);
+  if (value && *value == std::floor(*value)) return static_cast<int>(*value);
+  return wrong(fmt::format("{}: expected a whole number from {} to {}, found \"{}\"", column, least,
+                           most, text(column)));
+}
+
 tl::unexpected<Error> CellTable::wrong(std::string message) const {
   return fail(Code::invalid, std::move(message), reader_.where());
 }

@@ -25,6 +25,8 @@ class CellTable {
   /// Returns a number from `least` to `most`; `otherwise` if the column or the cell is missing.
   Result<double> number(const std::string& column, double least, double most = kMost,
                         double otherwise = std::nan("")) const;
+  /// Returns a whole number from `least` to `most`.
+  Result<int> whole_number(const std::string& column, int least, int most) const;
   tl::unexpected<Error> wrong(std::string message) const;
 
  private:

@@ -100,7 +100,7 @@ struct Served {
 struct Judged {
   std::vector<Served> served{};  ///< By service.
   int gpus = 0;                  ///< With an instance.
-  double watts = 0;              ///< At the rates of the services.
+  double watts = 0;              ///< At the rates of the services, if all batches are full.
   double price_per_h = 0;
   double grams_per_h = 0;
   /// Every service gets its rate and its accuracy.

@@ -35,9 +35,9 @@ Result<std::vector<Variant>> read_variants(const std::string& path) {
     each.name = rows->text("variant");
     each.task = rows->text("task");
     if (each.name.empty() || each.task.empty()) return rows->wrong("expected a variant and a task");
-    const auto batch = rows->number("batch", 1, 1e6);
+    const auto batch = rows->whole_number("batch", 1, 1'000'000);
     if (!batch) return tl::unexpected(batch.error());
-    each.most_batch = static_cast<int>(*batch);
+    each.most_batch = *batch;
     const auto operators = rows->number("operators", 1, kMostOperators, 1);
     if (!operators) return tl::unexpected(operators.error());
     each.operators = static_cast<int>(*operators);
@@ -74,6 +74,10 @@ Result<std::vector<TaskService>> read_services(const std::string& path,
                      [&](const Variant& variant) { return variant.task == each.task; })) {
       return rows->wrong(fmt::format("no variant does the task \"{}\"", each.task));
     }
+    if (std::any_of(made.begin(), made.end() - 1,
+                    [&](const TaskService& other) { return other.task == each.task; })) {
+      return rows->wrong(fmt::format("task \"{}\" is in two rows: give each task one", each.task));
+    }
     const auto rate = rows->number("rate", 1e-6);
     const auto slo = rows->number("slo_ms", 1e-6);
     const auto accuracy = rows->number("accuracy", 0, 1, 0);
@@ -94,7 +98,9 @@ Result<std::vector<TaskService>> read_services(const std::string& path,
       left.remove_prefix(std::min(end + 1, left.size()));
     }
   }
-  if (made.empty()) return fail(Code::invalid, "has no requests", {.file = path});
+  if (made.empty())
+    return fail(Code::invalid, "has no services", {.file = path},
+                "add a row of task, rate and slo_ms");
   return made;
 }
 

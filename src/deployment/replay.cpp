@@ -47,6 +47,8 @@ class Deployed {
       ++service.requests;
       service.in_time += !late_[request];
     }
+    made.busy_j = busy_j_;
+    if (!arrivals_.empty()) made.span_ms = std::max(0.0, last_ms_ - arrivals_.front().at_ms);
     return made;
   }
 
@@ -178,6 +180,9 @@ class Deployed {
     }
     const double takes_ms = slower_[instance] * asked_.variants[it.variant].batch_ms(
                                                     static_cast<int>(batch.size()), it.share);
+    const Variant& variant = asked_.variants[it.variant];
+    busy_j_ += variant.busy_w * std::min(it.share, variant.knee) * takes_ms / 1000;
+    last_ms_ = std::max(last_ms_, start_ms + takes_ms);
     constexpr double kAlmost = 1 + 1e-9;
     for (const std::size_t each : batch) {
       const double took = start_ms + takes_ms - arrivals_[each].at_ms;
@@ -193,6 +198,7 @@ class Deployed {
   std::vector<double> credit_, slower_, rates_, ready_ms_;  // by instance
   std::vector<Unit> units_;
   std::vector<bool> late_;
+  double busy_j_ = 0, last_ms_ = 0;
 };
 
 }  // namespace

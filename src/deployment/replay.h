@@ -19,6 +19,10 @@ struct DeploymentRun {
     std::size_t in_time = 0;
   };
   std::vector<OfService> services{};
+  double busy_j = 0;   ///< Energy of all batches beyond idle GPUs.
+  double span_ms = 0;  ///< From the first arrival to the last answer.
+  /// Mean power of the batches beyond idle GPUs, with batches as large as the replay formed them.
+  double busy_w() const { return span_ms > 0 ? 1000 * busy_j / span_ms : 0; }
   /// Part of the requests of a service that are in time; 1 without requests.
   double in_time(std::size_t service) const;
   /// Of the worst service.

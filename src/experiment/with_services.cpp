@@ -2,6 +2,7 @@
 #include "experiment/with_services.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "policy/kit/serving.h"
 #include "policy/registry.h"
 #include "schedule/speed_book.h"
+#include "text/human.h"
 
 namespace almanac::experiment {
 namespace {
@@ -26,7 +28,34 @@ double last_answer_s(const std::vector<inference::Outcome>& requests) {
   return last / 1e6;
 }
 
+/// GPUs that a fleet of all replicas would hold: its own nodes, and replicas that do not fit there.
+double steady_gpus(const sim::ServiceCase& service, const sim::Services& services,
+                   const cluster::Cluster& cluster) {
+  const int each = service.service.replica_gpus();
+  int own_gpus = 0, places = 0;
+  for (const NodeId node : services.own_nodes()) {
+    own_gpus += cluster.gpus(node);
+    places += cluster.gpus(node) / each;
+  }
+  return std::min(cluster.gpus(), own_gpus + std::max(0, service.most - places) * each);
+}
+
+std::string gpus_text(int gpus) { return text::counted(static_cast<std::uint64_t>(gpus), "GPU"); }
+
+/// `value` without the noise of sums of floating-point numbers, which may be below zero.
+double without_noise(double value) {
+  constexpr double kNoise = 1e-6;
+  return std::abs(value) < kNoise ? 0 : value;
+}
+
 }  // namespace
+
+int fitting_replicas(const sim::ServiceCase& service, const cluster::Cluster& cluster) {
+  const VcId vc =
+      cluster.takes_every_job || service.vc.empty() ? kNoVc : cluster.find_vc(service.vc);
+  const int gpus = vc == kNoVc ? cluster.gpus() : cluster.gpus(vc);
+  return gpus / service.service.replica_gpus();
+}
 
 Result<sim::Schedule> simulate_with(const Prepared& prepared, std::size_t run,
                                     sim::Services& services, const std::atomic<bool>* stop) {
@@ -64,12 +93,24 @@ Result<sim::Schedule> simulate_with(const Prepared& prepared, std::size_t run,
 }
 
 Result<WithService> compare_with_service(const Prepared& prepared, std::size_t run,
-                                         const sim::ServiceCase& service,
+                                         const sim::ServiceCase& asked,
                                          const std::atomic<bool>& stop) {
+  const int fitting = fitting_replicas(asked, prepared.cluster);
+  if (const int least = std::max(1, asked.least); least > fitting) {
+    return fail(
+        Code::unavailable,
+        fmt::format("the cluster has {}, too few for {} of {}", gpus_text(prepared.cluster.gpus()),
+                    text::counted(static_cast<std::uint64_t>(least), "replica"),
+                    gpus_text(asked.service.replica_gpus())),
+        {}, "use fewer replicas, or fewer GPUs per replica");
+  }
+  sim::ServiceCase service = asked;
+  service.most = std::min(service.most, fitting);
   const auto alone = simulate_run(prepared, run, &stop);
   if (!alone) return tl::unexpected(alone.error());
   auto services = sim::Services::make(prepared.trace, prepared.cluster, {service});
   if (!services) return tl::unexpected(services.error());
+  const double steady = steady_gpus(service, *services, prepared.cluster);
   const auto both = simulate_with(prepared, run, *services, &stop);
   if (!both) return tl::unexpected(both.error());
   const auto summary = [&](const sim::Schedule& schedule) {
@@ -80,11 +121,12 @@ Result<WithService> compare_with_service(const Prepared& prepared, std::size_t r
                    .service = services->outcomes().front(),
                    .seen = {}};
   made.seen = inference::summarize(service.requests, made.service.requests, service.objective);
-  const double steady_gpus = service.most * service.service.replica_gpus();
+  // Replicas stay until the scaler looks again after the last answer, which lends nothing.
   made.loaned_gpu_hours =
-      (steady_gpus * last_answer_s(made.service.requests) - made.service.gpu_s) / 3600;
+      std::max(0.0, steady * last_answer_s(made.service.requests) - made.service.gpu_s) / 3600;
   const double replicas_gpu_s = made.service.gpu_s - made.service.own_nodes_gpu_s;
-  made.redone_gpu_hours = (both->busy_gpu_s - replicas_gpu_s - alone->busy_gpu_s) / 3600;
+  made.redone_gpu_hours =
+      without_noise((both->busy_gpu_s - replicas_gpu_s - alone->busy_gpu_s) / 3600);
   return made;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 
 #include <gtest/gtest.h>
 
@@ -88,8 +89,16 @@ TEST_F(ServicesTest, TakesGpusFromTrainingAndGivesThemBack) {
   EXPECT_EQ(seen_.replicas_stopped, 0u);
 }
 
+TEST_F(ServicesTest, BeginsWithTheMinimumReady) {
+  requests(1, 0, 1);
+  play({job(0s, 1, 1s)}, "fifo", 2);
+  ASSERT_EQ(finished(), 1);
+  EXPECT_LT(seen_.requests[0].first_token, 1 * kSecond);
+}
+
 TEST_F(ServicesTest, LetsARequestWaitForTheColdStart) {
   requests(1, 0, 1);
+  told_.least = 0;
   play({job(0s, 1, 1s)}, "fifo", 2);
   ASSERT_EQ(finished(), 1);
   EXPECT_GT(seen_.requests[0].first_token, 10 * kSecond);
@@ -326,6 +335,37 @@ TEST_F(ServicesTest, LendsItsGpusAtNightAndReportsGainsAndLosses) {
   EXPECT_EQ(made->with.preemptions, 1u);
   EXPECT_NEAR(3600 * made->redone_gpu_hours, 110 + 7, 40);
   EXPECT_EQ(made->service.longest_wait, 0s);
+}
+
+TEST_F(ServicesTest, LendsAtMostWhatTheClusterHas) {
+  // 4 GPUs for the 100 s or so until the last answer, less what the replicas held.
+  gpus_per_node_ = 4;
+  told_.scaler = "reactive";
+  requests(100, 0, 1);
+  trace::Trace log;
+  log.jobs = {job(0s, 1, 50s)};
+  Experiment experiment;
+  experiment.policies = {"fifo"};
+  auto prepared = prepare(experiment, std::move(log), cluster::uniform(1, gpus_per_node_));
+  ASSERT_TRUE(prepared) << prepared.error().message;
+  const std::atomic<bool> stop = false;
+  const auto loaned_gpu_s = [&](int most, int nodes) {
+    told_.most = most;
+    told_.nodes = nodes;
+    const auto made = compare_with_service(*prepared, 0, told_, stop);
+    EXPECT_TRUE(made) << made.error().message;
+    EXPECT_FALSE(std::signbit(made->redone_gpu_hours)) << "0, not -0";
+    return 3600 * made->loaned_gpu_hours;
+  };
+  EXPECT_NEAR(loaned_gpu_s(4, 0), 3 * 100, 20);
+  EXPECT_EQ(loaned_gpu_s(100'000, 0), loaned_gpu_s(4, 0));
+  EXPECT_EQ(loaned_gpu_s(2, 1), 0) << "its own node is the whole cluster";
+  told_.least = 5;
+  told_.most = 6;
+  told_.nodes = 0;
+  const auto few = compare_with_service(*prepared, 0, told_, stop);
+  ASSERT_FALSE(few);
+  EXPECT_EQ(few.error().message, "the cluster has 4 GPUs, too few for 5 replicas of 1 GPU");
 }
 
 TEST_F(ServicesTest, KeepsReplicasWhereNodesSleepAndWakesOneForThem) {

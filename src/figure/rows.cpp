@@ -119,7 +119,10 @@ std::string Cell::text() const {
 
 std::string Decimals::operator()(double value) const {
   if (std::isnan(value)) return "-";
-  return fmt::format("{:.{}f}{}{}", value, digits, unit.empty() ? "" : " ", unit);
+  std::string text = fmt::format("{:.{}f}", value, digits);
+  const bool is_zero = text.find_first_of("123456789") == std::string::npos && std::isfinite(value);
+  if (is_zero && text.front() == '-') text.erase(0, 1);  // no -0.0
+  return unit.empty() ? text : fmt::format("{} {}", text, unit);
 }
 
 std::string Percents::operator()(double share) const {

@@ -47,6 +47,12 @@ std::string csv(const Listing& rows, bool header = true) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+TEST(Decimals, ShowZeroWithoutASign) {
+  EXPECT_EQ(Decimals{1}(-0.04), "0.0");
+  EXPECT_EQ(Decimals{1}(-0.06), "-0.1");
+  EXPECT_EQ(Percents{0}(-0.001), "0 %");
+}
+
 TEST(Rows, ShowsUsualColumnsInATable) {
   EXPECT_EQ(listed().table(),
             "JOBID  USER  GPUS   USE\n"

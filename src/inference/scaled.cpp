@@ -109,7 +109,7 @@ Result<Scaled> play_scaled(const Service& service, const Requests& requests,
   Scaled seen;
   const Micros begin = requests.size() > 0 ? requests.all.front().arrival : 0;
   fleet.advance(begin);
-  fleet.begin_with(std::max(1, scaling.told.least));
+  fleet.begin_with(scaling.told.least);
   for (Micros now = begin;; now += (*scaler)->period()) {
     fleet.advance(now);
     const Load load = fleet.load();

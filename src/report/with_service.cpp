@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/with_service.h"
 
+#include <cmath>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -20,8 +22,8 @@ nlohmann::ordered_json jobs_json(const experiment::Summary& summary) {
 figure::Listing with_service_rows(const std::vector<experiment::WithService>& all) {
   figure::Rows rows(all);
   const auto add_ms = [&](const char* name, const char* label, double inference::Spread::*of,
-                          inference::Spread inference::Seen::*spread, int decimals) {
-    rows.add(
+                          inference::Spread inference::Seen::*spread, int decimals) -> auto& {
+    return rows.add(
         name, label, [=](const experiment::WithService& row) { return row.seen.*spread.*of / 1e3; },
         figure::Decimals{decimals});
   };
@@ -36,15 +38,16 @@ figure::Listing with_service_rows(const std::vector<experiment::WithService>& al
       figure::Decimals{0});
   rows.add("change", [](const experiment::WithService& row) {
     const double more = row.alone.avg_jct_s > 0 ? row.with.avg_jct_s / row.alone.avg_jct_s - 1 : 0;
-    return figure::Cell(more, fmt::format("{:+.1f} %", 100 * more));
+    const double tenths = std::round(1000 * more) + 0.0;  // never -0
+    return figure::Cell(more, fmt::format("{:+.1f} %", tenths / 10));
   });
   rows.add(
       "attainment", "attained",
       [](const experiment::WithService& row) { return row.seen.attainment(); }, figure::Percents{});
-  add_ms("ttft_p50_ms", "ttft_ms p50", &Spread::p50, &Seen::first_token, 0);
-  add_ms("ttft_p99_ms", "p99", &Spread::p99, &Seen::first_token, 0);
-  add_ms("tpot_p99_ms", "tpot_ms p99", &Spread::p99, &Seen::per_token, 1);
-  rows.add("unanswered", [](const experiment::WithService& row) {
+  add_ms("ttft_p50_ms", "ttft_ms p50", &Spread::p50, &Seen::first_token, 0).detail();
+  add_ms("ttft_p99_ms", "ttft_ms p99", &Spread::p99, &Seen::first_token, 0);
+  add_ms("tpot_p99_ms", "tpot_ms p99", &Spread::p99, &Seen::per_token, 1).detail();
+  rows.add(figure::Tier::detail, "unanswered", [](const experiment::WithService& row) {
     return row.seen.requests - row.seen.finished;
   });
   rows.add(
@@ -58,9 +61,10 @@ figure::Listing with_service_rows(const std::vector<experiment::WithService>& al
       "redone_gpu_hours", "redone",
       [](const experiment::WithService& row) { return row.redone_gpu_hours; }, figure::Decimals{1});
   rows.add(
-      "replica_wait_s", "replica wait, s",
-      [](const experiment::WithService& row) { return seconds(row.service.longest_wait); },
-      figure::Decimals{0});
+          "replica_wait_s", "wait_s",
+          [](const experiment::WithService& row) { return seconds(row.service.longest_wait); },
+          figure::Decimals{0})
+      .detail();
   rows.add("replicas_stopped", "stopped",
            [](const experiment::WithService& row) { return row.service.replicas_stopped; });
   return rows;

@@ -61,6 +61,7 @@ struct Services::Copy {
   std::uint32_t replica = 0;
   bool is_own = false;   // on a node of the service's own
   bool is_kept = false;  // no policy stops it
+  bool is_warm = false;  // of the minimum that runs when the simulation begins
 };
 
 Services::Services() = default;
@@ -277,11 +278,14 @@ void Services::ask(std::size_t service, Time now) {
     return copy.service == service && (copy.is_own || copy.is_kept) &&
            copy.state < Copy::State::drains;
   });
+  const auto before = std::count_if(copies_.begin(), copies_.end(),
+                                    [&](const Copy& copy) { return copy.service == service; });
   copies_.push_back({.job = id,
                      .service = service,
                      .asked = now,
                      .is_own = on_own < told.places,
-                     .is_kept = told.told.reclaims || sure < told.told.least});
+                     .is_kept = told.told.reclaims || sure < told.told.least,
+                     .is_warm = now == began_ && before < told.told.least});
   copies_.back().is_own ? started(id, now) : come_.push_back(id);
 }
 
@@ -350,7 +354,8 @@ void Services::started(JobId job, Time begins) {
   note_wait(copy, begins);
   copy.state = Copy::State::loads;
   copy.since = begins;
-  copy.ready = begins + services_[copy.service]->told.cold_start;
+  const bool is_ready = copy.is_warm && begins == began_;
+  copy.ready = begins + (is_ready ? Duration{0} : services_[copy.service]->told.cold_start);
   ++services_[copy.service]->outcome.replicas_started;
 }
 

@@ -232,6 +232,27 @@ TEST(ScaledRuns, LoseNothingWhateverBatchesRoutesAndScales) {
   EXPECT_TRUE(some_changed);
 }
 
+TEST(ScaledRuns, StartWithoutReplicasIfTheMinimumIsZero) {
+  // Two bursts an hour apart: each waits for a look of the scaler and a cold start of 600 s.
+  Requests requests;
+  for (int each = 0; each < 10; ++each) {
+    const double at_s = each < 5 ? 1000 + each : 4600 + each;
+    requests.all.push_back({.arrival = at_s * 1e6, .prompt = 500, .output = 50});
+  }
+  const Service service{.model = *find_model("llama-3.1-8b"), .board = *find_board("h100")};
+  for (const auto& scaler : registry().scalers.names()) {
+    SCOPED_TRACE(scaler);
+    const auto made = play_scaled(
+        service, requests,
+        {scaler, {.least = 0, .most = 4, .replica_requests_per_s = 8, .cold_start = 600e6}});
+    ASSERT_TRUE(made) << to_string(made.error());
+    const Micros waited = made->outcomes[0].first_token - requests[0].arrival;
+    EXPECT_GT(waited, 600e6);
+    EXPECT_LT(waited, 661e6) << "a minute at most to the next look";
+    for (const Outcome& each : made->outcomes) EXPECT_LT(each.finish, kNever);
+  }
+}
+
 TEST(Pools, HandOverTheKvAtThePaceOfTheLink) {
   const Requests requests{.all = {{.arrival = 0, .prompt = 100, .output = 3}}};
   const Counting step;

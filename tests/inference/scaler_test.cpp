@@ -65,6 +65,12 @@ TEST(Inferline, FollowsABurstUpAtOnceAndDownOnceAndNotToAndFro) {
   EXPECT_EQ(changes, expected);
 }
 
+TEST(Inferline, StartsAReplicaForAFirstRequestThatNoWindowHasYet) {
+  const auto scaler = made("inferline", kCase);
+  EXPECT_EQ(scaler->want(0, {.waiting = 1, .arrived = 1}), 1);
+  EXPECT_EQ(scaler->want(1e6, {.starting = 1, .waiting = 1, .arrived = 1}), 1);
+}
+
 TEST(ColdStart, TakesTheWeightsFromWhereTheyAre) {
   // 16.06 GB of weights over 64 GB/s to a GPU take 0.25 s, and from a disk of 5 GB/s 3.2 s.
   Service service{.model = *find_model("llama-3.1-8b"), .board = *find_board("h100")};

@@ -26,6 +26,7 @@ std::string types_of(const cluster::Cluster& cluster, const cluster::VirtualClus
     if (seen[make]) continue;
     seen[make] = true;
     const cluster::NodeClass& described = cluster.classes[make];
+    if (described.gpus == 0) continue;
     types += fmt::format("{}{}x{}", types.empty() ? "" : " ", described.gpus,
                          described.gpu_type.empty() ? "gpu" : described.gpu_type);
   }

@@ -3,6 +3,7 @@
 /// \file
 /// almanac inference deploy: which variants of networks run on which parts of GPUs.
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,7 +35,8 @@ namespace {
 using figure::Cell;
 
 struct DeployOptions {
-  std::string services{}, variants{}, requests{}, column_map{}, planner = "all";
+  std::string services{}, variants{}, requests{}, column_map{};
+  std::vector<std::string> planners = {"all"};
   ListOptions list{};
   deployment::GpuFleet fleet{};
   std::uint64_t seed = 1;
@@ -59,24 +61,57 @@ struct Tried {
   }
 };
 
-Figures figures_of(const deployment::PlanningCase& asked, const deployment::Replayed& tried,
-                   double share) {
-  const deployment::Judged judged = deployment::judge(asked, tried.plan);
-  double accuracy = 1, spare = 1e9;
+/// A plan of a planner, and its row.
+struct PlanRow {
+  std::string planner{};
+  const deployment::Replayed* tried = nullptr;
+  deployment::Judged judged{};
+  double capacity = 0, accuracy = 0;  ///< Those of the service with the lowest.
+  double watts = 0;                   ///< Mean of the replay.
+};
+
+PlanRow row_of(const deployment::PlanningCase& asked, const std::string& planner,
+               const deployment::Replayed& tried) {
+  PlanRow made{.planner = planner,
+               .tried = &tried,
+               .judged = deployment::judge(asked, tried.plan),
+               .capacity = std::numeric_limits<double>::infinity(),
+               .accuracy = 1};
   for (std::size_t each = 0; each < asked.services.size(); ++each) {
-    accuracy = std::min(accuracy, judged.served[each].accuracy);
-    spare = std::min(spare, judged.served[each].rate / asked.services[each].rate);
+    const deployment::Served& served = made.judged.served[each];
+    made.accuracy = std::min(made.accuracy, served.accuracy);
+    made.capacity = std::min(made.capacity, served.rate / asked.services[each].rate);
   }
-  return {{"planned_rates", tried.rates},
-          {"gpus", judged.gpus},
-          {"instances", static_cast<double>(tried.plan.instances.size())},
-          {"capacity", spare},
-          {"in_time", tried.run.worst()},
-          {"meets", tried.run.worst() >= share ? 1 : 0},
-          {"accuracy", accuracy},
-          {"watts", judged.watts},
-          {"cost_per_h", judged.price_per_h},
-          {"grams_per_h", judged.grams_per_h}};
+  made.watts = asked.fleet.idle_w * made.judged.gpus + tried.run.busy_w();
+  return made;
+}
+
+std::string three_decimals(double value) { return fmt::format("{:.3f}", value); }
+
+figure::Listing rows_of(const deployment::PlanningCase& asked, const std::vector<PlanRow>& plans,
+                        double share) {
+  figure::Rows rows(plans);
+  rows.add("planner", &PlanRow::planner);
+  rows.add("planned_rates", [](const PlanRow& row) { return row.tried->rates; });
+  rows.add("gpus", [](const PlanRow& row) { return row.judged.gpus; });
+  rows.add("instances", [](const PlanRow& row) { return row.tried->plan.instances.size(); });
+  rows.add("capacity",
+           [](const PlanRow& row) { return Cell(row.capacity, three_decimals(row.capacity)); });
+  rows.add(
+      "in_time", [](const PlanRow& row) { return row.tried->run.worst(); }, figure::Percents{});
+  rows.add("meets", [=](const PlanRow& row) { return row.tried->run.worst() >= share; });
+  rows.add("accuracy",
+           [](const PlanRow& row) { return Cell(row.accuracy, three_decimals(row.accuracy)); });
+  rows.add(
+      "watts", [](const PlanRow& row) { return cost_figure(row.watts); }, figure::Decimals{0});
+  rows.add(
+      "cost_per_h", [](const PlanRow& row) { return cost_figure(row.judged.price_per_h); },
+      figure::Decimals{2});
+  rows.add(
+      "grams_per_h",
+      [&](const PlanRow& row) { return cost_figure(row.watts / 1000 * asked.fleet.grams_per_kwh); },
+      figure::Decimals{0});
+  return rows;
 }
 
 /// Says which published plans miss the objective, and what would meet it.
@@ -126,19 +161,42 @@ figure::Listing instances_of(const deployment::PlanningCase& asked,
 /// The plans that were made; of one planner its instances too.
 Result<int> show_plans(const deployment::PlanningCase& asked, const std::vector<Tried>& all,
                        const DeployOptions& options) {
-  std::vector<NamedFigures> plans;
-  const auto add = [&](const std::string& planner, const deployment::Replayed& plan) {
-    plans.push_back({planner, figures_of(asked, plan, options.share)});
-  };
+  std::vector<PlanRow> plans;
   for (const Tried& each : all) {
-    if (each.published) add(each.planner, *each.published);
-    if (each.corrected && *each.corrected) add(each.planner, **each.corrected);
+    if (each.published) plans.push_back(row_of(asked, each.planner, *each.published));
+    if (each.corrected && *each.corrected) {
+      plans.push_back(row_of(asked, each.planner, **each.corrected));
+    }
   }
   const bool has_instances = all.size() == 1;
   return options.list.print(
-      figure_rows("planner", plans),
+      rows_of(asked, plans, options.share),
       has_instances ? "\n" + instances_of(asked, all.front().best()->plan).table(table_form())
                     : "");
+}
+
+figure::Listing replanned_rows(
+    const deployment::PlanningCase& asked,
+    const std::vector<std::pair<std::string, deployment::Replanned>>& all, double share) {
+  using Row = std::pair<std::string, deployment::Replanned>;
+  figure::Rows rows(all);
+  rows.add("planner", &Row::first);
+  rows.add("planned_rates", [](const Row& row) { return row.second.rates; });
+  rows.add(
+      "gpu_hours", [](const Row& row) { return row.second.gpu_hours; }, figure::Decimals{3});
+  rows.add(
+      "cost",
+      [&](const Row& row) { return cost_figure(row.second.gpu_hours * asked.fleet.price_per_h); },
+      figure::Decimals{2});
+  rows.add("most_gpus", [](const Row& row) { return row.second.most_gpus; });
+  rows.add(
+      "in_time", [](const Row& row) { return row.second.run.worst(); }, figure::Percents{});
+  rows.add("meets", [=](const Row& row) { return row.second.run.worst() >= share; });
+  rows.add("plans", [](const Row& row) { return row.second.plans; });
+  rows.add("loads", [](const Row& row) { return row.second.loads; });
+  rows.add("refused", [](const Row& row) { return row.second.refused; });
+  rows.add("interrupted", [](const Row& row) { return row.second.interrupted; });
+  return rows;
 }
 
 /// What comes of planning again and again with each of `planners`.
@@ -146,19 +204,7 @@ Result<int> show_replanned(const deployment::PlanningCase& asked,
                            const std::vector<deployment::TaskArrival>& arrivals,
                            const std::vector<NamedPlanner>& planners,
                            const DeployOptions& options) {
-  std::vector<NamedFigures> rows;
-  const auto add = [&](const std::string& planner, const deployment::Replanned& made) {
-    rows.push_back({planner,
-                    {{"planned_rates", made.rates},
-                     {"gpu_hours", made.gpu_hours},
-                     {"most_gpus", made.most_gpus},
-                     {"in_time", made.run.worst()},
-                     {"meets", made.run.worst() >= options.share ? 1 : 0},
-                     {"plans", made.plans},
-                     {"loads", made.loads},
-                     {"refused", made.refused},
-                     {"interrupted", made.interrupted}}});
-  };
+  std::vector<std::pair<std::string, deployment::Replanned>> rows;
   std::optional<Error> first_error;
   for (const auto& [name, planner] : planners) {
     const auto published = deployment::plan_over_time(*planner, asked, arrivals, options.replan_s);
@@ -167,36 +213,44 @@ Result<int> show_replanned(const deployment::PlanningCase& asked,
       note(fmt::format("{}: {}", name, to_string(published.error())));
       continue;
     }
-    add(name, *published);
+    rows.emplace_back(name, *published);
     if (published->run.worst() >= options.share) continue;
     const auto corrected = deployment::plan_over_time_in_time(*planner, asked, arrivals,
                                                               options.replan_s, options.share);
-    if (corrected) add(name, *corrected);
+    if (corrected) rows.emplace_back(name, *corrected);
     if (!corrected) note(fmt::format("{}: {}", name, to_string(corrected.error())));
   }
   if (rows.empty()) return tl::unexpected(*first_error);
-  return options.list.print(figure_rows("planner", rows));
+  return options.list.print(replanned_rows(asked, rows, options.share));
 }
 
 /// The planners that the options name. Fails with not_found, and with usage for one that plans GPUs
 /// of the other kind.
 Result<std::vector<NamedPlanner>> planners_of(const DeployOptions& options) {
   const auto& planners = deployment::registry().planners;
+  const auto names = [&](const std::string& name) {
+    return std::find(options.planners.begin(), options.planners.end(), name) !=
+           options.planners.end();
+  };
+  for (const std::string& name : options.planners) {
+    if (name != "all" && planners.find(name) == nullptr) {
+      return fail(Code::not_found, fmt::format("unknown planner \"{}\"", name), {},
+                  text::meant_or_known(name, planners.names()));
+    }
+  }
   std::vector<NamedPlanner> made;
   for (const auto& each : planners.entries()) {
-    if (options.planner != "all" && options.planner != each.name) continue;
+    if (!names("all") && !names(each.name)) continue;
     if (each.make.mig == options.fleet.mig) {
       made.emplace_back(each.name, &each.make);
-    } else if (options.planner != "all") {
+    } else if (names(each.name)) {
       return fail(Code::usage,
                   fmt::format("planner {} plans GPUs with {}", each.name,
                               each.make.mig ? "MIG instances" : "MPS shares"),
                   {}, each.make.mig ? "add --mig" : "leave out --mig");
     }
   }
-  if (!made.empty()) return made;
-  return fail(Code::not_found, fmt::format("unknown planner \"{}\"", options.planner), {},
-              text::meant_or_known(options.planner, planners.names()));
+  return made;
 }
 
 Result<int> deploy(const DeployOptions& options) {
@@ -232,18 +286,21 @@ Result<int> deploy(const DeployOptions& options) {
   nlohmann::ordered_json made = nlohmann::ordered_json::array();
   for (const Tried& each : all) {
     const auto described = [&](const Result<deployment::Replayed>& plan) {
-      nlohmann::ordered_json row;
+      nlohmann::ordered_json row{{"planner", each.planner}};
       if (!plan) {
         row["error"] = to_string(plan.error());
         return row;
       }
-      for (const auto& [name, value] : figures_of(asked, *plan, options.share)) row[name] = value;
+      row = figure::to_array(rows_of(asked, {row_of(asked, each.planner, *plan)}, options.share))
+                .front();
       row["plan"] = figure::to_array(instances_of(asked, plan->plan));
       return row;
     };
-    nlohmann::ordered_json row{{"planner", each.planner}};
-    row.update(described(each.published));
-    if (each.corrected) row["corrected"] = described(*each.corrected);
+    nlohmann::ordered_json row = described(each.published);
+    if (each.corrected) {
+      row["corrected"] = described(*each.corrected);
+      row["corrected"].erase("planner");
+    }
     made.push_back(std::move(row));
   }
   fmt::print("{}\n", made.dump(2));
@@ -264,13 +321,16 @@ void register_inference_deploy(Program& program) {
   command
       .add_option("--variants", options->variants,
                   "CSV file of variant, task, accuracy, fixed_ms, item_ms, batch, memory_gib, "
-                  "knee, load_s, busy_w")
+                  "knee, load_s, busy_w (watts of a whole busy GPU beyond idle)")
       ->type_name("FILE")
       ->required()
       ->group(heading(Group::input));
-  std::string planners = "Planner, or all to compare them: all";
+  std::string planners = "Planners to compare, separated by commas, or all: all";
   for (const auto& each : deployment::registry().planners.names()) planners += ", " + each;
-  command.add_option("--planner", options->planner, planners)->capture_default_str();
+  command.add_option("--planner", options->planners, planners)
+      ->type_name("NAME,...")
+      ->delimiter(',')
+      ->capture_default_str();
   deployment::GpuFleet& fleet = options->fleet;
   command.add_option("--gpus", fleet.gpus, "Number of GPUs")
       ->check(whole_number(1, 10'000))

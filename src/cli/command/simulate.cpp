@@ -42,6 +42,11 @@ Result<script::Guest> meet_guest(const std::string& trace) {
   return script::meet(STDIN_FILENO, STDOUT_FILENO);
 }
 
+bool can_run_nothing(const experiment::Summary& summary) {
+  return summary.complete && !summary.recorded && summary.finished == 0 &&
+         summary.withdrawn_jobs == 0 && summary.never_startable == summary.jobs;
+}
+
 Result<int> simulate(const SimulateOptions& options, const std::vector<std::string>& command) {
   const bool has_service = !options.with.requests.empty();
   if (!has_service) {
@@ -69,6 +74,10 @@ Result<int> simulate(const SimulateOptions& options, const std::vector<std::stri
   const Result<report::RunReport> report =
       run_policies(*prepared, options.out, options.threads, command);
   if (!report) return tl::unexpected(report.error());
+  if (std::all_of(report->summaries.begin(), report->summaries.end(), can_run_nothing)) {
+    return fail(Code::unavailable, "no job of the log can run on this cluster", {},
+                "use a larger --cluster, or a log whose jobs fit on its nodes and queues");
+  }
   const Result<int> shown = show_summaries(report->summaries, options.list);
   if (!shown) return shown;
   note_run(options.out);

@@ -31,7 +31,8 @@ class Inferline final : public Scaler {
       rate = std::max(rate, greatest_rate(window, window));
     }
     const int present = load.ready + load.starting;
-    const int up = replicas(rate);
+    // A first request has no window yet, and waits if there is no replica.
+    const int up = std::max(replicas(rate), load.waiting > 0 ? 1 : 0);
     if (up > present) {
       changed_ = now;
       return up;
