@@ -21,7 +21,7 @@ struct ConfEntry {
   std::string first{};  ///< The first key.
   std::map<std::string, std::string> fields{};
   Where where{};
-  std::map<std::string, Where> places{};  ///< Of keys that are elsewhere.
+  std::map<std::string, Where> places{};         ///< Of keys that are elsewhere.
   std::map<std::string, std::string> spelled{};  ///< Keys as the file has them, if not lower case.
 
   /// Returns where a key is.

@@ -260,16 +260,15 @@ TEST(Cocktail, TakesAsManyAsVoteRightOftenEnough) {
 
 // A batch of 1 takes 41 ms, so 20,000 requests/s need 820 copies; a batch of 8 takes 48 ms, so 120.
 TEST(Inferline, StartsWithLargerBatchesAtHighRates) {
-  PlanningCase asked{
-      .variants = {{.name = "a",
-                    .task = "see",
-                    .accuracy = 0.9,
-                    .fixed_ms = 40,
-                    .item_ms = 1,
-                    .most_batch = 8,
-                    .memory_gib = 1}},
-      .services = {{.task = "see", .rate = 20'000, .slo_ms = 300, .accuracy = 0.5}},
-      .fleet = {.gpus = 1000, .beside = 1}};
+  PlanningCase asked{.variants = {{.name = "a",
+                                   .task = "see",
+                                   .accuracy = 0.9,
+                                   .fixed_ms = 40,
+                                   .item_ms = 1,
+                                   .most_batch = 8,
+                                   .memory_gib = 1}},
+                     .services = {{.task = "see", .rate = 20'000, .slo_ms = 300, .accuracy = 0.5}},
+                     .fleet = {.gpus = 1000, .beside = 1}};
   const auto plan = planned("inferline", asked);
   ASSERT_TRUE(plan) << to_string(plan.error());
   EXPECT_EQ(plan->instances.front().batch, 8);

@@ -122,10 +122,9 @@ class Deployed {
   }
 
   bool runs(std::size_t service, std::size_t variant) const {
-    return std::any_of(deployment_->instances.begin(), deployment_->instances.end(),
-                       [&](const Instance& each) {
-                         return each.service == service && each.variant == variant;
-                       });
+    return std::any_of(
+        deployment_->instances.begin(), deployment_->instances.end(),
+        [&](const Instance& each) { return each.service == service && each.variant == variant; });
   }
 
   bool votes(std::size_t service) const {

@@ -118,8 +118,8 @@ class ConfigReader {
       for (const char* const name : kDecisiveKeys) {
         if (text::edit_distance(key, in_lower_case(name)) > kSlips) continue;
         site_.unknown.push_back(fmt::format("{}{} is no setting of Slurm: did you mean {}?",
-                                            place_of(settings_, key),
-                                            settings_.spelling_of(key), name));
+                                            place_of(settings_, key), settings_.spelling_of(key),
+                                            name));
         break;
       }
     }

@@ -390,9 +390,10 @@ TEST_F(SiteFolder, NotesNameTheFileThatHasTheSetting) {
   folder_.write("slurm.conf", "ClusterName=little\nPriorityWeigthAge=1000\nNodeName=n1\n");
   const auto site = read_site(folder_ / "");
   ASSERT_TRUE(site) << to_string(site.error());
-  EXPECT_THAT(site->unknown,
-              Contains(testing::AllOf(HasSubstr("slurm.conf:2: PriorityWeigthAge is no setting of Slurm"),
-                             HasSubstr("did you mean PriorityWeightAge?"))));
+  EXPECT_THAT(
+      site->unknown,
+      Contains(testing::AllOf(HasSubstr("slurm.conf:2: PriorityWeigthAge is no setting of Slurm"),
+                              HasSubstr("did you mean PriorityWeightAge?"))));
 }
 
 TEST_F(SiteFolder, ErrorsNameFileLineAndWhatWasExpected) {

@@ -268,6 +268,7 @@ TEST_F(RunCommand, MarksABoundWhereverItCompares) {
 TEST_F(RunCommand, SaysWhatPoliciesNeedAndDo) {
   const ProgramRun wide = run_program({"policy", "list", "-o", "wide"});
   EXPECT_THAT(wide.out, HasSubstr("needs true run times, deadlines, checkpoints; stops jobs\n"));
+  EXPECT_THAT(wide.out, HasSubstr("Kueue v0.19 (kubernetes-sigs)")) << "sources";
   EXPECT_THAT(run_program({"policy", "list"}).out, Not(testing::ContainsRegex("[^\n]{101}")));
   const json listed = json::parse(run_program({"policy", "list", "-o", "json"}).out)["policies"];
   const auto find = [&](const char* name) {

@@ -99,11 +99,12 @@ class Estimated {
 
 /// The variant is in time for a single request, so only its rate can be too high.
 Error too_many_copies(const Variant& variant, const TaskService& service) {
-  return {Code::unavailable,
-          fmt::format("up to {} copies of {} do not answer {} requests/s of {} with p99 within {} ms",
-                      kMostCopies, variant.name, service.rate, service.task, service.slo_ms),
-          {},
-          "use a longer objective or less accuracy, or split the service"};
+  return {
+      Code::unavailable,
+      fmt::format("up to {} copies of {} do not answer {} requests/s of {} with p99 within {} ms",
+                  kMostCopies, variant.name, service.rate, service.task, service.slo_ms),
+      {},
+      "use a longer objective or less accuracy, or split the service"};
 }
 
 Result<Deployment> plan_inferline(const PlanningCase& asked) {
