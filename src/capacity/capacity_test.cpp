@@ -87,6 +87,26 @@ TEST(Capacity, GrowsASiteUnderItsOwnSlurm) {
   EXPECT_LT(made->answers[0].curve.back().value, 60);
 }
 
+// Slurm has one node, the cluster one for each GPU type, which would grow apart.
+TEST(Capacity, GrowsNodesOfSeveralGpuTypesUnderPoliciesThatDoNotReadTheSite) {
+  const TemporaryFolder folder;
+  experiment::Experiment asked;
+  asked.trace =
+      folder.write("log.csv", "job_id,submit_s,run_s,gpus,user,state\n1,0,7200,4,ann,COMPLETED\n");
+  asked.cluster = folder.write("slurm.conf",
+                               "ClusterName=c\nGresTypes=gpu\nSelectType=select/cons_tres\n"
+                               "NodeName=n[1-2] CPUs=16 RealMemory=64000 "
+                               "Gres=gpu:a100:4,gpu:h100:4\n"
+                               "PartitionName=gpu Nodes=ALL Default=YES\n");
+  asked.policies = {"easy", "slurm"};
+  const auto refused = load(asked, {.growth = 0});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("so policy slurm cannot simulate"));
+  asked.policies = {"easy"};
+  const auto taken = load(asked, {.growth = 0});
+  EXPECT_TRUE(taken) << to_string(taken.error());
+}
+
 TEST(Capacity, SaysWhenNoSizeReachesTheGoal) {
   const Plan made = planned(two_jobs(), cluster::uniform(1, 8), "max completion < 1h");
   EXPECT_EQ(made.answers[0].nodes, std::nullopt);

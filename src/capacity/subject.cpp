@@ -14,6 +14,7 @@
 #include "experiment/impossible_jobs.h"
 #include "experiment/shares_of_cluster.h"
 #include "experiment/site_of_log.h"
+#include "policy/registry.h"
 #include "schedule/admission.h"
 #include "sim/simulation.h"
 #include "text/human.h"
@@ -92,16 +93,22 @@ std::optional<Case> without_largest_rack(const Case& all, const std::vector<Grou
 }
 
 /// A Slurm node with GPUs of several types is several nodes of the cluster, which would grow apart.
-Result<void> check_types(const cluster::Cluster& cluster, const site::Site* site) {
-  if (site == nullptr) return {};
+/// Policies that do not read the site see these as nodes of any cluster.
+Result<void> check_types(const experiment::Prepared& prepared) {
+  const auto reads_site = [](const experiment::PolicyRun& run) {
+    return run.site != nullptr &&
+           policy::registry().traits(run.composition).has(policy::Trait::reads_site);
+  };
+  const auto reader = std::find_if(prepared.runs.begin(), prepared.runs.end(), reads_site);
+  if (reader == prepared.runs.end()) return {};
   std::set<std::string_view> names;
-  for (const cluster::Node& node : cluster.nodes) {
+  for (const cluster::Node& node : prepared.cluster.nodes) {
     if (names.insert(node.name).second) continue;
     return fail(Code::unsupported,
-                fmt::format("node {} has GPUs of several types, so other sizes of this site cannot "
-                            "be simulated",
-                            node.name),
-                {}, "describe the nodes with one type each (--cluster NxG, TOML or CSV)");
+                fmt::format("node {} has GPUs of several types, so policy {} cannot simulate other "
+                            "sizes of this site",
+                            node.name, reader->composition.name),
+                {}, "use other policies (--policy easy,almanac)");
   }
   return {};
 }
@@ -185,9 +192,6 @@ Result<Subject> load(const experiment::Experiment& experiment, const WhatIf& wha
 Result<Subject> prepare(const experiment::Experiment& experiment, trace::Trace log,
                         cluster::Cluster cluster, const WhatIf& what_if,
                         std::shared_ptr<const site::Site> site) {
-  if (auto resizable = check_types(cluster, site.get()); !resizable) {
-    return tl::unexpected(resizable.error());
-  }
   const bool owns_cells = std::any_of(cluster.tenants.begin(), cluster.tenants.end(),
                                       [](const auto& tenant) { return !tenant.cells.empty(); });
   if (owns_cells) {
@@ -202,6 +206,7 @@ Result<Subject> prepare(const experiment::Experiment& experiment, trace::Trace l
   }
   auto base = experiment::prepare(experiment, std::move(log), cluster, site);
   if (!base) return tl::unexpected(base.error());
+  if (auto resizable = check_types(*base); !resizable) return tl::unexpected(resizable.error());
   Subject made;
   made.notes = base->notes;
   made.groups = groups_of(base->cluster);

@@ -46,7 +46,7 @@ struct WhatIf {
 /// Reads the log and the cluster of `experiment`, and prepares all cases. Without policies, the
 /// first one is the Slurm of the site, or `easy` if none is known, and the second one `almanac`.
 /// Fails as experiment::prepare() does, and with `unsupported` if tenants own cells of the cluster,
-/// or if nodes of the site have GPUs of several types.
+/// or if a policy reads the site and nodes of it have GPUs of several types.
 Result<Subject> load(const experiment::Experiment& experiment, const WhatIf& what_if);
 
 /// Same for a given log and cluster. `site` is the Slurm site that the cluster was made from; null

@@ -66,7 +66,8 @@ Result<ConfEntry> parse_line(const ConfLine& line) {
   for (skip(); at < text.size(); skip()) {
     const std::size_t from = at;
     while (at < text.size() && (is_word(text[at]) || text[at] == '.')) ++at;
-    std::string key = in_lower_case(std::string_view(text).substr(from, at - from));
+    const std::string_view written = std::string_view(text).substr(from, at - from);
+    std::string key = in_lower_case(written);
     skip();
     if (at < text.size() && std::string_view("+-*/").find(text[at]) != std::string_view::npos) ++at;
     if (key.empty() || at >= text.size() || text[at] != '=') return wrong();
@@ -82,6 +83,7 @@ Result<ConfEntry> parse_line(const ConfLine& line) {
       while (at < text.size() && !is_blank(text[at])) value += text[at++];
     }
     if (entry.first.empty()) entry.first = key;
+    if (key != written) entry.spelled[key] = written;
     entry.fields[std::move(key)] = std::move(value);
   }
   return entry;
@@ -92,12 +94,14 @@ Result<ConfEntry> parse_line(const ConfLine& line) {
 std::optional<ConfEntry> whole_line(const ConfLine& line) {
   std::string_view text = without_blanks(line.text);
   const auto end = std::find_if_not(text.begin(), text.end(), is_word);
-  std::string key = in_lower_case(text.substr(0, static_cast<std::size_t>(end - text.begin())));
+  const std::string_view written = text.substr(0, static_cast<std::size_t>(end - text.begin()));
+  std::string key = in_lower_case(written);
   text = without_blanks(text.substr(key.size()));
   const bool is_table = key == "nodename" || key == "partitionname" || key == "nodeset" ||
                         key == "name" || key == "switchname" || key == "blockname";
   if (key.empty() || !text.starts_with('=') || is_table) return std::nullopt;
   ConfEntry entry{.first = key, .where = line.where};
+  if (key != written) entry.spelled[key] = written;
   entry.fields.emplace(std::move(key), without_blanks(text.substr(1)));
   return entry;
 }

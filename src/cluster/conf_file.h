@@ -21,12 +21,17 @@ struct ConfEntry {
   std::string first{};  ///< The first key.
   std::map<std::string, std::string> fields{};
   Where where{};
-  std::map<std::string, Where> places{};  ///< Of keys that are elsewhere.
+  std::map<std::string, Where> places{};         ///< Of keys that are elsewhere.
+  std::map<std::string, std::string> spelled{};  ///< Keys as the file has them, if not lower case.
 
   /// Returns where a key is.
   const Where& where_of(const std::string& key) const {
     const auto found = places.find(key);
     return found == places.end() ? where : found->second;
+  }
+  const std::string& spelling_of(const std::string& key) const {
+    const auto found = spelled.find(key);
+    return found == spelled.end() ? key : found->second;
   }
   /// Returns "" if the line lacks the key.
   std::string get(const std::string& key) const {

@@ -258,6 +258,30 @@ TEST(Cocktail, TakesAsManyAsVoteRightOftenEnough) {
   EXPECT_EQ(planned("cocktail", asked).error().code, Code::unavailable);
 }
 
+// A batch of 1 takes 41 ms, so 20,000 requests/s need 820 copies; a batch of 8 takes 48 ms, so 120.
+TEST(Inferline, StartsWithLargerBatchesAtHighRates) {
+  PlanningCase asked{.variants = {{.name = "a",
+                                   .task = "see",
+                                   .accuracy = 0.9,
+                                   .fixed_ms = 40,
+                                   .item_ms = 1,
+                                   .most_batch = 8,
+                                   .memory_gib = 1}},
+                     .services = {{.task = "see", .rate = 20'000, .slo_ms = 300, .accuracy = 0.5}},
+                     .fleet = {.gpus = 1000, .beside = 1}};
+  const auto plan = planned("inferline", asked);
+  ASSERT_TRUE(plan) << to_string(plan.error());
+  EXPECT_EQ(plan->instances.front().batch, 8);
+  EXPECT_GE(plan->instances.size(), 120U);
+  EXPECT_LE(plan->instances.size(), 240U);
+  // 1200 copies with batches of 8.
+  asked.services[0].rate = 200'000;
+  const auto refused = planned("inferline", asked);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message,
+            "up to 1000 copies of a do not answer 200000 requests/s of see with p99 within 300 ms");
+}
+
 TEST(MigServing, CutsAGpuInSevenForAServiceThatFillsOneSlice) {
   PlanningCase asked{.variants = {variant("small", 0.9, 1)},
                      .services = {{.task = "see", .slo_ms = 100}},

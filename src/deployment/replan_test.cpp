@@ -59,6 +59,36 @@ TEST(Phases, DealWaitingRequestsAgainWhenAnInstanceIsAdded) {
   EXPECT_EQ(play_phases(asked, {{0, one, {150}}}, arrivals).services[0].in_time, 5U);
 }
 
+// Two equal copies on a GPU take 20 ms a request each. They are free at 20 and 25, just before the
+// requests at 21 and 26, which would be late if they waited.
+TEST(Phases, APhaseEqualToTheOneBeforeBlocksNoCopy) {
+  PlanningCase asked = two_services(1);
+  asked.services[0].slo_ms = 20;
+  const Deployment both{.instances = {{.share = 0.5, .batch = 1}, {.share = 0.5, .batch = 1}}};
+  const std::vector<TaskArrival> arrivals{{0, 0}, {5, 0}, {21, 0}, {26, 0}};
+  EXPECT_EQ(play_phases(asked, {{0, both}}, arrivals).services[0].in_time, 4U);
+  EXPECT_EQ(play_phases(asked, {{0, both}, {10, both}}, arrivals).services[0].in_time, 4U);
+}
+
+// Variants a and c vote on 8 requests at once, 10 ms each. At 40 ms four wait at either variant.
+TEST(Phases, DealARequestOnceWhenItsVotesEnd) {
+  const PlanningCase asked = two_services(2);
+  const Deployment voting{
+      .instances = {{.gpu = 0, .variant = 0, .batch = 1}, {.gpu = 1, .variant = 2, .batch = 1}},
+      .votes = {true, false}};
+  PlanningCase tight = asked;
+  tight.services[0].slo_ms = 80;
+  const std::vector<TaskArrival> arrivals(8, {0, 0});
+  EXPECT_EQ(play_phases(tight, {{0, voting}}, arrivals).services[0].in_time, 8U);
+  // One copy answers the four that wait by 80 ms, if each is dealt once.
+  const Deployment alone{.instances = {{.gpu = 0, .variant = 0, .batch = 1}}};
+  EXPECT_EQ(play_phases(tight, {{0, voting}, {40, alone}}, arrivals).services[0].in_time, 8U);
+  // The remaining variant votes on the four that it has not voted on, also by 80 ms.
+  Deployment one_voter = alone;
+  one_voter.votes = {true, false};
+  EXPECT_EQ(play_phases(tight, {{0, voting}, {40, one_voter}}, arrivals).services[0].in_time, 8U);
+}
+
 TEST(Transition, LoadsNothingThatRunsAlready) {
   const PlanningCase asked = two_services(4);
   const Instance see{.gpu = 0, .share = 0.5, .service = 0, .variant = 0};

@@ -21,6 +21,9 @@ struct Unit {
   std::vector<std::size_t> instances{};
   std::size_t next = 0;  // whose turn it is
   double free_ms = 0;
+
+  /// Position of the instance that computed the last batch.
+  std::size_t last() const { return (next + instances.size() - 1) % instances.size(); }
 };
 
 class Deployed {
@@ -37,7 +40,7 @@ class Deployed {
     for (std::size_t request = 0; request < arrivals_.size(); ++request) {
       change_until(arrivals_[request].at_ms);
       compute_all(arrivals_[request].at_ms);
-      deal({request, kAnyVariant}, arrivals_[request].at_ms);
+      deal(request, kAnyVariant, arrivals_[request].at_ms);
     }
     change_until(kNone);
     compute_all(kNone);
@@ -55,24 +58,25 @@ class Deployed {
  private:
   static constexpr std::size_t kAnyVariant = std::numeric_limits<std::size_t>::max();
 
-  /// A request, and the variant that is to answer it; any, or each where variants vote.
-  struct Query {
-    std::size_t request = 0, variant = kAnyVariant;
-  };
-
   void change(const Phase& phase) {
     compute_all(phase.from_ms);
-    std::vector<Query> waiting;
+    std::map<std::size_t, std::vector<std::size_t>> waiting;  // by request: variants yet to vote
     for (std::size_t each = 0; each < queues_.size(); ++each) {
       const Instance& it = deployment_->instances[each];
       for (const std::size_t request : queues_[each]) {
-        waiting.push_back({request, votes(it.service) ? it.variant : kAnyVariant});
+        auto& variants = waiting[request];
+        if (votes(it.service)) variants.push_back(it.variant);
       }
     }
-    std::stable_sort(waiting.begin(), waiting.end(),
-                     [](const Query& a, const Query& b) { return a.request < b.request; });
     set_up(phase);
-    for (const Query& each : waiting) deal(each, phase.from_ms);
+    for (auto& [request, variants] : waiting) {
+      const std::size_t service = arrivals_[request].service;
+      std::erase_if(variants, [&, service = service](std::size_t variant) {
+        return !votes(service) || !runs(service, variant);
+      });
+      if (variants.empty()) deal(request, kAnyVariant, phase.from_ms);
+      for (const std::size_t variant : variants) deal(request, variant, phase.from_ms);
+    }
   }
 
   void set_up(const Phase& phase) {
@@ -93,14 +97,36 @@ class Deployed {
       if (it.part >= 0) unit = parts.try_emplace({it.gpu, it.part}, unit).first->second;
       if (unit == units_.size()) units_.push_back({.free_ms = phase.from_ms});
       units_[unit].instances.push_back(each);
-      if (before == nullptr) continue;
-      for (const Unit& old : units_before) {
-        const bool goes_on = std::any_of(
-            old.instances.begin(), old.instances.end(),
-            [&](std::size_t other) { return is_same_copy(before->instances[other], it); });
-        if (goes_on) units_[unit].free_ms = std::max(units_[unit].free_ms, old.free_ms);
+    }
+    if (before != nullptr) carry_on(*before, units_before);
+  }
+
+  /// Each copy that goes on ends the batch that it computes. Equal copies are paired in order.
+  void carry_on(const Deployment& before, const std::vector<Unit>& units_before) {
+    std::vector<const Unit*> computing(before.instances.size(), nullptr);
+    for (const Unit& old : units_before) computing[old.instances[old.last()]] = &old;
+    std::vector<bool> is_paired(before.instances.size(), false);
+    for (Unit& unit : units_) {
+      for (std::size_t turn = 0; turn < unit.instances.size(); ++turn) {
+        const Instance& it = deployment_->instances[unit.instances[turn]];
+        std::size_t old = 0;
+        while (old < is_paired.size() &&
+               (is_paired[old] || !is_same_copy(before.instances[old], it))) {
+          ++old;
+        }
+        if (old == is_paired.size()) continue;
+        is_paired[old] = true;
+        if (computing[old] == nullptr || computing[old]->free_ms <= unit.free_ms) continue;
+        unit.free_ms = computing[old]->free_ms;
+        unit.next = (turn + 1) % unit.instances.size();
       }
     }
+  }
+
+  bool runs(std::size_t service, std::size_t variant) const {
+    return std::any_of(
+        deployment_->instances.begin(), deployment_->instances.end(),
+        [&](const Instance& each) { return each.service == service && each.variant == variant; });
   }
 
   bool votes(std::size_t service) const {
@@ -111,17 +137,18 @@ class Deployed {
     for (Unit& unit : units_) compute(unit, until_ms);
   }
 
-  /// To one instance of its service, or of each variant that votes.
-  void deal(const Query& query, double now_ms) {
-    const std::size_t service = arrivals_[query.request].service;
+  /// Queues a request at an instance of its service; where variants vote, at one of each, or of
+  /// `only`.
+  void deal(std::size_t request, std::size_t only, double now_ms) {
+    const std::size_t service = arrivals_[request].service;
     std::map<std::size_t, std::vector<std::size_t>> groups;  // by variant, where they vote
     for (std::size_t each = 0; each < deployment_->instances.size(); ++each) {
       const Instance& it = deployment_->instances[each];
       if (it.service != service) continue;
-      if (query.variant != kAnyVariant && votes(service) && it.variant != query.variant) continue;
+      if (only != kAnyVariant && it.variant != only) continue;
       groups[votes(service) ? it.variant : 0].push_back(each);
     }
-    if (groups.empty()) late_[query.request] = true;
+    if (groups.empty()) late_[request] = true;
     for (auto& [variant, group] : groups) {
       double first_ms = kNone;
       for (const std::size_t each : group) first_ms = std::min(first_ms, ready_ms_[each]);
@@ -135,7 +162,7 @@ class Deployed {
         if (credit_[each] > credit_[most]) most = each;
       }
       credit_[most] -= 1;
-      queues_[most].push_back(query.request);
+      queues_[most].push_back(request);
     }
   }
 

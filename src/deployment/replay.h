@@ -51,8 +51,10 @@ bool is_same_copy(const Instance& one, const Instance& other);
 
 /// Replays arrivals as play_deployment() does while the deployment changes. `phases` are sorted and
 /// not empty. At a change a batch that runs ends as it would have; waiting requests are dealt again
-/// to what runs then, or, if nothing of their service is loaded, to what is ready first.
-/// O(arrivals x instances + phases x instances^2).
+/// to what runs then, or, if nothing of their service is loaded, to what is ready first. A vote
+/// stays with its variant; a request whose waiting votes are all of variants that are gone, or of a
+/// service that no longer votes, is dealt once, as a new one. O(arrivals x instances + phases x
+/// instances^2).
 DeploymentRun play_phases(const PlanningCase& asked, const std::vector<Phase>& phases,
                           const std::vector<TaskArrival>& arrivals);
 

@@ -191,6 +191,22 @@ TEST(Lognormal, TwoThirdsOfTheEstimatesAreWithinOneSigma) {
   EXPECT_EQ(make_lognormal(jobs, 0)->estimate(JobId{7}, {}).run, 1000s);
 }
 
+TEST(Lognormal, EstimatesACenturyAtMost) {
+  constexpr Duration kCentury = 36'525 * 24h;
+  std::vector<trace::Job> jobs(20'000);
+  for (trace::Job& job : jobs) job.outcome.run = 1000s;
+  const auto estimator = make_lognormal(jobs, 10);
+  int at_most = 0;
+  for (std::uint32_t at = 0; at < jobs.size(); ++at) {
+    const Duration run = estimator->estimate(JobId{at}, {}).run;
+    ASSERT_GE(run, Duration{0});
+    ASSERT_LE(run, kCentury);
+    at_most += run == kCentury ? 1 : 0;
+  }
+  // exp(10 x) of 1000 s exceeds a century if x is above 1.5, which one in fifteen is.
+  EXPECT_NEAR(at_most / 20'000.0, 0.067, 0.01);
+}
+
 TEST(Noisy, DrawsEachJobByItselfAndBySeed) {
   EXPECT_EQ(noise(6), noise(6));
   EXPECT_NE(noise(6), noise(7));

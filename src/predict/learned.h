@@ -68,6 +68,8 @@ class Learned final : public Estimator {
   KindKeys keys(const trace::Request& request) { return memory_.keys(request); }
   /// Records a submission without a prediction.
   void watch(JobId job, const trace::Request& request) override;
+  /// Drops a job that will not be learned from.
+  void forget(JobId job) { underway_.erase(static_cast<std::uint32_t>(index(job))); }
   /// Waits for the due fit.
   void answer_at_once(Time now) override;
   /// Returns null if too few jobs have ended.

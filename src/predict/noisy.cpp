@@ -3,6 +3,7 @@
 /// \file
 /// True run times with errors: as the paper simulates predictions where it has no features, or as
 /// wide as asked.
+#include <algorithm>
 #include <cmath>
 
 #include "base/rng.h"
@@ -46,8 +47,10 @@ class Lognormal final : public Estimator {
   Belief estimate(JobId job, const trace::Request&) override {
     constexpr std::uint64_t kSeed = 6;
     Rng rng(kSeed, index(job));
+    constexpr double kMost_ms = 100 * 365.25 * 86'400e3;  // a century, which a Duration can hold
     const double truth_ms = static_cast<double>(jobs_[index(job)].outcome.run.count());
-    return {.run = Duration{std::llround(truth_ms * std::exp(sigma_ * rng.normal()))}};
+    const double wrong_ms = truth_ms * std::exp(sigma_ * rng.normal());
+    return {.run = Duration{std::llround(std::min(wrong_ms, kMost_ms))}};
   }
 
  private:

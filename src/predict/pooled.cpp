@@ -90,7 +90,9 @@ Pooled::Opinion Pooled::ask(JobId job, const trace::Request& request) {
   const auto said = voices(waiting.seen, learned);
   const Weights& weights = weights_of(waiting.of_class);
   const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
-  Opinion made{.guessed = weights.front() / sum, .learned = std::move(learned)};
+  Opinion made{.guessed = weights.front() / sum,
+               .by_model = weights.back() / sum,
+               .learned = std::move(learned)};
   for (std::size_t voice = 0; voice < kVoices; ++voice) {
     made.believed.add(said[voice], static_cast<float>(weights[voice] / sum));
   }
@@ -106,19 +108,30 @@ void Pooled::watch(JobId job, const trace::Request& request) {
   remember(job, request);
 }
 
-/// One step of expectation maximization, by how likely each voice calls the run time.
+/// One step of expectation maximization, by how likely each voice calls the run time. Without a
+/// model, what the learned voice says is a guess that no model will make: its share stays.
 void Pooled::weigh(Weights& weights, const std::array<Distribution, kVoices>& said,
-                   std::size_t cell) {
+                   std::size_t cell) const {
   constexpr double kFade = 0.995;
   constexpr double kHardly = 1e-6;
+  const std::size_t heard = learned_.model() != nullptr ? kVoices : kVoices - 1;
+  const double all = std::accumulate(weights.begin(), weights.end(), 0.0);
   Weights called{};
-  for (std::size_t voice = 0; voice < kVoices; ++voice) {
+  double open = 0;  // share of the voices that are heard
+  for (std::size_t voice = 0; voice < heard; ++voice) {
     called[voice] = weights[voice] * std::max(kHardly, static_cast<double>(said[voice].mass(cell)));
+    open += weights[voice] / all;
   }
   const double sum = std::accumulate(called.begin(), called.end(), 0.0);
   for (std::size_t voice = 0; voice < kVoices; ++voice) {
-    weights[voice] = kFade * weights[voice] + called[voice] / sum;
+    const double now = voice < heard ? open * called[voice] / sum : weights[voice] / all;
+    weights[voice] = kFade * weights[voice] + now;
   }
+}
+
+void Pooled::forget(JobId job) {
+  learned_.forget(job);
+  underway_.erase(static_cast<std::uint32_t>(index(job)));
 }
 
 void Pooled::learn(JobId job, const trace::Request& request, const Ended& ended) {

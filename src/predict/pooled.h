@@ -14,7 +14,7 @@
 /// Their weights are learned for each class of job, from how likely each voice had called the run
 /// times of jobs that ended. A class is the number of the user's jobs that have ended, and what is
 /// new about the job: nothing, its name, or that the user requests far more time than before. At
-/// first the guess counts for half.
+/// first the guess counts for half. The learned voice keeps its share while it has no model.
 ///
 /// Source   Stone, Annals of Mathematical Statistics 1961 (the opinion pool); Jelinek & Mercer,
 ///          Pattern Recognition in Practice 1980 (weights by expectation maximization).
@@ -41,6 +41,7 @@ class Pooled final : public Estimator {
   struct Opinion {
     Distribution believed{};  ///< Cut at the time limit; sums to one.
     double guessed = 0;       ///< Weight of the guess, 0 .. 1.
+    double by_model = 0;      ///< Weight of the learned voice, 0 .. 1.
     Prediction learned{};     ///< What that voice alone says, not cut.
   };
   /// Predicts a job that is submitted now. Trains a model if one is due, as Learned::foresee().
@@ -51,6 +52,8 @@ class Pooled final : public Estimator {
   Belief estimate(JobId job, const trace::Request& request) override;
   void watch(JobId job, const trace::Request& request) override;
   void learn(JobId job, const trace::Request& request, const Ended& ended) override;
+  /// Drops a job that will not be learned from: one that never started, or a what-if.
+  void forget(JobId job);
 
  private:
   static constexpr std::size_t kVoices = 3;
@@ -76,8 +79,8 @@ class Pooled final : public Estimator {
   /// What each voice says of a job, cut at the time limit.
   std::array<Distribution, kVoices> voices(const PastRuns::Seen& seen,
                                            const Prediction& learned) const;
-  static void weigh(Weights& weights, const std::array<Distribution, kVoices>& said,
-                    std::size_t cell);
+  void weigh(Weights& weights, const std::array<Distribution, kVoices>& said,
+             std::size_t cell) const;
 
   Kinds kinds_;
   PastRuns past_;

@@ -69,6 +69,30 @@ TEST_F(PooledTest, TrustsHistoryMoreAsJobsEndAsItSays) {
   EXPECT_NEAR(hours(said.believed, 0.5), 1, 0.1);
 }
 
+// 150 jobs are too few for a model. History earns the share that the guess loses; the learned voice
+// keeps its quarter, so that guess and history share three quarters.
+TEST_F(PooledTest, DoesNotWeighTheLearnedVoiceWithoutAModel) {
+  for (int at = 0; at < 150; ++at) {
+    const JobId job{next_++};
+    pooled_.watch(job, request("train", 2h));
+    pooled_.learn(job, request("train", 2h), {.ran = 1h, .state = trace::JobState::completed});
+  }
+  ASSERT_EQ(pooled_.learned().model(), nullptr);
+  const Pooled::Opinion said = ask(request("train", 2h));
+  EXPECT_LT(said.guessed, 0.2);
+  EXPECT_NEAR(said.by_model, 0.25, 1e-9);
+}
+
+TEST_F(PooledTest, DoesNotLearnFromAJobThatItHasForgotten) {
+  for (const bool forgets : {true, false}) {
+    const JobId job{next_++};
+    pooled_.ask(job, request("train"));
+    if (forgets) pooled_.forget(job);
+    pooled_.learn(job, request("train"), {.ran = 1h, .state = trace::JobState::completed});
+    EXPECT_EQ(pooled_.learned().examples().ended(), forgets ? 0U : 1U);
+  }
+}
+
 TEST_F(PooledTest, LetsNoJobOutliveItsLimit) {
   run(request("train"), 10h, 20);
   const Distribution said = ask(request("train", 1h)).believed;

@@ -54,7 +54,10 @@ void RunTimeBeliefs::learn(const std::vector<store::Job>& ended) {
     // A job that came and ended between two looks is a lesson too.
     const Lesson lesson = lesson_of(job);
     seen_.erase(job.number);
-    if (job.start == kNoTime) continue;
+    if (job.start == kNoTime) {
+      likely_->forget(lesson.id);
+      continue;
+    }
     const predict::Ended end{.at = job.end, .ran = job.attained, .state = job.state};
     count_ended(lesson.request);
     likely_->learn(lesson.id, lesson.request, end);
@@ -94,7 +97,10 @@ forecast::Belief& RunTimeBeliefs::of(const store::Job& job) {
 
 forecast::Belief RunTimeBeliefs::of_newcomer(const store::Job& job) {
   trace::Request request = store::record_of(job, log_.names).request;
-  return belief_of(job, {.id = JobId{num_lessons_++}, .request = std::move(request)});
+  const Lesson lesson{.id = JobId{num_lessons_++}, .request = std::move(request)};
+  forecast::Belief made = belief_of(job, lesson);
+  likely_->forget(lesson.id);
+  return made;
 }
 
 bool RunTimeBeliefs::knows_end(const store::Job& job) {

@@ -205,6 +205,8 @@ class SiteReader {
       Record own = config_record(file.path, file.text);
       // The command shows each setting; the file has a few that it does not (JobSubmitPlugins=...).
       own.fields.insert(settings.fields.begin(), settings.fields.end());
+      own.places.insert(settings.places.begin(), settings.places.end());
+      own.spelled.insert(settings.spelled.begin(), settings.spelled.end());
       settings = std::move(own);
     } else if (conf.empty()) {
       site_.assumed.emplace_back(

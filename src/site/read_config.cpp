@@ -118,7 +118,8 @@ class ConfigReader {
       for (const char* const name : kDecisiveKeys) {
         if (text::edit_distance(key, in_lower_case(name)) > kSlips) continue;
         site_.unknown.push_back(fmt::format("{}{} is no setting of Slurm: did you mean {}?",
-                                            place_of(settings_, key), key, name));
+                                            place_of(settings_, key), settings_.spelling_of(key),
+                                            name));
         break;
       }
     }
@@ -407,7 +408,9 @@ Record config_record(const std::string& path, std::string_view text) {
     const std::string_view line = cluster::take_line(text);
     const auto equals = line.find('=');
     if (equals == std::string_view::npos) continue;
-    const std::string key = in_lower_case(cluster::without_blanks(line.substr(0, equals)));
+    const std::string_view written = cluster::without_blanks(line.substr(0, equals));
+    const std::string key = in_lower_case(written);
+    if (key != written) made.spelled[key] = written;
     made.fields[key] = cluster::without_blanks(line.substr(equals + 1));
     made.places[key] = {path, number};
   }
@@ -424,6 +427,7 @@ Record config_record(std::span<const Record> lines) {
     for (const auto& [key, value] : line.fields) {
       made.fields[key] = value;
       made.places[key] = line.where;
+      made.spelled[key] = line.spelling_of(key);
     }
   }
   return made;

@@ -331,7 +331,7 @@ TEST_F(SiteFolder, NotesWhatSlurmWouldNotTakeWithItsLine) {
                 "NodeName=n1 CPUs=4 Gres=gpu:2\nPartitionName=main Nodes=n1\n");
   const Site site = read(folder_ / ".");
   EXPECT_THAT(site.unknown,
-              Contains(HasSubstr("slurm.conf:2: priorityweigthage is no setting of Slurm: did you "
+              Contains(HasSubstr("slurm.conf:2: PriorityWeigthAge is no setting of Slurm: did you "
                                  "mean PriorityWeightAge?")));
   EXPECT_THAT(site.unknown,
               Contains(HasSubstr("slurm.conf:3: SchedulerParameters: bf_resolution=0 is not from 1 "
@@ -380,6 +380,20 @@ TEST_F(SiteFolder, ReadsTheJsonOfScontrol) {
   EXPECT_THAT(gpu.allow_qos, ElementsAre("a", "b"));
   EXPECT_EQ(gpu.state, PartitionState::drain);
   EXPECT_EQ(gpu.priority_tier, 10);
+}
+
+TEST_F(SiteFolder, NotesNameTheFileThatHasTheSetting) {
+  folder_.write("config.txt",
+                "Configuration data as of 2026-11-26T21:44:26\n"
+                "ClusterName             = little\n"
+                "SLURM_VERSION           = 23.11.4\n");
+  folder_.write("slurm.conf", "ClusterName=little\nPriorityWeigthAge=1000\nNodeName=n1\n");
+  const auto site = read_site(folder_ / "");
+  ASSERT_TRUE(site) << to_string(site.error());
+  EXPECT_THAT(
+      site->unknown,
+      Contains(testing::AllOf(HasSubstr("slurm.conf:2: PriorityWeigthAge is no setting of Slurm"),
+                              HasSubstr("did you mean PriorityWeightAge?"))));
 }
 
 TEST_F(SiteFolder, ErrorsNameFileLineAndWhatWasExpected) {

@@ -268,6 +268,7 @@ TEST_F(RunCommand, MarksABoundWhereverItCompares) {
 TEST_F(RunCommand, SaysWhatPoliciesNeedAndDo) {
   const ProgramRun wide = run_program({"policy", "list", "-o", "wide"});
   EXPECT_THAT(wide.out, HasSubstr("needs true run times, deadlines, checkpoints; stops jobs\n"));
+  EXPECT_THAT(wide.out, HasSubstr(" Kueue v0.19 (kubernetes-sigs)")) << "sources";
   EXPECT_THAT(run_program({"policy", "list"}).out, Not(testing::ContainsRegex("[^\n]{101}")));
   const json listed = json::parse(run_program({"policy", "list", "-o", "json"}).out)["policies"];
   const auto find = [&](const char* name) {
@@ -281,8 +282,7 @@ TEST_F(RunCommand, SaysWhatPoliciesNeedAndDo) {
   const ProgramRun srtf = run_program({"policy", "describe", "srtf"});
   EXPECT_THAT(srtf.out, HasSubstr("# Uses true run times, which are known only when"));
   EXPECT_THAT(srtf.out, HasSubstr("# It preempts running jobs.\n"));
-  EXPECT_EQ(simulate({"--policy", folder_.write("as_told.toml", srtf.out)}).status, 0)
-      << "what is described is a file that runs";
+  EXPECT_EQ(simulate({"--policy", folder_.write("runs.toml", srtf.out)}).status, 0) << "a file";
   EXPECT_THAT(run_program({"policy", "describe", "easy"}).out,
               HasSubstr("# It gives each job what it requests and never interrupts it.\n"));
 }

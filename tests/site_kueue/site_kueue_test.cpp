@@ -156,6 +156,23 @@ TEST_F(SiteKueueTest, AnOrderRanksByExpectedGpuTime) {
   EXPECT_EQ(start_of("long"), 60);
 }
 
+// The long job was first of its queue before it was admitted. a reclaims its GPUs at 10 for 30
+// minutes, and b then has 21 shorter jobs: the long one is number 22, beyond the 20 that are
+// ranked. One job at a time starts from 40 on, two from 60 on, so the long one starts last, at 150.
+TEST_F(SiteKueueTest, APreemptedJobLosesItsRank) {
+  std::vector<Job> jobs{
+      {"keeps", 0, 60, 4, "b"}, {"long", 1, 600, 4, "b"}, {"reclaims", 10, 30, 4, "a"}};
+  for (int each = 0; each < 21; ++each) {
+    jobs.push_back({fmt::format("short{}", each), 5, 10, 4, "b"});
+  }
+  policy_ = "kueue:order=almanac+oracle";
+  ASSERT_TRUE(play(
+      {queue("a", 4, R"(, "preemption": {"reclaimWithinCohort": "Any"})"), queue("b", 4)}, jobs));
+  EXPECT_EQ(start_of("reclaims"), 10);
+  EXPECT_EQ(start_of("short0"), 40);
+  EXPECT_EQ(end_of("long"), 150 + 591);  // 9 of its 600 minutes were done at 10
+}
+
 TEST_F(SiteKueueTest, NotesWhatNeverStarts) {
   ASSERT_TRUE(play({queue("a", 4), queue("b", 2, R"(, "stopPolicy": "Hold")")},
                    {{"a1", 0, 10, 8, "a"}, {"a2", 0, 10, 4, "a"}, {"b1", 0, 10, 1, "b"}}));

@@ -303,12 +303,12 @@ TEST_F(SlurmServiceTest, KeepsWhatHasEndedAndLearnsFromIt) {
   slurm_.pass(61min);
   settle();
   const auto ended = service_->store().jobs({});
-  ASSERT_TRUE(ended);
-  ASSERT_EQ(ended->size(), 3U) << "one of them never ran";
+  ASSERT_TRUE(ended && ended->size() == 3U) << "one of them never ran";
   EXPECT_EQ(ended->front().state, trace::JobState::cancelled);
   EXPECT_EQ(ended->back().state, trace::JobState::completed);
   EXPECT_EQ(ended->back().attained, 1h);
   EXPECT_EQ(service_->counters().ended.at(trace::JobState::completed), 2U);
+  EXPECT_EQ(service_->counters().ended.at(trace::JobState::cancelled), 1U);
   EXPECT_TRUE(service_->overview().warnings.empty());
 }
 

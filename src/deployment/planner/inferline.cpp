@@ -6,6 +6,8 @@
 #include <cmath>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "deployment/registry.h"
 #include "deployment/replay.h"
 
@@ -31,7 +33,8 @@ struct Setting {
 ///          estimator replays requests and accepts a step if p99 is within the objective.
 /// Differs  One stage, whose hardware is a share of a GPU: first the knee, then a tenth less each
 ///          time. The requests are random at the rate of the service. Twice the batch and weaker
-///          hardware come with as few replicas as are feasible.
+///          hardware come with as few replicas as are feasible. Rates for which batches of 1 need
+///          more than kMostCopies start with the smallest batch that is feasible.
 class Estimated {
  public:
   Estimated(const PlanningCase& asked, std::size_t service, std::size_t variant)
@@ -45,9 +48,11 @@ class Estimated {
     arrivals_ = poisson_arrivals(alone_.services, kRequests / alone_.services[0].rate, asked.seed);
   }
 
-  /// Nothing: no number of copies keeps p99 within the objective.
+  /// Nothing: no number of copies up to kMostCopies keeps p99 within the objective.
   std::optional<Setting> best() const {
-    auto now = fewest({.share = alone_.variants[0].knee});
+    Setting first{.share = alone_.variants[0].knee};
+    auto now = fewest(first);
+    while (!now && (first.batch *= 2) <= alone_.variants[0].most_batch) now = fewest(first);
     while (now) {
       std::optional<Setting> next;
       const auto consider = [&](const std::optional<Setting>& each) {
@@ -92,6 +97,16 @@ class Estimated {
   std::vector<TaskArrival> arrivals_;
 };
 
+/// The variant is in time for a single request, so only its rate can be too high.
+Error too_many_copies(const Variant& variant, const TaskService& service) {
+  return {
+      Code::unavailable,
+      fmt::format("up to {} copies of {} do not answer {} requests/s of {} with p99 within {} ms",
+                  kMostCopies, variant.name, service.rate, service.task, service.slo_ms),
+      {},
+      "use a longer objective or less accuracy, or split the service"};
+}
+
 Result<Deployment> plan_inferline(const PlanningCase& asked) {
   Deployment made;
   for (std::size_t number = 0; number < asked.services.size(); ++number) {
@@ -99,7 +114,7 @@ Result<Deployment> plan_inferline(const PlanningCase& asked) {
     const auto variant = most_accurate(asked, service);
     if (!variant) return tl::unexpected(variant.error());
     const auto setting = Estimated(asked, number, *variant).best();
-    if (!setting) return tl::unexpected(no_variant(service));
+    if (!setting) return tl::unexpected(too_many_copies(asked.variants[*variant], service));
     const Instance instance{
         .share = setting->share, .service = number, .variant = *variant, .batch = setting->batch};
     if (!add_by_best_fit(asked, instance, setting->copies, made)) {

@@ -58,9 +58,10 @@ constexpr Words kWords[] = {
 };
 static_assert([] {
   std::size_t at = 0;
-  return std::all_of(std::begin(kWords), std::end(kWords), [&](const Words& each) {
-    return each.kind == ReasonKind{static_cast<std::uint8_t>(at++)};
-  });
+  return std::rbegin(kWords)->kind == ReasonKind::stopped &&
+         std::all_of(std::begin(kWords), std::end(kWords), [&](const Words& each) {
+           return each.kind == ReasonKind{static_cast<std::uint8_t>(at++)};
+         });
 }());
 
 const Words& words_of(ReasonKind kind) {

@@ -381,6 +381,8 @@ class Kueue final : public Policy {
   void preempt(JobId job) {
     const Admission admission = admissions_.at(job);
     admissions_.erase(job);
+    // Its boost is from before its admission, and rank_first() changes those of `ranks` only.
+    scheduler_->set_boost(name_of(job), 0);
     join_line(job);
     queues_[queue_of_job_.at(job)].pending.erase(admission.order);
     const bool is_stopped = plan_->find(job) != nullptr;

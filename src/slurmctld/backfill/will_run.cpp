@@ -126,7 +126,8 @@ class FutureRoom {
     Question question = question_;
     // Jobs with GPUs write weights and read none, so that their answers do not depend on them.
     if (question_.request.gpu_scope != GpuScope::none) question.stale = nullptr;
-    Fit fit{.allocation = choose(room_, question), .weights = weights_of_test(room_, question)};
+    Fit fit{.allocation = choose(room_, question)};
+    if (question_.stale != nullptr) fit.weights = weights_of_test(room_, question);
     if (fit.allocation) fit.nodes = nodes_of(*fit.allocation, room_.table().size());
     return fit;
   }
