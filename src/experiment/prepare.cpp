@@ -317,7 +317,7 @@ Result<void> read_incidents(Prepared& made) {
   auto incidents = file.empty() ? Result<cluster::Incidents>(cluster::Incidents{})
                                 : cluster::read_incidents(file, made.cluster);
   if (!incidents) return tl::unexpected(incidents.error());
-  if (const auto added = cluster::add_signals(signals, *incidents); !added) {
+  if (const auto added = cluster::add_signals(signals, made.cluster, *incidents); !added) {
     return tl::unexpected(added.error());
   }
   note_assumptions(*incidents, made.trace, made.notes);
