@@ -427,7 +427,7 @@ Result<int> what_if(const ExplainOptions& options) {
     if (options.output == "json") continue;
     const std::string said = changes_in_words(*found, *prepared, *job);
     if (found->never) {
-      fmt::print("job {} under {} can never start: {}\n", options.job, policy,
+      fmt::print("job {} under {}: {}\n", options.job, policy,
                  policy::to_string(*found->never, ""));
     } else if (found->at == kNoTime) {
       fmt::print("job {} under {} never waited\n", options.job, policy);
