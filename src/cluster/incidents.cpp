@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "table/csv_reader.h"
 #include "text/datetime.h"
@@ -22,6 +23,10 @@ using Kind = Incident::Kind;
 
 constexpr std::array<std::pair<std::string_view, Kind>, 4> kKinds = {
     {{"down", Kind::down}, {"up", Kind::up}, {"notice", Kind::notice}, {"signal", Kind::signal}}};
+
+/// Larger values of a signal are mistakes, and their sums could overflow.
+constexpr double kLargestValue = 1e9;
+constexpr std::string_view kGpuPrice = "price/";
 
 std::optional<Time> time_in(std::string_view text) {
   if (const auto date = text::parse_datetime(text)) return date;
@@ -127,10 +132,11 @@ Result<void> add_signal(const std::string& name, const std::string& path, Incide
   }
   const auto number = static_cast<std::uint32_t>(incidents.signals.size());
   incidents.signals.push_back(name);
+  std::optional<Time> before;
   for (;;) {
     const auto more = csv->next();
     if (!more) return tl::unexpected(more.error());
-    if (!*more) return {};
+    if (!*more) break;
     const auto at = time_in((*csv)[*time]);
     const auto is = text::parse_decimal((*csv)[*value]);
     if (!at || !is) {
@@ -139,14 +145,45 @@ Result<void> add_signal(const std::string& name, const std::string& path, Incide
                               (*csv)[at ? *value : *time]),
                   csv->where());
     }
+    // The price of electricity may be negative.
+    const double least = name == "carbon" || name.starts_with(kGpuPrice) ? 0 : -kLargestValue;
+    if (*is < least || *is > kLargestValue) {
+      return fail(Code::invalid,
+                  fmt::format("signal {} must be {:g} to {:g}, found \"{}\"", name, least,
+                              kLargestValue, (*csv)[*value]),
+                  csv->where());
+    }
+    if (before && *at <= *before) {
+      return fail(Code::invalid,
+                  fmt::format("expected a time after {}, found \"{}\"",
+                              text::format_datetime(*before), (*csv)[*time]),
+                  csv->where(), "sort the file by time, with one line for each time");
+    }
+    before = *at;
     incidents.all.push_back(
         {.at = *at, .kind = Incident::Kind::signal, .subject = number, .value = *is});
   }
+  if (before) return {};
+  return fail(Code::invalid, fmt::format("signal {} has no values", name), {.file = path},
+              "give it lines of time and value");
+}
+
+/// Fails if a signal is the price of a GPU type that the cluster lacks.
+Result<void> check_gpu_type(const std::string& name, const Cluster& cluster) {
+  if (!name.starts_with(kGpuPrice)) return {};
+  const std::string type = name.substr(kGpuPrice.size());
+  const std::vector<std::string> types = cluster.gpu_types();
+  if (!type.empty() && std::find(types.begin(), types.end(), type) != types.end()) return {};
+  return fail(Code::usage,
+              fmt::format("signal {}: the cluster has no GPUs of type \"{}\"", name, type), {},
+              types.empty() ? "the nodes of the cluster state no gpu_type"
+                            : fmt::format("its types: {}", fmt::join(types, ", ")));
 }
 
 }  // namespace
 
-Result<void> add_signals(const std::vector<std::string>& named_files, Incidents& incidents) {
+Result<void> add_signals(const std::vector<std::string>& named_files, const Cluster& cluster,
+                         Incidents& incidents) {
   for (const std::string& each : named_files) {
     const std::size_t mark = each.find('=');
     if (mark == std::string::npos || mark == 0 || mark + 1 == each.size()) {
@@ -158,6 +195,7 @@ Result<void> add_signals(const std::vector<std::string>& named_files, Incidents&
     if (std::find(known.begin(), known.end(), name) != known.end()) {
       return fail(Code::usage, fmt::format("signal {} is given twice", name));
     }
+    if (auto checked = check_gpu_type(name, cluster); !checked) return checked;
     if (auto added = add_signal(name, each.substr(mark + 1), incidents); !added) return added;
   }
   std::stable_sort(incidents.all.begin(), incidents.all.end(),

@@ -46,10 +46,13 @@ struct Incidents {
 Result<Incidents> read_incidents(const std::string& path, const Cluster& cluster);
 
 /// Adds signals from CSV files with the columns time and value, each named as in "carbon=FILE".
-/// Times are as in incidents.
+/// Times are as in incidents, and ascend.
 ///
-/// Fails with `usage` for text without a name or file and for a signal that exists already, and
-/// otherwise as read_incidents().
-Result<void> add_signals(const std::vector<std::string>& named_files, Incidents& incidents);
+/// Fails with `usage` for text without a name or file, for a signal that exists already, and for
+/// the price of a GPU type that the cluster lacks; with `invalid`, naming the line, for a file
+/// without values, times that do not ascend, values beyond 1e9, and negative carbon; otherwise as
+/// read_incidents().
+Result<void> add_signals(const std::vector<std::string>& named_files, const Cluster& cluster,
+                         Incidents& incidents);
 
 }  // namespace almanac::cluster

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Applies a failure model to the jobs of a run, and summarizes what it did.
+/// What a failure model assumes of a run, and what it did.
 #pragma once
 
 #include <string>
@@ -12,10 +12,11 @@
 
 namespace almanac::experiment {
 
-/// Gives the model's checkpoint interval and restart time to jobs that state none, and notes it.
-/// Policies and preemptions then use them, too.
-void apply_failures(const faults::Model& model, const cluster::Cluster& cluster,
-                    trace::Trace& trace, std::vector<std::string>& notes);
+/// Notes the checkpoint intervals that the model gives to jobs that state none, a missing
+/// checkpoint time, and spare nodes. Requests stay as the log has them: an assumed interval is no
+/// sign that a policy may stop a job.
+void note_failures(const faults::Model& model, const cluster::Cluster& cluster,
+                   const trace::Trace& trace, std::vector<std::string>& notes);
 
 /// Returns the report of a schedule. Requires Prepared::failures.
 FailureReport failures_of(const Prepared& prepared, const sim::Schedule& schedule);

@@ -2,6 +2,7 @@
 #include "experiment/apply_failures.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <gmock/gmock.h>
@@ -26,15 +27,16 @@ class SimulatedFailures : public testing::Test {
     job.outcome.state = trace::JobState::completed;
   }
   /// Simulates the jobs on `nodes` of 8 GPUs with the failure model `model_`.
-  const sim::Schedule& play(int nodes, const std::string& policy = "fifo") {
+  const sim::Schedule& play(int nodes, const std::string& policy = "fifo", int cpus = 0) {
     Experiment experiment;
     experiment.policies = {policy};
     experiment.seed = seed_;
     experiment.failures = folder_.write("model.toml", model_);
     trace::Trace log;
     log.jobs = jobs_;
-    auto made =
-        prepare(experiment, std::move(log), cluster::uniform(static_cast<std::uint32_t>(nodes), 8));
+    cluster::Cluster cluster = cluster::uniform(static_cast<std::uint32_t>(nodes), 8);
+    for (cluster::NodeClass& each : cluster.classes) each.cpus = cpus;
+    auto made = prepare(experiment, std::move(log), std::move(cluster));
     EXPECT_TRUE(made) << to_string(made.error());
     prepared_.emplace(std::move(*made));
     auto schedule = simulate_run(*prepared_, 0);
@@ -87,7 +89,7 @@ TEST_F(SimulatedFailures, BestIntervalIsYoungsAndLosesLeast) {
   };
   add(0s, 8, 400'000h);
   const double best = loss("best");
-  const double used_s = double{prepared_->trace.jobs[0].request.checkpoint_s};
+  const double used_s = report().sizes.at(0).interval_s;
   EXPECT_NEAR(used_s / std::sqrt(2 * 60.0 * 360'000), 1, 0.05);
   EXPECT_LT(best, loss("55m"));
   EXPECT_LT(best, loss("220m"));
@@ -181,6 +183,7 @@ TEST_F(SimulatedFailures, AJobPausesLongerEachTimeAndGivesUp) {
   EXPECT_EQ(schedule_.jobs[0].phase, policy::Phase::withdrawn);
   EXPECT_EQ(schedule_.jobs[1].phase, policy::Phase::ended);
   EXPECT_EQ(report().gave_up, 1U);
+  EXPECT_EQ(schedule_.failures.jobs[0].span, schedule_.jobs[0].end - schedule_.jobs[0].start);
 }
 
 TEST_F(SimulatedFailures, EveryPolicyLetsAJobGiveUp) {
@@ -242,6 +245,94 @@ TEST_F(SimulatedFailures, ReplaceLemonsThatTheTestFinds) {
   EXPECT_GT(made.lemons, 0U);
   EXPECT_EQ(made.lemons_found, made.lemons);
   EXPECT_LE(made.lemons_mistaken, 2U);
+}
+
+TEST_F(SimulatedFailures, AnAssumedCheckpointIntervalMarksNoJob) {
+  model_ = std::string(kOncein100Hours) + "[checkpoint]\nevery = \"1h\"\nwrite = \"0s\"\n";
+  model_.replace(model_.find("240"), 3, "0");
+  add(0s, 8, 1000h);
+  add(10h, 8, 1min);
+  EXPECT_EQ(play(1, "almanac").jobs[0].preemptions, 0U);
+  EXPECT_TRUE(std::isnan(prepared_->trace.jobs[0].request.checkpoint_s));
+  EXPECT_TRUE(std::isnan(prepared_->trace.jobs[0].request.restart_s));
+}
+
+TEST_F(SimulatedFailures, PartsAddUpWhereFailuresCutRestartsShort) {
+  model_ = std::string("restart = \"50h\"\n") + kOncein100Hours +
+           "[checkpoint]\nevery = \"50h\"\nwrite = \"5h\"\n";
+  add(0s, 8, 10'000h);
+  play(1);
+  const FailureReport made = report();
+  const FailureReport::Size& size = made.sizes.at(0);
+  EXPECT_NEAR(size.useful_gpu_h + size.written_gpu_h + size.lost_gpu_h + size.restart_gpu_h,
+              size.held_gpu_h, 1e-6 * size.held_gpu_h);
+  EXPECT_EQ(made.causes.at(0).restart_gpu_h, size.restart_gpu_h);
+}
+
+TEST_F(SimulatedFailures, NodesDoNotFailAgainAtTheInstantOfTheirReturn) {
+  // Nothing runs while one of the four nodes is under repair.
+  model_ =
+      "[[cause]]\nname = \"node\"\nof = \"node\"\nper_1000_days = 100\nrepair = \"5d\"\n"
+      "[checkpoint]\nevery = \"1h\"\nwrite = \"0s\"\n";
+  add(0s, 32, 3000h);
+  const auto& outages = play(4).failures.outages;
+  ASSERT_GT(outages.size(), 10U);
+  for (std::size_t at = 1; at < outages.size(); ++at) {
+    EXPECT_GT(outages[at].at, outages[at - 1].until);
+  }
+}
+
+TEST_F(SimulatedFailures, AJobWhoseIntervalIsZeroLosesNothing) {
+  model_ = std::string(kOncein100Hours) + "[checkpoint]\nevery = \"1h\"\nwrite = \"1m\"\n";
+  add(0s, 8, 1000h);
+  jobs_[0].request.checkpoint_s = 0;
+  const auto& all = play(1).failures.interruptions;
+  ASSERT_FALSE(all.empty());
+  for (const auto& each : all) EXPECT_EQ(each.lost, 0s);
+  EXPECT_EQ(report().written_gpu_h, 0);
+}
+
+TEST_F(SimulatedFailures, TimeStoppedByThePolicyIsNoLoss) {
+  model_ = std::string(kOncein100Hours) + "[checkpoint]\nevery = \"1h\"\nwrite = \"0s\"\n";
+  model_.replace(model_.find("240"), 3, "0");
+  add(0s, 8, 10h);
+  add(1h, 8, 2h);
+  play(1, "srtf");
+  const FailureReport made = report();
+  EXPECT_EQ(schedule_.jobs[0].preemptions, 1U);
+  EXPECT_EQ(made.ettr, 1);
+  EXPECT_NEAR(made.stopped_gpu_h, 2 * 8, 0.1);
+}
+
+TEST_F(SimulatedFailures, AFailedGpuStopsNoJobWithoutGpus) {
+  model_ =
+      "[[cause]]\nname = \"gpu\"\nof = \"gpu\"\nper_1000_days = 30\nrepair = \"1h\"\n"
+      "[[cause]]\nname = \"disk\"\nof = \"node\"\nper_1000_days = 240\nrepair = \"1h\"\n";
+  add(0s, 0, 1000h);
+  jobs_[0].request.cpus = 4;
+  add(0s, 8, 1000h);
+  jobs_[1].request.cpus = 8;
+  play(1, "fifo", 48);
+  std::array<std::array<int, 2>, 2> stopped{};  // by cause and job
+  for (const auto& each : schedule_.failures.interruptions) ++stopped[each.cause][index(each.job)];
+  EXPECT_EQ(stopped[0][0], 0) << "the GPU's failure and the job without GPUs";
+  EXPECT_GT(stopped[0][1], 0);
+  EXPECT_GT(stopped[1][0], 0);
+  EXPECT_EQ(schedule_.jobs[0].phase, policy::Phase::ended);
+  EXPECT_EQ(schedule_.jobs[1].phase, policy::Phase::ended);
+}
+
+TEST(FailureWords, EachCauseIsShownOrSummed) {
+  FailureReport made;
+  made.causes = {{.name = "quiet"}};
+  for (const char* name : {"a", "b", "c", "d", "e", "f", "g"}) {
+    made.causes.push_back({.name = name, .interruptions = 1, .lost_gpu_h = 2});
+  }
+  const std::string said = in_words(made);
+  EXPECT_THAT(said, testing::HasSubstr("  e: 1 interruption, 2.0 GPU-hours lost"));
+  EXPECT_THAT(said, testing::HasSubstr("  other causes: 2 interruptions, 4.0 GPU-hours lost"));
+  EXPECT_THAT(said, testing::Not(testing::HasSubstr("quiet")));
+  EXPECT_THAT(said, testing::Not(testing::HasSubstr("lemon")));
 }
 
 /// 16,384 GPUs for 30 days of work, with the rates of Llama 3: 466 interruptions in 54 days.

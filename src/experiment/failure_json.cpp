@@ -19,10 +19,13 @@ constexpr std::array<std::pair<const char*, double Cause::*>, 4> kCauseHours = {
      {"waited_gpu_h", &Cause::waited_gpu_h},
      {"out_gpu_h", &Cause::out_gpu_h}}};
 
-constexpr std::array<std::pair<const char*, double Size::*>, 10> kSizeNumbers = {
+constexpr std::array<std::pair<const char*, double Size::*>, 13> kSizeNumbers = {
     {{"held_gpu_h", &Size::held_gpu_h},
      {"useful_gpu_h", &Size::useful_gpu_h},
      {"written_gpu_h", &Size::written_gpu_h},
+     {"lost_gpu_h", &Size::lost_gpu_h},
+     {"restart_gpu_h", &Size::restart_gpu_h},
+     {"waited_gpu_h", &Size::waited_gpu_h},
      {"ettr", &Size::ettr},
      {"mttf_h", &Size::mttf_h},
      {"expected_mttf_h", &Size::expected_mttf_h},
@@ -31,10 +34,11 @@ constexpr std::array<std::pair<const char*, double Size::*>, 10> kSizeNumbers = 
      {"ettr_expected", &Size::ettr_expected},
      {"ettr_best", &Size::ettr_best}}};
 
-constexpr std::array<std::pair<const char*, double FailureReport::*>, 3> kTotals = {
+constexpr std::array<std::pair<const char*, double FailureReport::*>, 4> kTotals = {
     {{"ettr", &FailureReport::ettr},
      {"useful_gpu_h", &FailureReport::useful_gpu_h},
-     {"written_gpu_h", &FailureReport::written_gpu_h}}};
+     {"written_gpu_h", &FailureReport::written_gpu_h},
+     {"stopped_gpu_h", &FailureReport::stopped_gpu_h}}};
 
 constexpr std::array<std::pair<const char*, std::uint64_t FailureReport::*>, 4> kCounts = {
     {{"gave_up", &FailureReport::gave_up},

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -32,19 +33,47 @@ double cost_of(const FailureReport::Cause& cause) {
   return cause.lost_gpu_h + cause.restart_gpu_h + cause.waited_gpu_h;
 }
 
-void add_causes(FailureReport& made, const faults::Log& log, const faults::Model& model,
-                Time finish) {
-  for (const faults::Cause& cause : model.causes) made.causes.push_back({.name = cause.name});
-  for (const faults::Interruption& each : log.interruptions) {
+std::size_t place_of(int gpus) {
+  return static_cast<std::size_t>(std::lower_bound(kLargest.begin(), kLargest.end(), gpus) -
+                                  kLargest.begin());
+}
+
+using Sizes = std::array<FailureReport::Size, kLargest.size()>;
+
+/// Adds interruptions to their causes and sizes.
+void add_interruptions(FailureReport& made, Sizes& sizes, const faults::Log& log, Time finish) {
+  // The next failure of a job may cut its restart short.
+  std::unordered_map<std::uint32_t, Time> next;
+  for (auto at = log.interruptions.rbegin(); at != log.interruptions.rend(); ++at) {
+    const faults::Interruption& each = *at;
+    const auto job = static_cast<std::uint32_t>(index(each.job));
+    const auto found = next.find(job);
+    const Time until = found == next.end() ? finish : found->second;
+    next[job] = each.at;
     FailureReport::Cause& cause = made.causes[each.cause];
     ++cause.interruptions;
     made.gave_up += each.gave_up ? 1 : 0;
-    cause.lost_gpu_h += gpu_hours(each.lost, each.gpus);
-    if (each.gave_up) continue;
-    const Time resumed = each.resumed == kNoTime ? finish : each.resumed;
-    cause.waited_gpu_h += gpu_hours(resumed - each.at, each.gpus);
-    if (each.resumed != kNoTime) cause.restart_gpu_h += gpu_hours(each.restart, each.gpus);
+    const double lost = gpu_hours(each.lost, each.gpus);
+    double waited = 0;
+    double restart = 0;
+    if (!each.gave_up) {
+      const Time resumed = each.resumed == kNoTime ? finish : each.resumed;
+      waited = gpu_hours(resumed - each.at, each.gpus);
+      restart =
+          gpu_hours(std::min(each.restart, std::max(Duration{0}, until - resumed)), each.gpus);
+    }
+    cause.lost_gpu_h += lost;
+    cause.waited_gpu_h += waited;
+    cause.restart_gpu_h += restart;
+    if (each.gpus == 0) continue;
+    FailureReport::Size& size = sizes[place_of(each.gpus)];
+    size.lost_gpu_h += lost;
+    size.waited_gpu_h += waited;
+    size.restart_gpu_h += restart;
   }
+}
+
+void add_outages(FailureReport& made, const faults::Log& log, Time finish) {
   for (const faults::Outage& each : log.outages) {
     FailureReport::Cause& cause = made.causes[each.cause];
     ++cause.outages;
@@ -52,8 +81,12 @@ void add_causes(FailureReport& made, const faults::Log& log, const faults::Model
     made.lemons_found += each.found_lemon && each.is_lemon ? 1 : 0;
     made.lemons_mistaken += each.found_lemon && !each.is_lemon ? 1 : 0;
   }
-  std::stable_sort(made.causes.begin(), made.causes.end(),
-                   [](const auto& a, const auto& b) { return cost_of(a) > cost_of(b); });
+}
+
+/// Returns the GPU-hours of which `ettr` is the useful part.
+double counted_gpu_h(const FailureReport::Size& size) {
+  return size.useful_gpu_h + size.written_gpu_h + size.lost_gpu_h + size.restart_gpu_h +
+         size.waited_gpu_h;
 }
 
 void add_expectations(FailureReport::Size& size, const SizeSum& sum, const faults::Model& model,
@@ -100,11 +133,39 @@ std::string size_in_words(const FailureReport::Size& size) {
     return said +
            fmt::format("; a checkpoint every {} is best\n", text::human_time(size.interval_s));
   }
+  const std::string best = text::human_share(size.ettr_best);
+  const std::string now = text::human_share(size.ettr_expected);
+  if (best == now) return said + "\n";
   return said + fmt::format(
                     "; a checkpoint every {} would be best, expected {} instead of {} at "
                     "{} now, waits aside\n",
-                    text::human_time(size.best_interval_s), text::human_share(size.ettr_best),
-                    text::human_share(size.ettr_expected), text::human_time(size.interval_s));
+                    text::human_time(size.best_interval_s), best, now,
+                    text::human_time(size.interval_s));
+}
+
+/// The five that cost most, and the sum of the others.
+std::string causes_in_words(const FailureReport& report) {
+  constexpr std::size_t kMostCauses = 5;
+  const auto line = [](const std::string& name, std::uint64_t interruptions, double cost_gpu_h) {
+    return fmt::format("  {}: {}, {} GPU-hours lost\n", name,
+                       text::counted(interruptions, "interruption"),
+                       gpu_hours_in_words(cost_gpu_h));
+  };
+  std::string said;
+  std::size_t named = 0;
+  std::uint64_t others = 0;
+  double others_gpu_h = 0;
+  for (const FailureReport::Cause& cause : report.causes) {
+    if (cause.interruptions == 0) continue;
+    if (named < kMostCauses) {
+      ++named;
+      said += line(cause.name, cause.interruptions, cost_of(cause));
+    } else {
+      others += cause.interruptions;
+      others_gpu_h += cost_of(cause);
+    }
+  }
+  return others > 0 ? said + line("other causes", others, others_gpu_h) : said;
 }
 
 }  // namespace
@@ -113,16 +174,19 @@ FailureReport report_failures(const faults::Log& log, const faults::Model& model
                               const std::vector<double>& intervals_s, int gpus_per_node,
                               Time finish) {
   FailureReport made;
-  add_causes(made, log, model, finish);
+  for (const faults::Cause& cause : model.causes) made.causes.push_back({.name = cause.name});
   made.lemons = log.lemons;
   std::array<SizeSum, kLargest.size()> sums{};
-  std::array<FailureReport::Size, kLargest.size()> sizes{};
-  double span_gpu_h = 0;
+  Sizes sizes{};
+  add_interruptions(made, sizes, log, finish);
+  add_outages(made, log, finish);
+  std::stable_sort(made.causes.begin(), made.causes.end(),
+                   [](const auto& a, const auto& b) { return cost_of(a) > cost_of(b); });
+  double counted = 0;
   for (std::size_t at = 0; at < log.jobs.size(); ++at) {
     const faults::JobToll& job = log.jobs[at];
     if (job.gpus == 0) continue;
-    const auto place = static_cast<std::size_t>(
-        std::lower_bound(kLargest.begin(), kLargest.end(), job.gpus) - kLargest.begin());
+    const std::size_t place = place_of(job.gpus);
     FailureReport::Size& size = sizes[place];
     SizeSum& sum = sums[place];
     const double held = gpu_hours(job.held, job.gpus);
@@ -134,7 +198,7 @@ FailureReport report_failures(const faults::Log& log, const faults::Model& model
     sum.held_h += seconds(job.held) / 3600;
     sum.span_gpu_h += gpu_hours(job.span, job.gpus);
     sum.gpus_held += held * job.gpus;
-    if (std::isnan(intervals_s[at])) continue;
+    if (!(intervals_s[at] > 0)) continue;  // it loses nothing, or needs none
     sum.interval += held * intervals_s[at];
     sum.with_interval += held;
   }
@@ -144,16 +208,17 @@ FailureReport report_failures(const faults::Log& log, const faults::Model& model
     if (size.jobs == 0 || size.held_gpu_h <= 0) continue;
     size.from = place == 0 ? 1 : kLargest[place - 1] + 1;
     size.to = kLargest[place];
-    size.ettr = size.useful_gpu_h / sum.span_gpu_h;
+    size.ettr = size.useful_gpu_h / counted_gpu_h(size);
     size.mttf_h =
         size.interruptions > 0 ? sum.held_h / static_cast<double>(size.interruptions) : kNoNumber;
     add_expectations(size, sum, model, gpus_per_node);
     made.useful_gpu_h += size.useful_gpu_h;
     made.written_gpu_h += size.written_gpu_h;
-    span_gpu_h += sum.span_gpu_h;
+    made.stopped_gpu_h += std::max(0.0, sum.span_gpu_h - size.held_gpu_h - size.waited_gpu_h);
+    counted += counted_gpu_h(size);
     made.sizes.push_back(size);
   }
-  made.ettr = span_gpu_h > 0 ? made.useful_gpu_h / span_gpu_h : kNoNumber;
+  made.ettr = counted > 0 ? made.useful_gpu_h / counted : kNoNumber;
   return made;
 }
 
@@ -169,25 +234,24 @@ std::string in_words(const FailureReport& report) {
   }
   std::string said = fmt::format(
       "{} stopped jobs; effective training time {}. GPU-hours: {} useful, {} writing checkpoints, "
-      "{} repeated, {} restarting, {} waiting for nodes; {} out of service.\n",
+      "{} repeated, {} restarting, {} waiting after failures. Not counted: {} stopped by the "
+      "policy; {} of nodes out of service.\n",
       text::counted(all.interruptions, "failure"), text::human_share(report.ettr),
       gpu_hours_in_words(report.useful_gpu_h), gpu_hours_in_words(report.written_gpu_h),
       gpu_hours_in_words(all.lost_gpu_h), gpu_hours_in_words(all.restart_gpu_h),
-      gpu_hours_in_words(all.waited_gpu_h), gpu_hours_in_words(all.out_gpu_h));
+      gpu_hours_in_words(all.waited_gpu_h), gpu_hours_in_words(report.stopped_gpu_h),
+      gpu_hours_in_words(all.out_gpu_h));
   for (const FailureReport::Size& each : report.sizes) {
     if (each.interruptions > 0) said += size_in_words(each);
   }
-  constexpr std::size_t kMostCauses = 5;
-  for (std::size_t at = 0; at < std::min(kMostCauses, report.causes.size()); ++at) {
-    const FailureReport::Cause& cause = report.causes[at];
-    if (cause.interruptions == 0) break;
-    said += fmt::format("  {}: {}, {} GPU-hours lost\n", cause.name,
-                        text::counted(cause.interruptions, "interruption"),
-                        gpu_hours_in_words(cost_of(cause)));
+  said += causes_in_words(report);
+  if (report.lemons > 0) {
+    said += fmt::format("  lemon nodes: {} of {} found and replaced\n", report.lemons_found,
+                        report.lemons);
   }
-  if (report.lemons > 0 || report.lemons_mistaken > 0) {
-    said += fmt::format("  lemon nodes: {} of {} found and replaced; {} ordinary ones mistaken\n",
-                        report.lemons_found, report.lemons, report.lemons_mistaken);
+  if (report.lemons_mistaken > 0) {
+    said += fmt::format("  replaced by mistake: {}\n",
+                        text::counted(report.lemons_mistaken, "ordinary node"));
   }
   if (report.gave_up > 0) {
     said += fmt::format("  {} gave up, failing again and again without a new checkpoint\n",

@@ -15,6 +15,14 @@
 namespace almanac::experiment {
 
 /// GPU time in hours. All parts lie between a job's first start and its end.
+///
+/// Effective training time is useful / (useful + writing checkpoints + repeated + restarting +
+/// waiting after failures). Time in which a policy has stopped a job is in neither part.
+///
+/// Source   Llama Team, "The Llama 3 Herd of Models", 2024, section 3.3.4 (effective training
+/// time);
+///          Kokolis et al., HPCA'25, section II-D (ETTR).
+/// Differs  Both count all time of a run; their runs are not preempted.
 struct FailureReport {
   struct Cause {
     std::string name{};
@@ -22,7 +30,7 @@ struct FailureReport {
     std::uint64_t outages = 0;        ///< Nodes that it took out of service.
     double lost_gpu_h = 0;            ///< Work since the last checkpoint, repeated.
     double restart_gpu_h = 0;         ///< Restarts.
-    double waited_gpu_h = 0;          ///< GPUs that stopped jobs waited for.
+    double waited_gpu_h = 0;          ///< From a failure until the job runs again.
     double out_gpu_h = 0;             ///< GPUs of nodes under repair.
   };
   /// Jobs of `from` to `to` GPUs.
@@ -34,8 +42,11 @@ struct FailureReport {
     double held_gpu_h = 0;
     double useful_gpu_h = 0;
     double written_gpu_h = 0;  ///< Writing checkpoints.
-    double ettr = 0;           ///< Effective training time ratio: useful / from start to end.
-    double mttf_h = 0;         ///< Time on GPUs per interruption; NaN without any.
+    double lost_gpu_h = 0;     ///< These three as in Cause.
+    double restart_gpu_h = 0;
+    double waited_gpu_h = 0;
+    double ettr = 0;    ///< Effective training time.
+    double mttf_h = 0;  ///< Time on GPUs per interruption; NaN without any.
     /// For the mean number of GPUs of these jobs, weighted by GPU time, at the model's rates.
     double expected_mttf_h = 0;
     double interval_s = 0;       ///< Mean interval that they used; NaN if they needed none.
@@ -49,6 +60,7 @@ struct FailureReport {
   double ettr = 0;  ///< Of all jobs.
   double useful_gpu_h = 0;
   double written_gpu_h = 0;
+  double stopped_gpu_h = 0;   ///< Stopped by the policy, until jobs run again.
   std::uint64_t gave_up = 0;  ///< Jobs that failed too often.
   std::uint64_t lemons = 0;   ///< Lemon nodes at the beginning.
   std::uint64_t lemons_found = 0;

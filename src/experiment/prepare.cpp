@@ -317,7 +317,7 @@ Result<void> read_incidents(Prepared& made) {
   auto incidents = file.empty() ? Result<cluster::Incidents>(cluster::Incidents{})
                                 : cluster::read_incidents(file, made.cluster);
   if (!incidents) return tl::unexpected(incidents.error());
-  if (const auto added = cluster::add_signals(signals, *incidents); !added) {
+  if (const auto added = cluster::add_signals(signals, made.cluster, *incidents); !added) {
     return tl::unexpected(added.error());
   }
   note_assumptions(*incidents, made.trace, made.notes);
@@ -325,7 +325,7 @@ Result<void> read_incidents(Prepared& made) {
   return {};
 }
 
-/// Reads the failure model, and gives its checkpoints and restarts to jobs that state none.
+/// Reads the failure model, and checks it against the cluster.
 Result<void> read_failures(Prepared& made) {
   const std::string& name = made.experiment.failures;
   if (name.empty()) return {};
@@ -341,7 +341,15 @@ Result<void> read_failures(Prepared& made) {
                             any_down ? "--incidents" : "the cluster file"),
                 {}, "leave out --failures, or the nodes there");
   }
-  apply_failures(*model, made.cluster, made.trace, made.notes);
+  const auto& vcs = made.cluster.vcs;
+  const auto spares = static_cast<std::uint32_t>(model->spares);
+  if (spares > 0 &&
+      std::all_of(vcs.begin(), vcs.end(), [&](const auto& vc) { return spares >= vc.num_nodes; })) {
+    return fail(Code::invalid,
+                fmt::format("spares = {}, but no virtual cluster has more nodes than that", spares),
+                {.file = name}, "spares are nodes of each virtual cluster; give fewer");
+  }
+  note_failures(*model, made.cluster, made.trace, made.notes);
   made.failures = std::make_shared<const faults::Model>(std::move(*model));
   return {};
 }

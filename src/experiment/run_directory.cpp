@@ -19,6 +19,7 @@
 #include "experiment/failure_json.h"
 #include "experiment/run_tables.h"
 #include "experiment/summary_fields.h"
+#include "faults/model_file.h"
 #include "policy/registry.h"
 #include "predict/model_file.h"
 #include "table/digest.h"
@@ -210,6 +211,14 @@ std::string digest_of_files(const fs::path& path) {
   return table::sha256(Json(files).dump());
 }
 
+/// Returns the digest of a failure model, which is a preset or a file.
+std::string digest_of_failures(const std::string& model) {
+  for (const text::Preset& each : faults::presets()) {
+    if (each.name == model) return table::sha256(each.text);
+  }
+  return digest_of_files(model);
+}
+
 /// What policies read of a Slurm site: the folder, or slurm.conf and the files beside it.
 std::string digest_of_site(const std::string& cluster) {
   std::error_code error;
@@ -310,7 +319,7 @@ std::string configuration_hash(const Prepared& prepared) {
   }
   decided.erase("none");
   if (decided.contains("failures")) {
-    decided["failures_model"] = digest_of_files(prepared.experiment.failures);
+    decided["failures_model"] = digest_of_failures(prepared.experiment.failures);
   }
   const bool has_site = std::any_of(prepared.runs.begin(), prepared.runs.end(),
                                     [](const Prepared::Run& run) { return run.site != nullptr; });

@@ -10,9 +10,58 @@
 
 #include "perf/shared_in_time.h"
 #include "text/human.h"
+#include "text/moment.h"
 #include "trace/eligible.h"
 
 namespace almanac::experiment {
+namespace {
+
+/// What stands in for a signal before its first value.
+std::string before_signal(const std::string& name) {
+  if (name == sim::kPriceSignal || name == sim::kCarbonSignal) {
+    return "the constant of the power model";
+  }
+  return sim::is_gpu_price(name) ? "no price" : "no value";
+}
+
+/// Notes which part of the time of submissions each signal leaves out, and what fills it. A value
+/// is taken to last as long as the one before it.
+void note_signal_coverage(const cluster::Incidents& incidents, const trace::Trace& trace,
+                          std::vector<std::string>& notes) {
+  if (trace.jobs.empty()) return;
+  const Time begin = trace.jobs.front().request.submit;
+  const Time end = trace.jobs.back().request.submit;
+  for (std::size_t number = 0; number < incidents.signals.size(); ++number) {
+    std::vector<Time> times;
+    for (const cluster::Incident& each : incidents.all) {
+      if (each.kind == cluster::Incident::Kind::signal && each.subject == number)
+        times.push_back(each.at);
+    }
+    if (times.empty()) continue;
+    const std::string& name = incidents.signals[number];
+    const Time first = times.front();
+    const Time last = times.back();
+    const Duration lasts = times.size() > 1 ? last - times[times.size() - 2] : Duration{0};
+    if (first > begin) {
+      notes.push_back(fmt::format(
+          "signal {} begins {}{}; until then {} holds", name, text::moment(first),
+          first > end
+              ? ", after the last submission"
+              : ", " + text::human_time(seconds(first - begin)) + " after the first submission",
+          before_signal(name)));
+    }
+    if (last + lasts < end) {
+      notes.push_back(fmt::format(
+          "signal {} has its last value {}{}; that value holds from then on", name,
+          text::moment(last),
+          last < begin
+              ? ", before the first submission"
+              : ", " + text::human_time(seconds(end - last)) + " before the last submission"));
+    }
+  }
+}
+
+}  // namespace
 
 void note_assumptions(const cluster::Incidents& incidents, const trace::Trace& trace,
                       std::vector<std::string>& notes) {
@@ -35,6 +84,7 @@ void note_assumptions(const cluster::Incidents& incidents, const trace::Trace& t
         "signal {} is not in cost or kg_co2: only the signals {}, {} and price/TYPE are", name,
         sim::kPriceSignal, sim::kCarbonSignal));
   }
+  note_signal_coverage(incidents, trace, notes);
 }
 
 namespace {

@@ -12,7 +12,8 @@
 
 namespace almanac::experiment {
 
-/// Notes what is assumed of jobs that lose their nodes, and which signals no summary bills.
+/// Notes what is assumed of jobs that lose their nodes, which signals no summary bills, and which
+/// part of the log a signal leaves out.
 void note_assumptions(const cluster::Incidents& incidents, const trace::Trace& trace,
                       std::vector<std::string>& notes);
 

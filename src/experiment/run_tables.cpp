@@ -242,6 +242,7 @@ Result<void> write_failures(const std::string& path, const Prepared& prepared,
         .time(each.resumed);
     csv.end_row();
   }
+  csv.flush();
   return file->commit();
 }
 

@@ -18,8 +18,8 @@ double best_interval(double write, double mttf) {
   // The right side is concave with a slope below 1 there, so Newton's method converges from Daly's.
   double x = daly_interval(write, mttf) / mttf;
   for (int round = 0; round < 100; ++round) {
-    const double rest = std::exp(-x - write / mttf);
-    const double step = (x - (1 - rest)) / (1 - rest);
+    const double lost = -std::expm1(-x - write / mttf);
+    const double step = (x - lost) / lost;
     x -= step;
     if (std::abs(step) <= 1e-12 * x) break;
   }

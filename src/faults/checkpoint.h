@@ -16,7 +16,7 @@ namespace almanac::faults {
 /// Returns sqrt(2 write mttf).
 double young_interval(double write, double mttf);
 
-/// Returns Daly's interval of higher order, within 0.4 % of the best one where write < mttf / 2.
+/// Returns Daly's interval of higher order, within 0.6 % of the best one where write < mttf / 2.
 double daly_interval(double write, double mttf);
 
 /// Returns the interval with the least wall time, to a relative error of 1e-9.

@@ -19,7 +19,7 @@ inline constexpr double kEndless_ms = 1e15;
 /// What fails, which determines what stops.
 enum class Unit : std::uint8_t {
   node,      ///< A node: all its jobs stop.
-  gpu,       ///< One GPU of a node, which leaves for repair as a whole: all its jobs stop.
+  gpu,       ///< One GPU of a node, which leaves for repair as a whole: its jobs with GPUs stop.
   link,      ///< The network of a node: its jobs that span several nodes stop.
   software,  ///< A job, in proportion to its GPUs and run time: drivers, libraries, hangs.
   user,      ///< A job, in proportion to its run time only.

@@ -170,8 +170,11 @@ Result<Constraints> find_constraints(experiment::Prepared& prepared, std::size_t
   sim::Options options = experiment::options_of(prepared, run);
   options.watch.stop = &stop;
   options.watch.listener = &waiting;
-  sim::simulate(prepared.trace, prepared.cluster, **policy, options);
+  const sim::Schedule schedule = sim::simulate(prepared.trace, prepared.cluster, **policy, options);
   Constraints made;
+  for (const auto& [never, reason] : schedule.never) {
+    if (never == job) made.never = reason;
+  }
   if (!waiting.taken) return made;
   made.at = waiting.taken->at;
   Trial trial(prepared, run, job, *waiting.taken);

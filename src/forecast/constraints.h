@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "experiment/experiment.h"
+#include "policy/contract/reason.h"
 
 namespace almanac::forecast {
 
@@ -42,7 +44,9 @@ struct Constraint {
 
 /// Why a job waited when it began to wait.
 struct Constraints {
-  Time at = kNoTime;        ///< When that was; kNoTime if it never waited, and the rest is empty.
+  Time at = kNoTime;  ///< When that was; kNoTime if it never waited, and the rest is empty.
+  /// Why the job can never start, if so.
+  std::optional<policy::Reason> never = std::nullopt;
   bool starts_now = false;  ///< The policy starts it at that instant when it decides again.
   std::vector<Constraint> singles{};  ///< Each starts the job.
   /// Pairs that start the job, if no single one does.
@@ -52,6 +56,11 @@ struct Constraints {
 /// Returns the constraints of `job` in run number `run`. Changes `prepared` in between, and leaves
 /// it as it was. Fails if the policy cannot be made.
 Result<Constraints> find_constraints(experiment::Prepared& prepared, std::size_t run, JobId job);
+
+/// What find_constraints() removes, in words.
+inline constexpr const char* kTried =
+    "each running job, the queue's order, limits of tenants, virtual clusters, the GPU type, nodes "
+    "out of service";
 
 /// Returns, for example, "if job 12 ended (8 GPUs)".
 std::string in_words(const Constraint& constraint, const experiment::Prepared& prepared,

@@ -67,7 +67,9 @@ figure::Figure draw_energy(const std::vector<PolicyDigest>& policies,
           [](const Summary& s) { return s.jobs_kg_co2; });
   figure.caption = fmt::format(
       "{} a node of {} GPUs draws {:g} W idle, {:g} W with all GPUs busy and {:g} W asleep, and "
-      "boots in {}. Allocated GPUs count as fully used. The facility draws {:g} times as much. "
+      "boots in {}. Allocated GPUs count as fully used. The facility draws {:g} times as much; "
+      "cost "
+      "and carbon dioxide are the facility's. "
       "Saved: what sleeping and booting nodes would have drawn idle. Minimum: the energy of the "
       "same schedule if nodes slept whenever that pays, with all future starts known. Part of "
       "jobs: "

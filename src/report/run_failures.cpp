@@ -26,7 +26,7 @@ figure::Figure draw_losses_by_cause(const std::vector<PolicyDigest>& policies) {
       .title = "GPU time lost to failures",
       .caption =
           "Repeated: work since the last checkpoint. Restarting: from the restart until "
-          "training continues. Waiting: GPUs that stopped jobs waited for. Out of service: "
+          "training continues. Waiting: from a failure until the job runs again. Out of service: "
           "GPUs of nodes under repair, whether anyone wanted them or not."};
   auto& policy = figure.text("policy", "Policy");
   auto& cause = figure.text("cause", "Cause");
@@ -63,10 +63,12 @@ figure::Figure draw_sizes(const std::vector<PolicyDigest>& policies) {
       .id = "run_failure_sizes",
       .title = "Effective training time by size of job",
       .caption =
-          "Effective training time: useful work of the time from first start to end. The "
+          "Effective training time: useful / (useful + writing checkpoints + repeated + restarting "
+          "+ waiting after failures), without time in which the policy stopped the job. The "
           "best interval loses least at the model's failure rates; expected values are "
           "without waits for nodes.",
-      .source = "Kokolis et al., HPCA'25, section II-D; Daly, FGCS 2006"};
+      .source =
+          "Llama Team 2024, section 3.3.4; Kokolis et al., HPCA'25, section II-D; Daly, FGCS 2006"};
   auto& policy = figure.text("policy", "Policy");
   auto& gpus = figure.text("gpus", "GPUs");
   const auto add = [&](const char* name, const char* label, Unit unit, auto value) {

@@ -10,6 +10,13 @@ namespace almanac::sim {
 
 using faults::Unit;
 
+namespace {
+
+/// The interval of a job that writes no checkpoints, with room to add to it.
+constexpr Duration kEndless = Duration::max() / 4;
+
+}  // namespace
+
 Breakdowns::Breakdowns(const faults::Model& model, const cluster::Cluster& cluster,
                        const trace::Trace& trace, std::uint64_t seed, Time begin)
     : model_(model),
@@ -19,7 +26,7 @@ Breakdowns::Breakdowns(const faults::Model& model, const cluster::Cluster& clust
       job_faults_(model, seed, trace.jobs.size()),
       failing_(trace.jobs.size()),
       jobs_(trace.jobs.size()),
-      nodes_(cluster.nodes.size(), Node{.since = begin}) {
+      nodes_(cluster.nodes.size(), Node{.since = begin, .spare_since = begin}) {
   log_.lemons = node_faults_.lemons();
   for (const cluster::NodeClass& each : cluster.classes) {
     most_gpus_ = std::max(most_gpus_, each.gpus);
@@ -46,6 +53,8 @@ std::optional<Breakdowns::Event> Breakdowns::take(Time now) {
     returns_.pop();
     return Event{.kind = Kind::repaired, .node = node};
   }
+  // What would have failed while nothing ran (next()).
+  while (node_faults_.next_at() < now) node_faults_.take();
   if (node_faults_.next_at() <= now) {
     const faults::NodeFaults::Fault fault = node_faults_.take();
     return Event{.kind = fault.is_notice ? Kind::announced : Kind::node_failed,
@@ -67,8 +76,9 @@ Duration Breakdowns::interval(JobId job) const {
   if (request.checkpoint_s > 0) {
     return std::max(Duration{1}, Duration{std::llround(double{request.checkpoint_s} * 1e3)});
   }
+  if (request.checkpoint_s == 0) return kEndless;
   const Duration best = model_.interval(request.gpus, most_gpus_);
-  return best == kNoDuration ? Duration::max() / 4 : best;
+  return best == kNoDuration ? kEndless : best;
 }
 
 Duration Breakdowns::restart(JobId job) const {
@@ -91,10 +101,10 @@ void Breakdowns::started(JobId job, Time now, Duration attained) {
   state.open = 0;
 }
 
-void Breakdowns::stopped(JobId job, Duration position) {
+void Breakdowns::stopped(JobId job, Duration position, Duration restart) {
   ended(job);
   Job& state = jobs_[index(job)];
-  state.saved = std::max(Duration{0}, position + restart(job));
+  state.saved = std::max(Duration{0}, position + restart);
   state.useful = std::max(state.useful, state.saved);
 }
 
@@ -111,6 +121,8 @@ Duration Breakdowns::fail(Time now, JobId job, Duration position, const Event& e
   const faults::Cause& cause = model_.causes[event.cause];
   const bool in_time = cause.notice > Duration{0} && cause.notice >= write;
   if (in_time) saved = std::max(saved, position - write);
+  // A job that states 0 loses nothing (policy::RestartCost).
+  if (trace_.jobs[index(job)].request.checkpoint_s == 0) saved = position;
   state.saved = std::max(state.saved, saved);
   const Duration lost = std::max(Duration{0}, position - state.saved);
   state.in_row = state.saved > state.seen || state.interruptions == 0 ? 1 : state.in_row + 1;
@@ -140,9 +152,12 @@ Duration Breakdowns::back_off(JobId job) const {
 }
 
 bool Breakdowns::stops(const Event& event, std::span<const cluster::Grant> grants) const {
-  if (model_.causes[event.cause].unit != Unit::link) return true;
-  return std::any_of(grants.begin(), grants.end(),
-                     [&](const cluster::Grant& each) { return each.node != event.node; });
+  const Unit unit = model_.causes[event.cause].unit;
+  if (unit != Unit::link && unit != Unit::gpu) return true;
+  return std::any_of(grants.begin(), grants.end(), [&](const cluster::Grant& each) {
+    return unit == Unit::link ? each.node != event.node
+                              : each.node == event.node && each.count() > 0;
+  });
 }
 
 std::optional<NodeId> Breakdowns::send_out(Time now, const Event& event) {
@@ -160,7 +175,7 @@ std::optional<NodeId> Breakdowns::send_out(Time now, const Event& event) {
     outage.found_lemon = true;
     outage.until = now + std::max(event.repair, model_.lemons.replace);
     node_faults_.replace(event.node, outage.until);
-    state = {.since = outage.until};
+    state = {.since = outage.until, .spare_since = outage.until};
   } else {
     state.out += event.repair;
   }
@@ -174,14 +189,18 @@ std::optional<NodeId> Breakdowns::send_out(Time now, const Event& event) {
   if (spare == spares_.end()) return std::nullopt;
   const NodeId found = *spare;
   spares_.erase(spare);
+  Node& put_in = nodes_[index(found)];
+  put_in.out += now - put_in.spare_since;
   state.replaced = true;
   return found;
 }
 
-bool Breakdowns::take_back(NodeId node) {
+bool Breakdowns::take_back(NodeId node, Time now) {
   Node& state = nodes_[index(node)];
   if (!state.replaced) return true;
   state.replaced = false;
+  // A found lemon counts from its return on.
+  state.spare_since = std::max(now, state.since);
   spares_.push_back(node);
   return false;
 }
@@ -207,7 +226,7 @@ faults::Log Breakdowns::take_log(std::span<const policy::Progress> progress,
                          .gpus = trace_.jobs[number].request.gpus,
                          .useful = done ? works[number] : partly,
                          .written = done ? writes(job, works[number]) : cycles * write,
-                         .span = (done ? state.end : now) - state.start,
+                         .span = (state.end != kNoTime ? state.end : now) - state.start,
                          .held = held,
                          .interruptions = jobs_[number].interruptions});
   }

@@ -46,7 +46,7 @@ class Breakdowns {
     Duration repair{0};
   };
 
-  /// Returns when the next event happens. Nothing fails while no job runs or will arrive
+  /// Returns when the next event happens. No node fails while no job runs and none will arrive
   /// (`nothing_left`), so that a job that can never start does not keep the simulation going.
   Time next(bool nothing_left) const;
   /// Returns an event that is due at `now`; nothing if there is none.
@@ -55,8 +55,9 @@ class Breakdowns {
   /// Returns the time in which `job` writes checkpoints during `work`.
   Duration writes(JobId job, Duration work) const;
   void started(JobId job, Time now, Duration attained);
-  /// A policy stopped the job. `position` is less what the stop costs.
-  void stopped(JobId job, Duration position);
+  /// A policy stopped the job. `position` is less what the stop costs, `restart` of it for the
+  /// restart.
+  void stopped(JobId job, Duration position, Duration restart);
   void ended(JobId job);
   /// A running job fails at `position`. Returns the work that the failure adds: what the job
   /// repeats, and its restart with the pause before it.
@@ -66,12 +67,16 @@ class Breakdowns {
 
   /// Whether a failure stops this running job.
   bool stops(const Event& event, std::span<const cluster::Grant> grants) const;
+  /// Whether the node stays in service while jobs run on it that the failure does not stop.
+  bool stays(const Event& event) const {
+    return model_.causes[event.cause].unit == faults::Unit::link;
+  }
   /// Nodes that are out of service until others fail.
   const std::vector<NodeId>& spares() const { return spares_; }
   /// A node leaves for repair. Returns the spare node that replaces it; nothing if none is left.
   std::optional<NodeId> send_out(Time now, const Event& event);
   /// A node returns. Returns whether it goes into service; otherwise it is a spare from now on.
-  bool take_back(NodeId node);
+  bool take_back(NodeId node, Time now);
 
   /// Returns the log. `progress` are all jobs at `now`, `works` their work without checkpoints.
   faults::Log take_log(std::span<const policy::Progress> progress, std::span<const Duration> works,
@@ -89,7 +94,8 @@ class Breakdowns {
   struct Node {
     int failures = 0;
     Time since{};           ///< When it came into service.
-    Duration out{0};        ///< Time out of service since then.
+    Duration out{0};        ///< Time out of service or as a spare since then.
+    Time spare_since{};     ///< When it last became a spare.
     bool replaced = false;  ///< A spare has its place.
   };
   using Return = std::pair<Time, NodeId>;

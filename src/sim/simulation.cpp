@@ -109,7 +109,11 @@ class Engine final : public schedule::Actuator {
   }
   void stop(JobId job) override {
     if (is_replica(job)) options_.services->stopped(job, now_);
-    if (breakdowns_ && !is_replica(job)) breakdowns_->stopped(job, position(job));
+    if (breakdowns_ && !is_replica(job)) {
+      const trace::Request& request = trace_.jobs[index(job)].request;
+      breakdowns_->stopped(job, position(job),
+                           options_.restart.of(request, Duration{0}, round_.grants(job), {}));
+    }
     halt(job);
   }
   void resize(JobId job) override {
@@ -520,7 +524,7 @@ void Engine::take_failures() {
     const auto node = static_cast<std::uint32_t>(index(event->node));
     switch (event->kind) {
       case Breakdowns::Kind::repaired:
-        if (!breakdowns_->take_back(event->node)) break;
+        if (!breakdowns_->take_back(event->node, now_)) break;
         set_drained(event->node, false);
         events_.push_back({EventKind::node_up, node});
         break;
@@ -551,8 +555,9 @@ void Engine::break_node(const Breakdowns::Event& event) {
     if (round_.progress(job).phase != Phase::running) continue;
     if (breakdowns_->stops(event, round_.grants(job))) break_job(job, event);
   }
-  // What does not need the network keeps the node in service.
-  if (!on_node_[index(node)].empty()) return;
+  // Jobs that a failed link does not stop keep the node in service. Jobs that a failed GPU does not
+  // stop go on, and the node takes no others.
+  if (!on_node_[index(node)].empty() && breakdowns_->stays(event)) return;
   set_drained(node, true);
   events_.push_back({EventKind::node_down, static_cast<std::uint32_t>(index(node))});
   if (const auto spare = breakdowns_->send_out(now_, event)) {

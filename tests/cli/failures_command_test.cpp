@@ -74,5 +74,78 @@ TEST_F(FailuresCommand, WhatIfNamesTheJobInTheWay) {
   EXPECT_THAT(why.out, testing::Not(HasSubstr("small")));
 }
 
+/// A short failures.csv, which fits into one buffer.
+TEST_F(FailuresCommand, AJobWithFewFailuresIsExplainedFromTheRun) {
+  const std::string model =
+      folder_.write("m.toml", "[[cause]]\nname = \"gpu\"\nof = \"gpu\"\nper_1000_days = 100\n");
+  const std::string log = "job_id,submit_s,run_s,gpus\nA,0,864000,8\nB,0,864000,0\n";
+  const ProgramRun done =
+      simulate(log, {"--cluster", "2x8", "--policy", "fifo", "--failures", model});
+  ASSERT_EQ(done.status, 0) << done.err;
+  EXPECT_THAT(done.err, HasSubstr("does not say how long a checkpoint stops training (write)"));
+  const ProgramRun why = run_program({"explain", run_, "A"});
+  EXPECT_EQ(why.status, 0) << why.err;
+  EXPECT_THAT(why.out, HasSubstr("stopped by gpu"));
+}
+
+TEST_F(FailuresCommand, SparesAreNotedAndCheckedAgainstTheCluster) {
+  const auto model = [&](const std::string& spares) {
+    return folder_.write("m.toml", "spares = " + spares +
+                                       "\n[[cause]]\nname = \"gpu\"\nof = \"gpu\"\n"
+                                       "per_1000_days = 0\n");
+  };
+  const std::string log = "job_id,submit_s,run_s,gpus\nA,0,100,8\nB,0,100,16\n";
+  const ProgramRun one =
+      simulate(log, {"--cluster", "2x8", "--policy", "fifo", "--failures", model("1")});
+  EXPECT_THAT(one.err, HasSubstr("keeps 1 of 2 nodes as spares"));
+  EXPECT_THAT(one.err, HasSubstr("1 job can never start"));
+  const ProgramRun two =
+      simulate(log, {"--cluster", "2x8", "--policy", "fifo", "--failures", model("2")});
+  EXPECT_NE(two.status, 0);
+  EXPECT_THAT(two.err, HasSubstr("spares = 2, but no virtual cluster has more nodes than that"));
+}
+
+TEST_F(FailuresCommand, SignalsThatCannotBeMeantAreRefused) {
+  const std::string log = "job_id,submit_s,run_s,gpus\nA,0,100,8\n";
+  const auto refused = [&](const std::string& name, const std::string& rows) {
+    const std::string file = folder_.write("signal.csv", "time,value\n" + rows);
+    const ProgramRun done =
+        simulate(log, {"--cluster", "1x8", "--policy", "fifo", "--signal", name + "=" + file});
+    EXPECT_NE(done.status, 0) << name << rows;
+    return done.err;
+  };
+  EXPECT_THAT(refused("carbon", ""), HasSubstr("signal carbon has no values"));
+  EXPECT_THAT(refused("carbon", "0,-5\n"), HasSubstr("signal carbon must be 0 to 1e+09"));
+  EXPECT_THAT(refused("price", "0,1e300\n"), HasSubstr("signal price must be -1e+09 to 1e+09"));
+  EXPECT_THAT(refused("price", "9,1\n5,1\n"), HasSubstr("signal.csv:3: expected a time after"));
+  EXPECT_THAT(refused("price", "9,1\n9,2\n"), HasSubstr("signal.csv:3: expected a time after"));
+  EXPECT_THAT(refused("price/A100", "0,1\n"), HasSubstr("no GPUs of type \"A100\""));
+  EXPECT_THAT(refused("price/", "0,1\n"), HasSubstr("no GPUs of type \"\""));
+}
+
+TEST_F(FailuresCommand, NotesWhatASignalLeavesOut) {
+  const std::string log = "job_id,submit_s,run_s,gpus\nA,0,100,8\nB,7200,100,8\n";
+  const auto noted = [&](const std::string& rows) {
+    const std::string file = folder_.write("signal.csv", "time,value\n" + rows);
+    const ProgramRun done =
+        simulate(log, {"--cluster", "1x8", "--policy", "fifo", "--signal", "carbon=" + file});
+    EXPECT_EQ(done.status, 0) << done.err;
+    return done.err;
+  };
+  EXPECT_THAT(noted("0,1\n3600,2\n"), testing::Not(HasSubstr("signal carbon")));
+  EXPECT_THAT(noted("3600,1\n7200,2\n"),
+              HasSubstr("after the first submission; until then the constant of the power model"));
+  EXPECT_THAT(noted("0,1\n600,2\n"), HasSubstr("before the last submission; that value holds"));
+  EXPECT_THAT(noted("9000,1\n"), HasSubstr("after the last submission; until then"));
+}
+
+TEST_F(FailuresCommand, WhatIfSaysWhyAJobCanNeverStart) {
+  const std::string log = "job_id,submit_s,run_s,gpus\nA,0,100,8\nB,0,100,64\n";
+  ASSERT_EQ(simulate(log, {"--cluster", "1x8", "--policy", "fifo"}).status, 0);
+  const ProgramRun why = run_program({"explain", run_, "B", "--what-if"});
+  ASSERT_EQ(why.status, 0) << why.err;
+  EXPECT_THAT(why.out, HasSubstr("job B under fifo: never: needs 64 GPUs"));
+}
+
 }  // namespace
 }  // namespace almanac

@@ -30,6 +30,7 @@
 #include "forecast/constraints.h"
 #include "forecast/score.h"
 #include "kueue/logged_jobs.h"
+#include "policy/registry.h"
 #include "report/kept_job.h"
 #include "rules/fairness/dues.h"
 #include "text/duration.h"
@@ -422,9 +423,13 @@ Result<int> what_if(const ExplainOptions& options) {
       all.back()["starts_now"] = found->starts_now;
       all.back()["changes"] = changes_json(*found, *prepared, *job);
     }
+    if (found->never) all.back()["never"] = policy::to_string(*found->never, "");
     if (options.output == "json") continue;
     const std::string said = changes_in_words(*found, *prepared, *job);
-    if (found->at == kNoTime) {
+    if (found->never) {
+      fmt::print("job {} under {}: {}\n", options.job, policy,
+                 policy::to_string(*found->never, ""));
+    } else if (found->at == kNoTime) {
       fmt::print("job {} under {} never waited\n", options.job, policy);
     } else if (found->starts_now) {
       fmt::print("job {} under {} began to wait {}, and starts when the policy decides again\n",
@@ -435,6 +440,13 @@ Result<int> what_if(const ExplainOptions& options) {
     } else {
       fmt::print("job {} under {} began to wait {}. It would have started then\n{}", options.job,
                  policy, text::moment(found->at), said);
+    }
+    const bool is_slurm =
+        prepared->runs[run].site != nullptr &&
+        policy::registry().traits(prepared->runs[run].composition).has(policy::Trait::reads_site);
+    if (is_slurm && !found->starts_now) {
+      fmt::print("  tried: {}; not tried: the limits of Slurm's associations, QOS and partitions\n",
+                 forecast::kTried);
     }
   }
   if (all.empty()) return no_policy(options, known);
