@@ -96,7 +96,7 @@ Result<void> ask_all(Client& client, std::vector<Shape>& shapes) {
       const auto expected = read_expected(said->body);
       if (!expected) return tl::unexpected(expected.error());
       shape.expected = *expected;
-      if (expected->start_from != kNever) continue;
+      if (expected->start_by != kNever && expected->start_by != kNoTime) continue;
       // A forecast says that it never starts, and the judgement of a submission why. A service that
       // takes no submissions, or none from this client, does not say.
       const auto judged = client.judge(shape.asked);
