@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "advice/change.h"
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -83,12 +85,13 @@ Result<Change> change_of(const Play& play, const std::vector<Lived>& today,
   const site::Site& site = *play.conditions().site;
   auto other = changed(site, settings);
   if (!other) return tl::unexpected(other.error());
-  Change made{.settings = {settings.begin(), settings.end()}, .lines = lines_for(site, settings)};
-  made.is_today = true;
-  for (const Setting& each : settings) {
-    made.today.push_back(value_of(each, site));
-    made.is_today = made.is_today && made.today.back() == value_of(each, *other);
-  }
+  Change made;
+  std::copy_if(settings.begin(), settings.end(), std::back_inserter(made.settings),
+               [&](const Setting& each) { return value_of(each, site) != value_of(each, *other); });
+  made.is_today = made.settings.empty();
+  if (made.is_today) made.settings = {settings.begin(), settings.end()};
+  made.lines = lines_for(site, made.settings);
+  for (const Setting& each : made.settings) made.today.push_back(value_of(each, site));
   made.remarks = remarks_on(play, site, *other, settings);
   const auto after = made.is_today
                          ? std::optional(today)

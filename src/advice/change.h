@@ -18,6 +18,7 @@
 namespace almanac::advice {
 
 struct Change {
+  /// Settings whose value differs from today's; all that were asked for if none does.
   std::vector<Setting> settings{};
   std::vector<std::string> today{};  ///< Today's value of each setting.
   std::vector<Line> lines{};         ///< What makes the change on the real site.

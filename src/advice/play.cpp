@@ -10,6 +10,7 @@
 #include "advice/gain.h"
 #include "base/check.h"
 #include "experiment/profile.h"
+#include "experiment/recorded_waits.h"
 #include "predict/replay.h"
 #include "schedule/past_use.h"
 #include "sim/simulation.h"
@@ -165,7 +166,7 @@ std::vector<Lived> Play::really() const {
     if (outcome.start == kNoTime) continue;
     const Time end = outcome.end != kNoTime ? outcome.end : outcome.start + outcome.run;
     lived[at].jct_s = seconds(end - request(at).submit);
-    lived[at].wait_s = lived[at].jct_s - seconds(outcome.run);
+    lived[at].wait_s = seconds(experiment::recorded_wait(job(at)));
     lived[at].ended = true;
   }
   return lived;

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "advice/words.h"
+#include "experiment/recorded_waits.h"
 #include "policy/conduct.h"
 #include "policy/registry.h"
 #include "text/human.h"
@@ -19,14 +20,6 @@ using text::human_time;
 
 /// A gain is worth a change from here on.
 constexpr double kWorthIt = 1.1;
-/// The waits simulated for stock Slurm are the real ones within these factors.
-constexpr double kSameMean = 1.1;
-constexpr double kSameP99 = 1.5;
-
-bool within(double a_s, double b_s, double factor) {
-  const double ratio = std::max(a_s, kNoTrouble_s) / std::max(b_s, kNoTrouble_s);
-  return ratio <= factor && ratio >= 1 / factor;
-}
 
 /// Why nothing is recommended; "" = the model is like the cluster, as far as that is known.
 std::string doubt(const Advice& advice) {
@@ -138,8 +131,8 @@ std::vector<std::string> predicting(const Advice& advice) {
 }  // namespace
 
 bool is_like_real(const Advice& advice) {
-  return within(advice.real->avg_wait_s, advice.stock.avg_wait_s, kSameMean) &&
-         within(advice.real->p99_wait_s, advice.stock.p99_wait_s, kSameP99);
+  return experiment::reproduces({advice.real->avg_wait_s, advice.real->p99_wait_s},
+                                {advice.stock.avg_wait_s, advice.stock.p99_wait_s});
 }
 
 bool is_worth_it(const Advice& advice, const Outcome& outcome) {

@@ -13,8 +13,8 @@
 
 namespace almanac::advice {
 
-/// Whether the waits simulated for stock Slurm are the real ones, within 10 % of the mean and a
-/// factor of 1.5 of the p99. Waits below a minute are all alike. Needs Advice::real.
+/// Whether the waits simulated for stock Slurm are the real ones (experiment::reproduces()).
+/// Requires Advice::real.
 bool is_like_real(const Advice& advice);
 
 /// Whether a policy is worth a change: jobs wait at all, and with 95 % confidence the average wait

@@ -110,7 +110,7 @@ Reproduction reproduction_of(const Play& play, const std::vector<Lived>& today) 
   std::vector<std::pair<double, std::size_t>> missed;
   for (std::size_t at = 0; at < today.size(); ++at) {
     if (!really[at].ended || !today[at].ended) continue;
-    const double recorded = std::max(0.0, really[at].wait_s);
+    const double recorded = really[at].wait_s;
     const double simulated = today[at].wait_s;
     const trace::Request& request = play.request(at);
     all.add(recorded, simulated);
@@ -136,7 +136,7 @@ Reproduction reproduction_of(const Play& play, const std::vector<Lived>& today) 
   missed.resize(std::min(missed.size(), Reproduction::kMostMissed));
   for (const auto& [off, at] : missed) {
     made.most.push_back({.job = play.log().id(play.job(at).id),
-                         .recorded_s = std::max(0.0, really[at].wait_s),
+                         .recorded_s = really[at].wait_s,
                          .simulated_s = today[at].wait_s,
                          .cause = cause_of(play.job(at), names)});
   }

@@ -108,6 +108,13 @@ TEST(WhatIf, SaysThatLimitsAboveMaxTimeAreCapped) {
                                                 "as the new MaxTime here"));
 }
 
+TEST(WhatIf, LeavesOutSettingsThatStayAsTheyAre) {
+  const auto advice = advise_on("PriorityWeightAge=1000,PriorityWeightQOS=5");
+  ASSERT_TRUE(advice) << to_string(advice.error());
+  EXPECT_THAT(advice->recommendation, testing::StartsWith("With PriorityWeightQOS 0 -> 5: "));
+  EXPECT_EQ(advice->what_if->lines.size(), 1U);
+}
+
 TEST(WhatIf, SaysThatNothingIsKnownOfShares) {
   const auto advice = advise_on("PriorityWeightFairshare=20000");
   ASSERT_TRUE(advice) << to_string(advice.error());

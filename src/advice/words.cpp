@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "experiment/recorded_waits.h"
 #include "text/human.h"
 
 namespace almanac::advice {
@@ -12,7 +13,6 @@ namespace {
 using text::human_share;
 using text::human_time;
 
-constexpr std::int64_t kFewWait = 10;    ///< Fewer than one in these.
 constexpr double kNoDifference = 1.005;  ///< Would be shown as 1.00 times.
 
 /// "3.10 times shorter (95 % CI 2.40 to 4.00)".
@@ -63,12 +63,7 @@ std::string reproduction_in_words(const Advice& advice) {
       human_share(all.near), counted(all.jobs, "job"), human_share(all.tenth),
       human_time(all.recorded_s), human_time(all.simulated_s));
   // Hardly a wait can be off by 10 minutes then.
-  if (kFewWait * all.waited < all.jobs) {
-    made += fmt::format(
-        " This says little: {} waited longer than 10 minutes.",
-        all.waited == 0 ? "no job" : fmt::format("only {}", counted(all.waited, "job")));
-  }
-  return made;
+  return made + experiment::little_evidence(all.waited, all.jobs);
 }
 
 std::string causes_in_words(const Reproduction& reproduction) {

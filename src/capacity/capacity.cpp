@@ -11,6 +11,7 @@
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
+#include "capacity/grow.h"
 #include "capacity/resize_site.h"
 #include "capacity/search.h"
 #include "capacity/words.h"
@@ -42,11 +43,13 @@ struct Chain {
   const std::vector<std::size_t>* scope_of_job = nullptr;
   std::vector<Search> searches{};
   std::vector<bool> is_searched{};  ///< By scope.
+  std::vector<std::int64_t> never_today{};
 };
 
-/// The statistic of each scope.
+/// The statistic of each scope, and its jobs that never end.
 struct Outcome {
   std::vector<double> values{};
+  std::vector<std::int64_t> never{};
   std::optional<Match> match{};
 };
 
@@ -210,19 +213,20 @@ Outcome Planner::measure(const Chain& chain, const sim::Schedule& schedule,
                          const std::vector<bool>& is_lost) const {
   const trace::Trace& trace = chain.what->prepared->trace;
   std::vector<std::vector<double>> values(scopes_.size());
-  Outcome made{.values = std::vector<double>(scopes_.size(), 0)};
-  for (std::size_t scope = 0; scope < scopes_.size(); ++scope) {
-    if (is_lost[scope]) made.values[scope] = kInfinity;
-  }
+  Outcome made{.values = std::vector<double>(scopes_.size(), kInfinity),
+               .never = std::vector<std::int64_t>(scopes_.size(), 0)};
   Match match;
-  double counted = 0;
-  double started = 0;  // with a recorded start
+  std::vector<double> recorded_s;
+  std::vector<double> simulated_s;
+  std::int64_t counted = 0;
+  std::int64_t as_recorded = 0;
   for (std::size_t at = 0; at < trace.jobs.size(); ++at) {
     const std::size_t scope = (*chain.scope_of_job)[at];
     if (scope == kNowhere) continue;
     const sim::JobResult result = schedule.jobs[at];
     if (result.phase != policy::Phase::ended) {
-      made.values[scope] = kInfinity;
+      values[scope].push_back(kInfinity);
+      ++made.never[scope];
       continue;
     }
     const trace::Job& job = trace.jobs[at];
@@ -232,20 +236,22 @@ Outcome Planner::measure(const Chain& chain, const sim::Schedule& schedule,
     values[scope].push_back(question_.goal.measured(waited, completion, job.outcome.run));
     ++counted;
     if (job.outcome.start == kNoTime) continue;
-    ++started;
-    const bool same = std::chrono::abs(result.start - job.outcome.start) <= experiment::kSameStart;
-    match.share += same ? 1 : 0;
-    match.simulated_wait_s += seconds(waited);
-    match.recorded_wait_s += std::max(0.0, seconds(job.outcome.start - job.request.submit));
+    const Duration recorded = experiment::recorded_wait(job);
+    recorded_s.push_back(seconds(recorded));
+    simulated_s.push_back(seconds(waited));
+    ++match.jobs;
+    if (std::max(recorded, waited) > experiment::kSameStart) ++match.waited;
+    const Duration off = std::chrono::abs(result.start - job.outcome.start);
+    if (off <= experiment::kSameStart) ++as_recorded;
   }
   for (std::size_t scope = 0; scope < scopes_.size(); ++scope) {
-    if (made.values[scope] == 0) made.values[scope] = question_.goal.statistic(values[scope]);
+    if (!is_lost[scope]) made.values[scope] = question_.goal.statistic(values[scope]);
   }
   constexpr double kEnough = 0.95;
-  if (started > 0 && started >= kEnough * counted) {
-    match.share /= started;
-    match.simulated_wait_s /= started;
-    match.recorded_wait_s /= started;
+  if (match.jobs > 0 && static_cast<double>(match.jobs) >= kEnough * static_cast<double>(counted)) {
+    match.share = static_cast<double>(as_recorded) / static_cast<double>(match.jobs);
+    match.recorded = experiment::wait_figures(recorded_s);
+    match.simulated = experiment::wait_figures(simulated_s);
     made.match = match;
   }
   return made;
@@ -282,6 +288,7 @@ Result<void> Planner::test_common_sizes() {
     for (std::size_t scope = 0; scope < sizes.size(); ++scope) {
       chain.searches[scope].record(sizes[scope], outcomes[at].values[scope]);
     }
+    if (at % kSizes == kSizes - 1) chain.never_today = outcomes[at].never;
   }
   match_ = outcomes[kSizes - 1].match;  // today's nodes, the first case and policy
   return {};
@@ -314,6 +321,7 @@ Answer Planner::answer_of(const Chain& chain, std::size_t scope) const {
               .policy = prepared.runs[chain.run].composition.name,
               .nodes_today = scopes_[scope].today,
               .value_today = search.tested().at(search.size_at(1)),
+              .never_today = chain.never_today[scope],
               .nodes = search.answer(),
               .month_cost = stats::kNaN};
   for (const auto& [nodes, value] : search.tested()) made.curve.push_back({nodes, value});
@@ -347,6 +355,11 @@ Answer Planner::answer_of(const Chain& chain, std::size_t scope) const {
 
 Result<Plan> Planner::answer() {
   const experiment::Prepared& log = subject_.log();
+  if (!question_.prices.empty() && !requests_gpus(log.trace)) {
+    return fail(Code::usage, "--price is money per GPU-hour, but no job requests a GPU",
+                {.file = log.trace.path},
+                "leave --price out: the nodes needed do not depend on it");
+  }
   if (auto priced = check_prices(question_.prices, log.cluster); !priced) {
     return tl::unexpected(priced.error());
   }
@@ -393,13 +406,6 @@ Result<Plan> Planner::answer() {
 }
 
 }  // namespace
-
-bool Match::is_close() const {
-  constexpr double kClose = 0.1;
-  constexpr double kMinute = 60;
-  if (simulated_wait_s < kMinute && recorded_wait_s < kMinute) return true;
-  return std::abs(simulated_wait_s - recorded_wait_s) <= kClose * recorded_wait_s;
-}
 
 Result<Plan> plan(const Subject& subject, const Question& question) {
   return Planner(subject, question).answer();

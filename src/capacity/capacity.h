@@ -18,6 +18,7 @@
 #include "capacity/goal.h"
 #include "capacity/prices.h"
 #include "capacity/subject.h"
+#include "experiment/recorded_waits.h"
 
 namespace almanac::capacity {
 
@@ -40,7 +41,7 @@ struct Question {
 /// A simulated size.
 struct Point {
   int nodes = 0;
-  double value = 0;  ///< The goal's statistic; infinity if a job can no longer run.
+  double value = 0;  ///< The goal's statistic. A job that never ends counts as infinity.
 };
 
 /// Nodes of one class.
@@ -56,23 +57,26 @@ struct Answer {
   std::string scenario{};   ///< Case::name.
   std::string policy{};
   int nodes_today = 0;
-  double value_today = 0;      ///< The statistic with today's nodes, less those lost.
-  std::optional<int> nodes{};  ///< Smallest number that reaches the goal, including those lost;
-                               ///< nothing if kMostTimes today's do not.
+  double value_today = 0;        ///< The statistic with today's nodes, less those lost.
+  std::int64_t never_today = 0;  ///< Jobs that never end with those nodes.
+  std::optional<int> nodes{};    ///< Smallest number that reaches the goal, including those lost;
+                                 ///< nothing if kMostTimes today's do not.
   std::vector<NodesOfType> types{};  ///< Empty if nothing reaches the goal.
   int gpus = 0;                      ///< Of those nodes.
   double month_cost = 0;             ///< Of those GPUs; NaN without prices or an answer.
   std::vector<Point> curve{};        ///< By number of nodes.
 };
 
-/// How the simulation with today's nodes under the first policy compares with the log.
+/// How the simulation with today's nodes under the first policy compares with the log, over the
+/// jobs that end in both.
 struct Match {
-  double share = 0;  ///< Fraction of jobs that start within 10 min of their recorded start.
-  double recorded_wait_s = 0;
-  double simulated_wait_s = 0;
+  std::int64_t jobs = 0;
+  std::int64_t waited = 0;  ///< Number that waited longer than 10 min, as recorded or simulated.
+  double share = 0;         ///< Fraction of jobs that start within 10 min of their recorded start.
+  experiment::WaitFigures recorded{};
+  experiment::WaitFigures simulated{};
 
-  /// Whether the mean waits differ by at most 10 %; waits below a minute are equal.
-  bool is_close() const;
+  bool is_close() const { return experiment::reproduces(recorded, simulated); }
 };
 
 struct Plan {

@@ -225,7 +225,76 @@ TEST(Capacity, ComparesRecordedWaitsWithSimulatedOnes) {
   EXPECT_EQ(unlike.findings[0],
             "No recommendation: the simulation does not match your cluster. Simulated under easy "
             "with today's nodes, 50 % of the jobs start within 10 minutes of their recorded start "
-            "(mean wait 59m 30s, recorded 4h 29m). The figures below describe the model only.");
+            "(mean wait 59m 30s, recorded 4h 29m; p99 1h 57m, recorded 8h 53m). The figures below "
+            "describe the model only.");
+}
+
+TEST(Capacity, CountsAJobThatNeverEndsAsOneInfiniteWait) {
+  const TemporaryFolder folder;
+  std::string log = "job_id,submit_s,run_s,gpus,nodes,user,state\n";
+  for (int job = 1; job <= 20; ++job) {
+    // The partition accepts no job of two nodes, so the fifth never starts.
+    log += fmt::format("{},{},600,{},ann,COMPLETED\n", job, 3600 * job, job == 5 ? "16,2" : "8,1");
+  }
+  experiment::Experiment asked;
+  asked.trace = folder.write("log.csv", log);
+  asked.cluster = folder.write("slurm.conf",
+                               "ClusterName=c\nGresTypes=gpu\nSelectType=select/cons_tres\n"
+                               "NodeName=n[1-2] CPUs=16 RealMemory=64000 Gres=gpu:8\n"
+                               "PartitionName=gpu Nodes=ALL Default=YES MaxNodes=1\n");
+  asked.policies = {"slurm"};
+  const auto subject = load(asked, {.growth = 0});
+  ASSERT_TRUE(subject) << to_string(subject.error());
+  const auto under = [&](const char* goal) {
+    Question question;
+    question.goal = *parse_goal(goal);
+    return *plan(*subject, question);
+  };
+  const Plan most = under("p90 wait < 1m");
+  EXPECT_EQ(most.answers[0].never_today, 1);
+  EXPECT_LT(most.answers[0].value_today, 60) << "19 of 20 jobs end";
+  EXPECT_EQ(most.answers[0].nodes, 2);
+  EXPECT_THAT(most.cautions, testing::Contains(testing::HasSubstr("1 job never ends under slurm")));
+  const Plan all = under("max wait < 1m");
+  EXPECT_EQ(all.goal.shown(all.answers[0].value_today), "never");
+  EXPECT_EQ(all.answers[0].nodes, std::nullopt);
+}
+
+TEST(Capacity, CountsAllWaitsOfARequeuedJob) {
+  // The second job ran for 1 h in two runs, started at once, and ended 4 h after its submission.
+  trace::Trace log;
+  add(log, 0h, 1h, 8);
+  add(log, 24h, 1h, 8);
+  for (trace::Job& job : log.jobs) job.outcome.start = job.request.submit;
+  log.jobs[0].outcome.end = Time{1h};
+  log.jobs[1].outcome.end = Time{28h};
+  const Plan made = planned(std::move(log), cluster::uniform(1, 8), "max wait < 1h");
+  ASSERT_TRUE(made.match);
+  EXPECT_EQ(made.match->recorded.mean_s, 5400) << "0 h and 3 h";
+  EXPECT_FALSE(made.match->is_close());
+}
+
+TEST(Capacity, SaysThatALogWithoutWaitsIsLittleEvidence) {
+  trace::Trace log;
+  add(log, 0h, 1h, 8);
+  log.jobs[0].outcome.start = Time{0h};
+  const Plan made = planned(std::move(log), cluster::uniform(1, 8), "max wait < 1h");
+  EXPECT_THAT(made.findings[0], testing::StartsWith("The simulation matches the log: "));
+  EXPECT_THAT(made.findings[0],
+              testing::EndsWith("This says little: no job waited longer than 10 minutes."));
+}
+
+TEST(Capacity, RefusesAPriceOfGpusForALogWithoutGpus) {
+  trace::Trace log;
+  add(log, 0h, 1h, 0);
+  cluster::Cluster cores = cluster::uniform(1, 8);
+  cores.classes[0].cpus = 16;
+  const auto subject = prepare(under({"easy"}), std::move(log), cores, {.growth = 0});
+  ASSERT_TRUE(subject) << to_string(subject.error());
+  const auto made =
+      plan(*subject, {.goal = *parse_goal("max wait < 1h"), .prices = *parse_prices("2")});
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, Code::usage);
 }
 
 TEST(Capacity, RefusesPricesThatDoNotCoverTheCluster) {

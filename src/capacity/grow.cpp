@@ -60,8 +60,7 @@ class Draw {
  public:
   Draw(const trace::Trace& trace, double more, Rng& rng)
       : trace_(trace), taken_(trace.jobs.size()) {
-    const bool has_gpus = std::any_of(trace.jobs.begin(), trace.jobs.end(),
-                                      [](const auto& job) { return job.request.gpus > 0; });
+    const bool has_gpus = requests_gpus(trace);
     weight_.reserve(trace.jobs.size());
     for (const trace::Job& job : trace.jobs) {
       const double held = has_gpus ? job.request.gpus * job.request.gpu_part() : 1;
@@ -125,6 +124,11 @@ void shift(Time& time, Duration by) {
 }
 
 }  // namespace
+
+bool requests_gpus(const trace::Trace& trace) {
+  return std::any_of(trace.jobs.begin(), trace.jobs.end(),
+                     [](const trace::Job& job) { return job.request.gpus > 0; });
+}
 
 Growth grow(const trace::Trace& trace, double more, std::uint64_t seed, bool keeps_users) {
   Growth made{.trace = copy_of(trace)};

@@ -17,6 +17,9 @@ struct Growth {
   double share = 0;        ///< GPU time of the added jobs, relative to the log's.
 };
 
+/// Whether any job requests a GPU.
+bool requests_gpus(const trace::Trace& trace);
+
 /// Returns the log with additional users. Draws users whose jobs hold the fraction `more` of the
 /// GPU time (of the run time if no job has a GPU), and adds their jobs again, shifted by whole
 /// weeks within the period of the log; by days if the log has less than two weeks, by hours if it

@@ -204,6 +204,7 @@ Result<Subject> prepare(const experiment::Experiment& experiment, trace::Trace l
     const bool keeps_users = !cluster.tenants.empty() || !cluster.qos.empty() || site != nullptr;
     more = grow(log, what_if.growth, experiment.seed, keeps_users);
   }
+  const bool has_gpus = requests_gpus(log);
   auto base = experiment::prepare(experiment, std::move(log), cluster, site);
   if (!base) return tl::unexpected(base.error());
   if (auto resizable = check_types(*base); !resizable) return tl::unexpected(resizable.error());
@@ -223,8 +224,8 @@ Result<Subject> prepare(const experiment::Experiment& experiment, trace::Trace l
     const std::string whose =
         more->users == 0 ? ""
                          : " of " + text::counted(static_cast<std::uint64_t>(more->users), "user");
-    each.detail = fmt::format("jobs{} that hold {} of the GPU time arrive a second time", whose,
-                              text::human_share(more->share));
+    each.detail = fmt::format("jobs{} that hold {} of the {} time arrive a second time", whose,
+                              text::human_share(more->share), has_gpus ? "GPU" : "run");
     each.prepared = std::make_shared<const experiment::Prepared>(std::move(*grown));
     made.cases.push_back(std::move(each));
   } else if (more) {

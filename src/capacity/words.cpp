@@ -34,12 +34,15 @@ std::string reproduction(const Plan& plan) {
   }
   const std::string figures = fmt::format(
       "under {} with today's nodes, {} of the jobs start within 10 minutes of their recorded start "
-      "(mean wait {}, recorded {})",
+      "(mean wait {}, recorded {}; p99 {}, recorded {})",
       plan.policies.front(), text::human_share(plan.match->share),
-      text::human_time(plan.match->simulated_wait_s),
-      text::human_time(plan.match->recorded_wait_s));
-  if (plan.match->is_close())
-    return fmt::format("The simulation matches your cluster: {}.", figures);
+      text::human_time(plan.match->simulated.mean_s), text::human_time(plan.match->recorded.mean_s),
+      text::human_time(plan.match->simulated.p99_s), text::human_time(plan.match->recorded.p99_s));
+  const std::string little = experiment::little_evidence(plan.match->waited, plan.match->jobs);
+  if (plan.match->is_close()) {
+    return fmt::format("The simulation matches {}: {}.{}",
+                       little.empty() ? "your cluster" : "the log", figures, little);
+  }
   return fmt::format(
       "No recommendation: the simulation does not match your cluster. Simulated {}. The figures "
       "below describe the model only.",
@@ -107,6 +110,7 @@ std::vector<Total> totals_of(const Plan& plan, const std::string& scenario) {
       return each.policy == answer.policy;
     });
     ++found->partitions;
+    found->never_today += answer.never_today;
     if (!answer.nodes) {
       ++found->out_of_reach;
       continue;
@@ -148,6 +152,15 @@ void say_what_follows(Plan& plan, const Subject& subject) {
         "{} left out: not simulated, never ran, or cannot run on this cluster",
         left_out == 1 ? std::string("1 job is")
                       : text::grouped(static_cast<std::int64_t>(left_out)) + " jobs are"));
+  }
+
+  for (const Total& total : totals) {
+    if (total.never_today == 0) continue;
+    plan.cautions.push_back(
+        fmt::format("{} never {} under {} with today's nodes and {} as waiting forever",
+                    text::counted(static_cast<std::uint64_t>(total.never_today), "job"),
+                    total.never_today == 1 ? "ends" : "end", total.policy,
+                    total.never_today == 1 ? "counts" : "count"));
   }
 
   plan.assumptions.push_back(

@@ -15,7 +15,8 @@ namespace almanac::capacity {
 struct Total {
   std::string policy{};
   int partitions = 0;
-  int out_of_reach = 0;  ///< Partitions that do not reach the goal, and are in no sum.
+  int out_of_reach = 0;          ///< Partitions that do not reach the goal, and are in no sum.
+  std::int64_t never_today = 0;  ///< Jobs that never end with today's nodes.
   int nodes_today = 0;
   int nodes = 0;
   int gpus = 0;

@@ -50,10 +50,12 @@ figure::Listing rows_of(const std::vector<Shape>& shapes) {
   rows.add(figure::Tier::data, "start_to_s",
            [](const Shape& shape) { return shape.expected->start_to; });
   rows.add("start_by_s", "START BY (90 %)", [&](const Shape& shape) {
-    return Cell(shape.expected->start_by, start_text(*shape.expected, now));
+    return Cell(shape.expected->start_by,
+                shape.never.empty() ? start_text(*shape.expected, now) : "never");
   });
   rows.add("end_by_s", "END BY (90 %)", [&](const Shape& shape) {
-    return Cell(shape.expected->end_by, clock_text(shape.expected->end_by, now));
+    return Cell(shape.expected->end_by,
+                shape.never.empty() ? clock_text(shape.expected->end_by, now) : "never");
   });
   rows.add(figure::Tier::detail, "gain", "VS. FIRST ROW",
            [&](const Shape& shape) {
@@ -71,6 +73,12 @@ Result<int> what_if(const ServiceOptions& service, const serve::WhatIf& what,
   if (!client) return tl::unexpected(client.error());
   const auto shapes = serve::foresee(*client, what, wall_clock());
   if (!shapes) return tl::unexpected(shapes.error());
+  for (const Shape& shape : *shapes) {
+    if (shape.never.empty()) continue;
+    note(fmt::format("with {}, {}",
+                     text::counted(static_cast<std::uint64_t>(shape.asked.gpus), "GPU"),
+                     shape.never));
+  }
   const bool is_guess = std::any_of(shapes->begin(), shapes->end(), [](const Shape& shape) {
     return shape.expected && shape.expected->has_little_history();
   });

@@ -222,7 +222,10 @@ Result<InferredCluster> infer(const trace::Trace& trace) {
     with_start += job.outcome.start != kNoTime ? 1 : 0;
     told.last = std::max(told.last, job.request.submit);
   }
-  if (jobs == 0) return fail(Code::invalid, "no job requests a GPU", {.file = trace.path});
+  if (jobs == 0) {
+    return fail(Code::invalid, "no job requests a GPU, so the nodes cannot be inferred",
+                {.file = trace.path}, "describe the nodes and their cpus in a --cluster file");
+  }
   told.by_vc = 2 * with_vc >= jobs;
   told.recorded = 2 * with_start >= jobs;
   if (const std::string vc = only_vc(trace, told); trace.machine.gpus > 0 && !vc.empty()) {

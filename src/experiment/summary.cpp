@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "experiment/dues.h"
+#include "experiment/recorded_waits.h"
 #include "experiment/summary_fields.h"
 #include "policy/conduct.h"
 #include "policy/registry.h"
@@ -376,8 +377,7 @@ std::optional<Summary> summarize_recorded(const trace::Trace& trace,
     ++made.jobs;
     last_end = std::max(last_end, end);
     if (job.request.submit < window.from) continue;
-    const Duration waited = end - job.request.submit - outcome.run;
-    tally.add(job, job.request.submit, outcome.start, end, std::max(Duration{0}, waited));
+    tally.add(job, job.request.submit, outcome.start, end, recorded_wait(job));
   }
   tally.write(made);
   made.makespan_s = seconds(last_end - begin);

@@ -38,11 +38,6 @@ bool is_of_another_site(const Ask& ask) {
   return host == nullptr || *origin != (ask.peer.is_tls ? "https://" : "http://") + *host;
 }
 
-bool shows_bearer(const Ask& ask) {
-  const std::string* const shown = ask.header("authorization");
-  return shown != nullptr && shown->starts_with("Bearer ");
-}
-
 }  // namespace
 
 std::optional<Answer> Guard::refuses(const Ask& ask) const {
@@ -56,8 +51,10 @@ std::optional<Answer> Guard::refuses(const Ask& ask) const {
     if (is_of_another_site(ask)) return problem(403, "a page of another site may not make changes");
     return refuses_without_token(ask, "a change", Scope::own);
   }
-  // A client that shows a token must learn that it is wrong, even where none is needed.
-  if (shows_bearer(ask)) return refuses_without_token(ask, "access", Scope::read);
+  // A client that shows credentials must learn that they are wrong, even where none are needed.
+  if (ask.header("authorization") != nullptr) {
+    return refuses_without_token(ask, "access", Scope::read);
+  }
   // The page itself says nothing; what it shows it asks for with the token that is typed into it.
   if (ask.peer.is_here || ask.path == "/") return std::nullopt;
   return refuses_without_token(ask, "access from another machine", Scope::read);

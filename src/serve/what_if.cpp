@@ -96,6 +96,11 @@ Result<void> ask_all(Client& client, std::vector<Shape>& shapes) {
       const auto expected = read_expected(said->body);
       if (!expected) return tl::unexpected(expected.error());
       shape.expected = *expected;
+      if (expected->start_by != kNever && expected->start_by != kNoTime) continue;
+      // A forecast says that it never starts, and the judgement of a submission why. A service that
+      // takes no submissions, or none from this client, does not say.
+      const auto judged = client.judge(shape.asked);
+      if (!judged && judged.error().code == Code::usage) shape.never = judged.error().message;
     }
     if (all) return {};
     if (std::chrono::steady_clock::now() > until) {

@@ -34,6 +34,7 @@ struct WhatIf {
 struct Shape {
   store::Submission asked{};
   std::optional<service::Expected> expected{};
+  std::string never{};  ///< Why the service would refuse the job; "" if it can start.
 };
 
 /// Returns each combination with its forecast, if it were submitted at `now`. Waits up to 30 s.

@@ -29,6 +29,7 @@ double quantile(std::span<double> scratch, double q) {
   std::nth_element(scratch.begin(), middle, scratch.end());
   if (fraction == 0) return *middle;
   const double above = *std::min_element(middle + 1, scratch.end());
+  if (above == *middle) return above;  // also where both are infinite
   return *middle + fraction * (above - *middle);
 }
 
@@ -36,6 +37,7 @@ double quantile_sorted(std::span<const double> sorted, double q) {
   if (sorted.empty()) return kNaN;
   const auto [low, fraction] = position(sorted.size(), q);
   if (fraction == 0) return sorted[low];
+  if (sorted[low] == sorted[low + 1]) return sorted[low];
   return sorted[low] + fraction * (sorted[low + 1] - sorted[low]);
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -10,6 +11,14 @@
 
 namespace almanac::stats {
 namespace {
+
+TEST(Quantile, OfInfiniteValuesIsInfinite) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  std::vector<double> values{kInfinity, 1, kInfinity, 2, kInfinity};
+  EXPECT_EQ(quantile(values, 0.2), 1.8);
+  EXPECT_EQ(quantile(values, 0.3), kInfinity);
+  EXPECT_EQ(quantile(values, 0.8), kInfinity) << "between two infinite values";
+}
 
 TEST(Quantile, InterpolatesBetweenOrderStatisticsAsNumpyDoes) {
   // numpy.quantile([7, 1, 3, 5], [0, .25, .5, .9, 1]) = 1, 2.5, 4, 6.4, 7

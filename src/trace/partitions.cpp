@@ -71,8 +71,8 @@ void Partitions::conclude(Intake& intake) {
         if (job.request.vc == was) job.request.vc = made;
       }
     }
-    trace.notes.push_back(fmt::format("partitions {} share nodes, so they are treated as one: {}",
-                                      fmt::join(partitions, ", "), trace.names[made]));
+    trace.notes.push_back(fmt::format("partitions {} share nodes, so they are treated as one",
+                                      fmt::join(partitions, ", ")));
   }
 }
 

@@ -313,6 +313,11 @@ TEST_F(ApiTest, WantsATokenOfWhoComesByTcp) {
   const std::string own = "/v1/jobs/" + std::to_string(service_.submit());
   EXPECT_EQ(status(by_tcp(ask("GET", "/v1/jobs"))), 200);
   EXPECT_EQ(status(by_tcp(ask("GET", "/v1/jobs"), "0123456789abcdeX")), 401);
+  for (const char* foreign : {"Basic eHg=", "Bearer", "Bearer ", ""}) {
+    Ask asked = by_tcp(ask("GET", "/v1/jobs"));
+    asked.headers["authorization"] = foreign;
+    EXPECT_EQ(status(std::move(asked)), 401) << foreign;
+  }
   EXPECT_EQ(status(service_.by_token(ask("GET", "/v1/jobs"), Scope::read)), 200);
   EXPECT_EQ(status(by_tcp(ask("POST", "/v1/jobs", TestService::held()))), 401);
   EXPECT_EQ(status(by_tcp(ask("POST", own + "/cancel"))), 401);

@@ -190,7 +190,8 @@ TEST_F(CommandTest, ForecastsAJobThatNobodyHasSubmitted) {
   EXPECT_LE(rows[0].at("start_from_s"), rows[0].at("start_by_s"));
   EXPECT_LE(rows[0].at("start_by_s"), rows[0].at("end_by_s"));
   const ProgramRun never = run({"forecast", "--gpus", "5"});
-  EXPECT_THAT(never.out, HasSubstr("unknown"));
+  EXPECT_THAT(never.out, HasSubstr("never"));
+  EXPECT_THAT(never.err, HasSubstr("with 5 GPUs, it can never run here: "));
   EXPECT_EQ(run({"forecast"}).status, 2);
 }
 

@@ -23,6 +23,7 @@
 #include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/progress.h"
+#include "cli/terminal.h"
 #include "cli/value_check.h"
 #include "report/document_directory.h"
 #include "report/page.h"
@@ -121,6 +122,7 @@ Json as_json(const Answer& answer) {
             {"policy", answer.policy},
             {"nodes_today", answer.nodes_today},
             {"value_today", finite(answer.value_today)},
+            {"jobs_that_never_end_today", answer.never_today},
             {"nodes", answer.nodes ? Json(*answer.nodes) : Json()},
             {"gpus", answer.nodes ? Json(answer.gpus) : Json()},
             {"month_cost", finite(answer.month_cost)}};
@@ -147,8 +149,10 @@ Json as_json(const Plan& plan) {
             {"inferred", plan.is_inferred},
             {"simulations", plan.simulations}};
   made["match"] = plan.match ? Json{{"started_as_recorded", plan.match->share},
-                                    {"recorded_wait_s", plan.match->recorded_wait_s},
-                                    {"simulated_wait_s", plan.match->simulated_wait_s},
+                                    {"recorded_wait_s", plan.match->recorded.mean_s},
+                                    {"simulated_wait_s", plan.match->simulated.mean_s},
+                                    {"recorded_p99_wait_s", plan.match->recorded.p99_s},
+                                    {"simulated_p99_wait_s", plan.match->simulated.p99_s},
                                     {"reproduces", plan.match->is_close()}}
                              : Json();
   made["answers"] = Json::array();
@@ -205,7 +209,7 @@ Result<int> run(const CapacityOptions& options, const std::vector<std::string>& 
     fmt::print("{}\n", as_json(*plan).dump(2));
     return kDone;
   }
-  if (options.list.explains()) fmt::print("{}", introduction(*plan));
+  if (options.list.explains()) fmt::print("{}", fitted_to_terminal(introduction(*plan)));
   return options.list.print(rows_of(*plan, options), explanation(*plan));
 }
 

@@ -23,6 +23,7 @@
 #include "cli/progress.h"
 #include "cli/rerun.h"
 #include "cli/service_options.h"
+#include "cli/terminal.h"
 #include "cli/value_check.h"
 #include "experiment/dues.h"
 #include "experiment/run_directory.h"
@@ -314,7 +315,7 @@ Result<int> explain_live(const ExplainOptions& options) {
   if (!said) return tl::unexpected(said.error());
   const auto lines = serve::read_explanation(said->body);
   if (!lines) return tl::unexpected(lines.error());
-  fmt::print("{}\n", fmt::join(*lines, "\n"));
+  fmt::print("{}\n", fitted_to_terminal(fmt::format("{}", fmt::join(*lines, "\n"))));
   return kDone;
 }
 
@@ -348,7 +349,7 @@ Result<int> explain_kept(const ExplainOptions& options) {
     if (options.output == "json") {
       explanations.push_back(report::kept_job_json(*kept));
     } else {
-      fmt::print("{}", report::kept_job_in_words(*kept));
+      fmt::print("{}", fitted_to_terminal(report::kept_job_in_words(*kept)));
       if (report::may_lack_reasons(*kept)) {
         note(
             "reasons shorter than a tenth of the wait until then are not stored; --replay shows "

@@ -364,10 +364,9 @@ TEST(SacctText, TakesPartitionsThatShareNodesForOne) {
   EXPECT_EQ(name(trace, trace.jobs.at(1).request.vc), "debug+gpu");
   EXPECT_EQ(name(trace, trace.jobs.at(2).request.vc), "a100");
   EXPECT_EQ(name(trace, trace.jobs.at(3).request.vc), "debug+gpu");
-  EXPECT_THAT(
-      trace.notes,
-      ElementsAre("partitions debug, gpu share nodes, so they are treated as one: debug+gpu",
-                  "jobs that name several partitions (counted in the first one): 1"));
+  EXPECT_THAT(trace.notes,
+              ElementsAre("partitions debug, gpu share nodes, so they are treated as one",
+                          "jobs that name several partitions (counted in the first one): 1"));
 }
 
 TEST(SacctText, SaysWhatItAssumesOfPartitionsWithoutNodes) {
