@@ -187,7 +187,7 @@ TEST_F(SiteKueueTest, RefusesJobsThatBelongToNoQueue) {
   const auto played = play({queue("a", 4), queue("b", 4)}, {{"x", 0, 60, 4, "elsewhere"}});
   ASSERT_FALSE(played);
   EXPECT_THAT(to_string(played.error()),
-              HasSubstr("1 jobs belong to no ClusterQueue (the first is of virtual cluster "
+              HasSubstr("1 job belongs to no ClusterQueue (the first is of virtual cluster "
                         "elsewhere)"));
 }
 
