@@ -271,7 +271,8 @@ struct Client::State {
     }
     return fail(Code::unavailable,
                 fmt::format("no API server answers at {}: {}", access.server, reason_of(error)), {},
-                fmt::format("it is the server of {}", access.from));
+                access.from == access.server ? "check --server"
+                                             : fmt::format("it is the server of {}", access.from));
   }
 
   void note_date(const std::string& date) {

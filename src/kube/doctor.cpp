@@ -359,20 +359,6 @@ class Doctor {
 
 }  // namespace
 
-std::string_view to_string(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::fine:
-      return "ok";
-    case Verdict::unknown:
-      return "unknown";
-    case Verdict::partly:
-      return "partly";
-    case Verdict::broken:
-      return "no";
-  }
-  return "";
-}
-
 std::string_view to_string(Feature feature) {
   switch (feature) {
     case Feature::watching:

@@ -11,15 +11,10 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/verdict.h"
 #include "kube/client.h"
 
 namespace almanac::kube {
-
-/// From good to bad. The verdict of a feature is the worst of all findings that concern it.
-enum class Verdict : std::uint8_t { fine, unknown, partly, broken };
-
-/// "ok", "unknown", "partly", "no".
-std::string_view to_string(Verdict verdict);
 
 /// What Almanac does with a cluster, and the two levers that Kueue would have for a service of
 /// Almanac that writes. No such service exists yet.

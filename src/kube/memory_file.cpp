@@ -12,7 +12,7 @@ MemoryFile::MemoryFile(std::string_view content) {
   file_ = process::Descriptor(::memfd_create("almanac", MFD_CLOEXEC));
   while (!content.empty()) {
     const ssize_t written = ::write(file_.get(), content.data(), content.size());
-    // A file that lacks its end is refused by whoever reads it.
+    // The library that reads a file refuses one without its end.
     if (written <= 0) return;
     content.remove_prefix(static_cast<std::size_t>(written));
   }

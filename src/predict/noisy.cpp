@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// True run times with errors: as the paper simulates predictions where it has no features, or as
-/// wide as asked.
+/// True run times with errors: as the paper simulates predictions where it has no features, or of
+/// any width.
 #include <algorithm>
 #include <cmath>
 

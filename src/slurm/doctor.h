@@ -10,15 +10,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/verdict.h"
 #include "slurm/link.h"
 
 namespace almanac::slurm {
-
-/// From good to bad. The verdict of a lever is the worst of all checks that concern it.
-enum class Verdict : std::uint8_t { fine, unknown, partly, broken };
-
-/// "ok", "unknown", "partly", "no".
-std::string_view to_string(Verdict verdict);
 
 /// Features of Almanac that can be switched on separately.
 enum class Lever : std::uint8_t {

@@ -49,6 +49,16 @@ void fill_in(const ApiKind& kind, Json& object) {
   }
 }
 
+/// The answer to a change of an object that another has changed meanwhile.
+Json conflict_of(const ApiPlace& place) {
+  return status_of(409, "Conflict",
+                   fmt::format("Operation cannot be fulfilled on {} \"{}\": the object has "
+                               "been modified; please apply your changes to the latest "
+                               "version and try again",
+                               place.resource(), place.name),
+                   place.details(place.kind->plural));
+}
+
 }  // namespace
 
 ApiServer::ApiServer(const ServerFiles& files) : files_(files) { start(); }
@@ -556,13 +566,7 @@ void ApiServer::answer_patch(const httplib::Request& request, const ApiPlace& pl
   }
   if (metadata.contains("resourceVersion") &&
       metadata["resourceVersion"] != current["metadata"]["resourceVersion"]) {
-    return say(response, 409,
-               status_of(409, "Conflict",
-                         fmt::format("Operation cannot be fulfilled on {} \"{}\": the object has "
-                                     "been modified; please apply your changes to the latest "
-                                     "version and try again",
-                                     place.resource(), place.name),
-                         place.details(place.kind->plural)));
+    return say(response, 409, conflict_of(place));
   }
   const Json spec = merge.value("spec", Json::object());
   if (spec.contains("priority") && !spec["priority"].is_number_integer()) {
@@ -582,13 +586,7 @@ void ApiServer::answer_put(const httplib::Request& request, const ApiPlace& plac
   const std::lock_guard lock(mutex_);
   const Json& current = objects_[place.collection()].at(place.key());
   if (object["metadata"]["resourceVersion"] != current["metadata"]["resourceVersion"]) {
-    return say(response, 409,
-               status_of(409, "Conflict",
-                         fmt::format("Operation cannot be fulfilled on {} \"{}\": the object has "
-                                     "been modified; please apply your changes to the latest "
-                                     "version and try again",
-                                     place.resource(), place.name),
-                         place.details(place.kind->plural)));
+    return say(response, 409, conflict_of(place));
   }
   say(response, 200, store(place, object, "MODIFIED"));
 }

@@ -325,12 +325,15 @@ void register_inference_deploy(Program& program) {
       ->type_name("FILE")
       ->required()
       ->group(heading(Group::input));
-  std::string planners = "Planners to compare, separated by commas, or all: all";
-  for (const auto& each : deployment::registry().planners.names()) planners += ", " + each;
+  std::string planners = "Planners to compare, separated by commas (default: all)";
+  std::string between = ": ";
+  for (const auto& each : deployment::registry().planners.names()) {
+    planners += between + each;
+    between = ", ";
+  }
   command.add_option("--planner", options->planners, planners)
       ->type_name("NAME,...")
-      ->delimiter(',')
-      ->capture_default_str();
+      ->delimiter(',');
   deployment::GpuFleet& fleet = options->fleet;
   command.add_option("--gpus", fleet.gpus, "Number of GPUs")
       ->check(whole_number(1, 10'000))

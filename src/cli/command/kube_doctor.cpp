@@ -59,11 +59,11 @@ Result<int> examine_kube(const KubeDoctorOptions& options) {
         feature_rows(
             *diagnosis, std::span<const kube::Feature>(kube::kFeatures),
             [](const kube::Finding& each) -> const auto& { return each.features; }),
-        findings_in_words(*diagnosis, {kube::Verdict::broken, kube::Verdict::partly,
-                                       kube::Verdict::unknown, kube::Verdict::fine}));
+        findings_in_words(*diagnosis,
+                          {Verdict::broken, Verdict::partly, Verdict::unknown, Verdict::fine}));
     if (!shown) return shown;
   }
-  return diagnosis->of(kube::Feature::watching) == kube::Verdict::broken ? kCheckFailed : kDone;
+  return diagnosis->of(kube::Feature::watching) == Verdict::broken ? kCheckFailed : kDone;
 }
 
 }  // namespace

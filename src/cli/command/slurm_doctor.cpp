@@ -23,7 +23,6 @@ namespace {
 using slurm::Diagnosis;
 using slurm::Finding;
 using slurm::Lever;
-using slurm::Verdict;
 
 struct SlurmDoctorOptions {
   std::string way;
