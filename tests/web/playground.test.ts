@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The folder that packaging/playground writes (PLAYGROUND), opened from the disk.
+import assert from 'node:assert/strict';
+import {mkdtempSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {after, before, test} from 'node:test';
+import {pathToFileURL} from 'node:url';
+import type {BrowserContext, Page} from 'playwright-core';
+import {checkPlain, env, launch, watch} from './browser';
+
+const kViews = ['now', 'queue', 'sweeps', 'history', 'use', 'tenants', 'policy'];
+const profile = mkdtempSync(join(tmpdir(), 'playground-'));
+const home = pathToFileURL(`${env('PLAYGROUND')}/`).href;
+let browser: BrowserContext;
+before(async () => { browser = await launch(profile); });
+after(async () => {
+  await browser.close();
+  rmSync(profile, {recursive: true, force: true});
+});
+
+async function opened(name: string, width: number): Promise<{page: Page; faults: string[]}> {
+  const page = await browser.newPage();
+  const faults = watch(page, (asked) => asked.startsWith(home));
+  await page.setViewportSize({width, height: 900});
+  await page.goto(home + name);
+  await page.waitForSelector('h1');
+  return {page, faults};
+}
+
+for (const width of [1400, 400]) {
+  test(`the first page leads to every other, at ${width} px`, async () => {
+    const {page, faults} = await opened('index.html', width);
+    await checkPlain(page, width);
+    const links = await page.locator('a').evaluateAll((all) => all.map((link) => link.getAttribute('href')));
+    assert.deepEqual(links, ['run.html', 'advise.html', 'study.html', 'inference.html', 'dashboard.html']);
+    for (const link of links) {
+      await page.click(`a[href="${link}"]`);
+      await page.waitForSelector('h1');
+      assert.ok(page.url().startsWith(home + link), page.url());
+      await page.goBack();
+    }
+    assert.deepEqual(faults, []);
+    await page.close();
+  });
+}
+
+test('each view of the dashboard shows what was recorded', async () => {
+  const {page, faults} = await opened('dashboard.html', 1400);
+  for (const view of kViews) {
+    await page.goto(`${home}dashboard.html#/${view}`);
+    await page.waitForFunction(() => !document.body.innerText.includes('Loading'));
+    const words = await page.locator('body').innerText();
+    assert.doesNotMatch(words, /without this answer|does not answer/, view);
+    if (view === 'now') assert.match(words, /the clock stands still/);
+  }
+  assert.deepEqual(faults, []);
+  await page.close();
+});
+
+test('a running job has its page, and its clock stands still', async () => {
+  const {page, faults} = await opened('dashboard.html', 1400);
+  await page.locator('a[href^="#/job/"]').first().click();
+  await page.waitForSelector('h1');
+  const first = await page.locator('body').innerText();
+  assert.doesNotMatch(first, /without this answer/);
+  await page.waitForTimeout(2500);  // longer than the page waits before it asks again
+  assert.equal(await page.locator('body').innerText(), first);
+  assert.deepEqual(faults, []);
+  await page.close();
+});
+
+test('the study and the job log of the history are there', async () => {
+  const {page, faults} = await opened('dashboard.html#/history', 1400);
+  const [log] = await Promise.all([page.waitForEvent('download'), page.click('text=Job log (CSV)')]);
+  assert.equal(log.suggestedFilename(), 'history.csv');
+  await page.locator('a.button', {hasText: 'Study'}).click();
+  await page.waitForURL(`${home}study.html`);
+  assert.deepEqual(faults, []);
+  await page.close();
+});
