@@ -145,7 +145,7 @@ std::vector<std::string> every_policy() {
   return names;
 }
 
-std::string test_name(const testing::TestParamInfo<std::string>& test) {
+std::string name_of_test(const testing::TestParamInfo<std::string>& test) {
   std::string name = test.param;
   std::replace_if(
       name.begin(), name.end(), [](char c) { return c == '+' || c == ':'; }, '_');
@@ -153,7 +153,7 @@ std::string test_name(const testing::TestParamInfo<std::string>& test) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryPolicyTakesOver, testing::ValuesIn(every_policy()),
-                         test_name);
+                         name_of_test);
 
 /// Policies that keep nothing in mind but the queue: the schedule is that of one that never paused.
 class NothingInMind : public testing::TestWithParam<std::string> {};
@@ -174,7 +174,7 @@ TEST_P(NothingInMind, GoesOnAsIfNothingHadHappened) {
 INSTANTIATE_TEST_SUITE_P(Registry, NothingInMind,
                          testing::Values("fifo", "sjf", "srtf", "easy+oracle", "las", "drf",
                                          "promise", "genie", "fifo+scan", "fifo+defragment"),
-                         test_name);
+                         name_of_test);
 
 TEST(Adoption, KeepsNodesThatAreDrained) {
   Case input = crowded_day(1, "fifo");
