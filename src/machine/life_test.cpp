@@ -73,13 +73,13 @@ std::string shown(const std::optional<Next>& next) {
   return shown(next->job, next->process) + (next->is_told ? "!" : "") + (next->is_anew ? "*" : "");
 }
 
-struct State {
+struct LifeState {
   Job job;
   Process process = Process::none;
 };
 
-std::vector<State> states() {
-  std::vector<State> made{
+std::vector<LifeState> life_states() {
+  std::vector<LifeState> made{
       {job(JobState::pending)}, {job(JobState::pending)}, {job(JobState::running)}};
   made[1].job.held = true;
   for (const auto& [state, process] : {std::pair(JobState::pending, Process::former),
@@ -95,7 +95,7 @@ std::vector<State> states() {
   return made;
 }
 
-std::string row(const State& of, const std::vector<life::Event>& events) {
+std::string row(const LifeState& of, const std::vector<life::Event>& events) {
   std::string made;
   for (const life::Event& each : events) {
     if (!made.empty()) made += ' ';
@@ -107,7 +107,7 @@ std::string row(const State& of, const std::vector<life::Event>& events) {
 using Table = std::vector<std::pair<std::string, std::string>>;
 
 void expect(const Table& table, const std::vector<life::Event>& events) {
-  const std::vector<State> all = states();
+  const std::vector<LifeState> all = life_states();
   ASSERT_EQ(table.size(), all.size());
   for (std::size_t at = 0; at < all.size(); ++at) {
     const auto& [state, expected] = table[at];
@@ -189,11 +189,11 @@ TEST(Life, OfEachStateAndHowItsProcessWent) {
 }
 
 TEST(Life, OfAJobThatIsToRunAgainWhenTheMachineFailsIt) {
-  State runs{job(JobState::running), Process::own};
+  LifeState runs{job(JobState::running), Process::own};
   runs.job.asked.change().requeue = trace::Requeue::yes;
   EXPECT_EQ(row(runs, all_outcomes()), "w* N w* C F w* T F F")
       << "one whose last word is damaged has ended, and may have done all that it was to do";
-  const State stopped{runs.job, Process::former};
+  const LifeState stopped{runs.job, Process::former};
   EXPECT_EQ(row(stopped, all_outcomes()), "s s s C F s T F F");
 }
 
@@ -207,7 +207,7 @@ TEST(Life, OfAProcessThatWasKilledPastItsShepherd) {
 }
 
 TEST(Life, TriesAgainWhatFailedButNothingElse) {
-  State runs{job(JobState::running), Process::own};
+  LifeState runs{job(JobState::running), Process::own};
   runs.job.asked.change().retries = 2;
   EXPECT_EQ(row(runs, all_outcomes()), "N N w* C w* N T w* F")
       << "of a lost one it is not known how it ended";

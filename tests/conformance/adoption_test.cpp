@@ -25,7 +25,7 @@ using policy::registry;
 constexpr std::uint32_t kJobs = 120;
 
 /// Jobs of one to sixteen GPUs in two virtual clusters, more than there is room for.
-Case crowded_day(std::uint64_t seed, const std::string& policy) {
+Case crowded_clusters(std::uint64_t seed, const std::string& policy) {
   Case made;
   made.policy = policy;
   made.cluster.add_vc("red");
@@ -103,7 +103,7 @@ class EveryPolicyTakesOver : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryPolicyTakesOver, WhatRunsAndWhatWaits) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-    const Case input = crowded_day(seed, GetParam());
+    const Case input = crowded_clusters(seed, GetParam());
     const Twice told = play_twice(input, JobId{60});
     std::set<JobId> active;
     for (const sim::Present::Job& job : told.present.running) {
@@ -160,7 +160,7 @@ class NothingInMind : public testing::TestWithParam<std::string> {};
 
 TEST_P(NothingInMind, GoesOnAsIfNothingHadHappened) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-    const Case input = crowded_day(seed, GetParam());
+    const Case input = crowded_clusters(seed, GetParam());
     const Twice told = play_twice(input, JobId{static_cast<std::uint32_t>(20 + 8 * seed)});
     for (std::uint32_t job = 0; job < kJobs; ++job) {
       const sim::JobResult after = told.resumed.jobs[job];
@@ -177,7 +177,7 @@ INSTANTIATE_TEST_SUITE_P(Registry, NothingInMind,
                          name_of_test);
 
 TEST(Adoption, KeepsNodesThatAreDrained) {
-  Case input = crowded_day(1, "fifo");
+  Case input = crowded_clusters(1, "fifo");
   input.cluster.changes = {{.at = Time{10min}, .vc = VcId{0}, .nodes = 2},
                            {.at = Time{3h}, .vc = VcId{0}, .nodes = 3}};
   const Twice told = play_twice(input, JobId{60});
