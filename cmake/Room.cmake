@@ -95,25 +95,21 @@ function(link_hot_rooms_first program room)
   endforeach()
 endfunction()
 
-# add_almanac_test(name LABEL label... SOURCES file... ROOMS room... [LIBS target...] [SHARDS n] [TOGETHER])
+# add_almanac_test(name LABEL label... SOURCES file... ROOMS room... [LIBS target...] [SHARDS n])
 #
-# Compiles each source alone, so that editing one test recompiles one file, and helpers of two files may
-# have the same name. TOGETHER compiles eight as one, for tests whose shared headers take most of the time.
+# Compiles eight sources as one, because the shared headers take most of the time: fewer than in a room,
+# because tests are edited more often.
 #
 # Random cases (RapidCheck) are the same in every run; another RC_PARAMS asks for others. With SHARDS
 # the tests of the program are dealt to n ctest entries (<name>_1 ...), which may run at the same time;
 # set_almanac_test_properties() sets properties of all of them.
 function(add_almanac_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 TEST "TOGETHER" "LABEL;SHARDS" "SOURCES;ROOMS;LIBS")
+  cmake_parse_arguments(PARSE_ARGV 1 TEST "" "LABEL;SHARDS" "SOURCES;ROOMS;LIBS")
   list(TRANSFORM TEST_ROOMS PREPEND almanac::)
   add_executable(${name} ${TEST_SOURCES})
   target_link_libraries(${name} PRIVATE ${TEST_ROOMS} ${TEST_LIBS} almanac::test_support)
   target_precompile_headers(${name} REUSE_FROM precompiled_tests)
-  if(TEST_TOGETHER)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD_BATCH_SIZE 8)
-  else()
-    set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
-  endif()
+  set_target_properties(${name} PROPERTIES UNITY_BUILD_BATCH_SIZE 8)
   set(entries ${name})
   if(TEST_SHARDS)
     set(entries "")

@@ -14,7 +14,7 @@ namespace almanac::advice {
 namespace {
 
 constexpr Time kFirst{24h * 19'000};
-constexpr int kDays = 42;
+constexpr int kSixWeeks = 42;
 
 /// A Slurm that tells accounting, and nothing else.
 class Told final : public slurm::Link {
@@ -58,7 +58,7 @@ class Told final : public slurm::Link {
 /// an hour, and behind them one of speech: one after another those ran, this at once.
 Told mornings() {
   Told site;
-  for (int day = 0; day < kDays; ++day) {
+  for (int day = 0; day < kSixWeeks; ++day) {
     const Time morning = kFirst + day * 24h + 8h;
     for (int each = 0; each < 4; ++each)
       site.add("vision", morning + each * 1s, each * 1h - each * 1s);
@@ -70,7 +70,7 @@ Told mornings() {
 Result<Advice> advise_on(std::vector<slurm::Quota> quotas, bool tells_quotas = true) {
   Told site = mornings();
   const slurm::Limits limits{.quotas = std::move(quotas)};
-  auto past = past_of(site, kFirst, kFirst + kDays * 24h, accounting::VcFrom::partition, limits);
+  auto past = past_of(site, kFirst, kFirst + kSixWeeks * 24h, accounting::VcFrom::partition, limits);
   if (!past) return tl::unexpected(past.error());
   cluster::Cluster nodes = cluster::uniform(2, 8);
   // Whole days.

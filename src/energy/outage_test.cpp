@@ -11,11 +11,11 @@
 namespace almanac::energy {
 namespace {
 
-constexpr std::size_t kDay = 144;
+constexpr std::size_t kStepsPerDay = 144;
 
 OutageFilter after_a_day_of(double value) {
-  OutageFilter filter(kDay);
-  for (std::size_t at = 0; at < kDay; ++at) EXPECT_FALSE(filter.is_outage(value));
+  OutageFilter filter(kStepsPerDay);
+  for (std::size_t at = 0; at < kStepsPerDay; ++at) EXPECT_FALSE(filter.is_outage(value));
   return filter;
 }
 
@@ -42,7 +42,7 @@ TEST(OutageFilter, CountsStepsWithoutAValue) {
 
 TEST(OutageFilter, BelievesAfterAWeekThatItIsNone) {
   OutageFilter filter = after_a_day_of(300);
-  for (std::size_t at = 0; at < 7 * kDay; ++at) EXPECT_TRUE(filter.is_outage(0));
+  for (std::size_t at = 0; at < 7 * kStepsPerDay; ++at) EXPECT_TRUE(filter.is_outage(0));
   EXPECT_FALSE(filter.is_outage(0));
   EXPECT_FALSE(filter.is_outage(0));
 }

@@ -11,7 +11,7 @@
 namespace almanac::failure {
 namespace {
 
-const RuleSet& builtin() {
+const RuleSet& built_in_set() {
   static const RuleSet set = RuleSet::compile(builtin_rules()).value();
   return set;
 }
@@ -25,7 +25,7 @@ TEST(Folder, IsJudgedInOrderPackedOrNot) {
   ASSERT_TRUE(table::write_file(folder / "b/x.out.zst", "fine\n"));
   ASSERT_TRUE(table::write_file(folder / ".git/config", "MemoryError\n"));
   folder.write("empty.out", "");
-  const auto logs = judge_folder(folder / "", builtin());
+  const auto logs = judge_folder(folder / "", built_in_set());
   ASSERT_TRUE(logs) << to_string(logs.error());
   std::vector<std::string> paths;
   for (const JudgedLog& log : *logs) paths.push_back(log.path);
@@ -44,7 +44,7 @@ TEST(Folder, KeepsWhatItFoundInADamagedLog) {
   ASSERT_TRUE(table::write_file(folder / "a.out.gz", lines));
   std::filesystem::resize_file(folder / "a.out.gz",
                                std::filesystem::file_size(folder / "a.out.gz") / 2);
-  const auto logs = judge_folder(folder / "", builtin());
+  const auto logs = judge_folder(folder / "", built_in_set());
   ASSERT_TRUE(logs);
   EXPECT_NE((*logs)[0].trouble, "");
   EXPECT_EQ((*logs)[0].verdict.line, 1);
@@ -52,8 +52,8 @@ TEST(Folder, KeepsWhatItFoundInADamagedLog) {
 
 TEST(Folder, MustHoldLogs) {
   const TemporaryFolder folder;
-  EXPECT_EQ(judge_folder(folder / "", builtin()).error().code, Code::not_found);
-  EXPECT_EQ(judge_folder(folder / "no", builtin()).error().code, Code::not_found);
+  EXPECT_EQ(judge_folder(folder / "", built_in_set()).error().code, Code::not_found);
+  EXPECT_EQ(judge_folder(folder / "no", built_in_set()).error().code, Code::not_found);
 }
 
 }  // namespace

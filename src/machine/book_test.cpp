@@ -18,7 +18,7 @@ using store::JobNumber;
 using trace::JobState;
 using What = WaitsFor::What;
 
-constexpr Time kNow{1000s};
+constexpr Time kMoment{1000s};
 
 class BookTest : public testing::Test {
  protected:
@@ -55,7 +55,7 @@ class BookTest : public testing::Test {
       for (const JobNumber each : next) {
         ++looked_at_;
         Entry& entry = *book_.find(each);
-        const WaitsFor room = book_.waits_for(entry, kNow);
+        const WaitsFor room = book_.waits_for(entry, kMoment);
         book_.wait(entry, room);
         if (room.what != What::nothing) continue;
         book_.count_task(entry.job, +1);
@@ -110,13 +110,13 @@ TEST_F(BookTest, ManySingletonsCostOneLookEach) {
 TEST_F(BookTest, LooksAtAJobOnceForEachThingThatHappensToIt) {
   add(1).job.held = true;
   store::Submission later;
-  later.not_before = kNow + 5s;
+  later.not_before = kMoment + 5s;
   add(2, later);
   add(3);
   add(4, after_ok({JobNumber{3}}));
   EXPECT_EQ(let_in(), std::vector{3});
   EXPECT_EQ(at(1).waits.what, What::release);
-  EXPECT_EQ(book_.anteroom().next_time(), kNow + 5s);
+  EXPECT_EQ(book_.anteroom().next_time(), kMoment + 5s);
   EXPECT_EQ(at(4).waits.what, What::others);
   looked_at_ = 0;
   EXPECT_TRUE(let_in().empty());

@@ -20,7 +20,7 @@ using store::Intent;
 using store::Job;
 using trace::JobState;
 
-constexpr Time kNow{500s};
+constexpr Time kGoneAt{500s};
 
 Outcome exited(Cause cause, process::Ending ending = {}) {
   return {.kind = Outcome::Kind::ended, .exit = shepherd::Exit{.ending = ending, .cause = cause}};
@@ -35,7 +35,7 @@ std::vector<life::Event> all_outcomes(bool is_late = false) {
         exited(Cause::by_itself), exited(Cause::by_itself, {.status = 3}),
         exited(Cause::told, {.signal = 15}), exited(Cause::time_limit, {.signal = 15}),
         exited(Cause::memory, {.signal = 9}), exited(Cause::cannot_start)}) {
-    made.push_back(life::Gone{.how = how, .at = kNow, .is_late = is_late});
+    made.push_back(life::Gone{.how = how, .at = kGoneAt, .is_late = is_late});
   }
   return made;
 }
@@ -45,7 +45,7 @@ Job job(JobState state, Intent intent = Intent::none) {
   Job made{.number = store::JobNumber{7}};
   made.state = state;
   made.intent = intent;
-  made.since = kNow - 100s;
+  made.since = kGoneAt - 100s;
   made.start = Time(10s);
   made.attained = 60s;
   made.attempts = 2;
@@ -73,13 +73,13 @@ std::string shown(const std::optional<Next>& next) {
   return shown(next->job, next->process) + (next->is_told ? "!" : "") + (next->is_anew ? "*" : "");
 }
 
-struct State {
+struct LifeState {
   Job job;
   Process process = Process::none;
 };
 
-std::vector<State> states() {
-  std::vector<State> made{
+std::vector<LifeState> life_states() {
+  std::vector<LifeState> made{
       {job(JobState::pending)}, {job(JobState::pending)}, {job(JobState::running)}};
   made[1].job.held = true;
   for (const auto& [state, process] : {std::pair(JobState::pending, Process::former),
@@ -95,11 +95,11 @@ std::vector<State> states() {
   return made;
 }
 
-std::string row(const State& of, const std::vector<life::Event>& events) {
+std::string row(const LifeState& of, const std::vector<life::Event>& events) {
   std::string made;
   for (const life::Event& each : events) {
     if (!made.empty()) made += ' ';
-    made += shown(next(of.job, of.process, each, kNow));
+    made += shown(next(of.job, of.process, each, kGoneAt));
   }
   return made;
 }
@@ -107,7 +107,7 @@ std::string row(const State& of, const std::vector<life::Event>& events) {
 using Table = std::vector<std::pair<std::string, std::string>>;
 
 void expect(const Table& table, const std::vector<life::Event>& events) {
-  const std::vector<State> all = states();
+  const std::vector<LifeState> all = life_states();
   ASSERT_EQ(table.size(), all.size());
   for (std::size_t at = 0; at < all.size(); ++at) {
     const auto& [state, expected] = table[at];
@@ -189,11 +189,11 @@ TEST(Life, OfEachStateAndHowItsProcessWent) {
 }
 
 TEST(Life, OfAJobThatIsToRunAgainWhenTheMachineFailsIt) {
-  State runs{job(JobState::running), Process::own};
+  LifeState runs{job(JobState::running), Process::own};
   runs.job.asked.change().requeue = trace::Requeue::yes;
   EXPECT_EQ(row(runs, all_outcomes()), "w* N w* C F w* T F F")
       << "one whose last word is damaged has ended, and may have done all that it was to do";
-  const State stopped{runs.job, Process::former};
+  const LifeState stopped{runs.job, Process::former};
   EXPECT_EQ(row(stopped, all_outcomes()), "s s s C F s T F F");
 }
 
@@ -207,44 +207,44 @@ TEST(Life, OfAProcessThatWasKilledPastItsShepherd) {
 }
 
 TEST(Life, TriesAgainWhatFailedButNothingElse) {
-  State runs{job(JobState::running), Process::own};
+  LifeState runs{job(JobState::running), Process::own};
   runs.job.asked.change().retries = 2;
   EXPECT_EQ(row(runs, all_outcomes()), "N N w* C w* N T w* F")
       << "of a lost one it is not known how it ended";
   const life::Gone badly{
-      .how = exited(Cause::by_itself, {.status = 3}), .at = kNow, .retry_pause = 10s};
-  Next first = *next(runs.job, Process::own, badly, kNow);
+      .how = exited(Cause::by_itself, {.status = 3}), .at = kGoneAt, .retry_pause = 10s};
+  Next first = *next(runs.job, Process::own, badly, kGoneAt);
   EXPECT_EQ(first.job.failures, 1);
-  EXPECT_EQ(first.job.again_at, kNow + 10s);
+  EXPECT_EQ(first.job.again_at, kGoneAt + 10s);
   EXPECT_EQ(first.detail, "retry 1 of 2: " + to_string(process::Ending{.status = 3}));
   first.job.state = JobState::running;
-  Next second = *next(first.job, Process::own, badly, kNow);
-  EXPECT_EQ(second.job.again_at, kNow + 20s);
+  Next second = *next(first.job, Process::own, badly, kGoneAt);
+  EXPECT_EQ(second.job.again_at, kGoneAt + 20s);
   second.job.state = JobState::running;
-  EXPECT_EQ(shown(next(second.job, Process::own, badly, kNow)), "F");
+  EXPECT_EQ(shown(next(second.job, Process::own, badly, kGoneAt)), "F");
 }
 
 TEST(Life, IsPutOffWhenItCannotBeStarted) {
-  const life::NotStarted later{.why = "no user", .again_at = kNow + 4s};
-  const Next made = *next(job(JobState::running), Process::none, later, kNow);
+  const life::NotStarted later{.why = "no user", .again_at = kGoneAt + 4s};
+  const Next made = *next(job(JobState::running), Process::none, later, kGoneAt);
   EXPECT_EQ(made.job.state, JobState::pending);
   EXPECT_EQ(made.job.attempts, 1) << "it was none";
-  EXPECT_EQ(made.job.again_at, kNow + 4s);
+  EXPECT_EQ(made.job.again_at, kGoneAt + 4s);
   EXPECT_TRUE(made.is_anew);
   const life::NotStarted never{.why = "no user", .gives_up = true};
-  const Next given_up = *next(job(JobState::running), Process::none, never, kNow);
+  const Next given_up = *next(job(JobState::running), Process::none, never, kGoneAt);
   EXPECT_EQ(given_up.job.state, JobState::failed);
   EXPECT_EQ(given_up.job.reason, "cannot start: no user");
-  EXPECT_FALSE(next(job(JobState::running), Process::own, later, kNow)) << "it runs";
-  EXPECT_FALSE(next(job(JobState::pending), Process::none, later, kNow));
+  EXPECT_FALSE(next(job(JobState::running), Process::own, later, kGoneAt)) << "it runs";
+  EXPECT_FALSE(next(job(JobState::pending), Process::none, later, kGoneAt));
 
   life::Gone gone{.how = {.kind = Outcome::Kind::never_started, .why = "no word"},
-                  .at = kNow,
+                  .at = kGoneAt,
                   .trouble = later};
-  EXPECT_EQ(next(job(JobState::running), Process::own, gone, kNow)->job.again_at, kNow + 4s);
+  EXPECT_EQ(next(job(JobState::running), Process::own, gone, kGoneAt)->job.again_at, kGoneAt + 4s);
   gone.trouble = never;
-  EXPECT_EQ(shown(next(job(JobState::running), Process::own, gone, kNow)), "F");
-  EXPECT_EQ(shown(next(job(JobState::running, Intent::end), Process::own, gone, kNow)), "X");
+  EXPECT_EQ(shown(next(job(JobState::running), Process::own, gone, kGoneAt)), "F");
+  EXPECT_EQ(shown(next(job(JobState::running, Intent::end), Process::own, gone, kGoneAt)), "X");
 }
 
 TEST(Life, CountsNoAttemptOfWhatOnlyWasToStart) {
@@ -252,29 +252,29 @@ TEST(Life, CountsNoAttemptOfWhatOnlyWasToStart) {
                                   life::Event(life::Requeued{}), life::Event(life::Stopped{80s}),
                                   life::Event(life::Dismissed{}), life::Event(life::TakenOver{})}) {
     Job starts = job(JobState::running);
-    EXPECT_EQ(next(starts, Process::none, each, kNow)->job.attempts, 1);
+    EXPECT_EQ(next(starts, Process::none, each, kGoneAt)->job.attempts, 1);
     starts.annulled = 1;
-    const Job made = next(starts, Process::none, each, kNow)->job;
+    const Job made = next(starts, Process::none, each, kGoneAt)->job;
     EXPECT_EQ(made.start, kNoTime) << "what ran before counts no more";
     EXPECT_EQ(made.attained, 0s);
   }
-  const life::Gone untried{.how = {.kind = Outcome::Kind::never_started}, .at = kNow};
-  EXPECT_EQ(next(job(JobState::running), Process::own, untried, kNow)->job.attempts, 1);
+  const life::Gone untried{.how = {.kind = Outcome::Kind::never_started}, .at = kGoneAt};
+  EXPECT_EQ(next(job(JobState::running), Process::own, untried, kGoneAt)->job.attempts, 1);
 }
 
 TEST(Life, CountsHowLongAJobRan) {
-  const life::Gone well{.how = exited(Cause::by_itself), .at = kNow - 1s};
-  EXPECT_EQ(next(job(JobState::running), Process::own, well, kNow)->job.attained, 159s);
-  EXPECT_EQ(next(job(JobState::running), Process::former, well, kNow)->job.attained, 60s)
+  const life::Gone well{.how = exited(Cause::by_itself), .at = kGoneAt - 1s};
+  EXPECT_EQ(next(job(JobState::running), Process::own, well, kGoneAt)->job.attained, 159s);
+  EXPECT_EQ(next(job(JobState::running), Process::former, well, kGoneAt)->job.attained, 60s)
       << "the run that was to come has not begun";
-  EXPECT_EQ(next(job(JobState::running), Process::own, life::Stopped{150s}, kNow)->job.attained,
+  EXPECT_EQ(next(job(JobState::running), Process::own, life::Stopped{150s}, kGoneAt)->job.attained,
             150s);
 }
 
 TEST(Life, SaysWhy) {
   const auto says = [](Intent intent, const Outcome& how) {
-    return next(job(JobState::running, intent), Process::own, life::Gone{.how = how, .at = kNow},
-                kNow)
+    return next(job(JobState::running, intent), Process::own, life::Gone{.how = how, .at = kGoneAt},
+                kGoneAt)
         ->job.reason;
   };
   const Outcome told = exited(Cause::told, {.signal = 15});

@@ -30,7 +30,7 @@ cluster::Cluster nodes_of_four_kinds() {
   return made;
 }
 
-cluster::Demand random_demand() {
+cluster::Demand random_gpu_demand() {
   cluster::Demand made{.gpus = *rc::gen::inRange(1, 25)};
   made.cpu_milli = 1000 * *rc::gen::inRange(0, 6);
   if (made.gpus % 2 == 0) made.nodes = *rc::gen::element(0, 0, 2);
@@ -52,14 +52,14 @@ RC_GTEST_PROP(AnyPlacement, FitsWhatIsCoveredByWhatFits, ()) {
   cluster::Ledger ledger(machines);
   Rng rng(1);
   std::vector<cluster::Grant> grants;
-  for (int job = 0; job < 8; ++job) placement->place(ledger, VcId{0}, random_demand(), rng, grants);
+  for (int job = 0; job < 8; ++job) placement->place(ledger, VcId{0}, random_gpu_demand(), rng, grants);
   const auto fits = [&](const cluster::Demand& demand) {
     const std::size_t before = ledger.mark();
     const bool made = placement->place(ledger, VcId{0}, demand, rng, grants);
     ledger.undo(before);
     return made;
   };
-  const cluster::Demand larger = random_demand();
+  const cluster::Demand larger = random_gpu_demand();
   cluster::Demand smaller = larger;
   smaller.gpus = larger.nodes > 0 ? larger.gpus : *rc::gen::inRange(1, larger.gpus + 1);
   smaller.cpu_milli = *rc::gen::inRange(0, larger.cpu_milli + 1);
@@ -73,7 +73,7 @@ RC_GTEST_PROP(AnyPlacement, TakesNoLessThanItsFootprint, ()) {
   cluster::Ledger ledger(machines);
   Rng rng(1);
   for (int job = 0; job < 12; ++job) {
-    const cluster::Demand demand = random_demand();
+    const cluster::Demand demand = random_gpu_demand();
     std::vector<cluster::Grant> grants;
     if (!placement->place(ledger, VcId{0}, demand, rng, grants)) continue;
     for (const cluster::Pool& pool : ledger.pools(VcId{0})) {

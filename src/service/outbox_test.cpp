@@ -14,8 +14,8 @@ using store::Commit;
 using store::JobNumber;
 using Numbers = std::vector<std::int64_t>;
 
-constexpr JobNumber kOne{1};
-constexpr JobNumber kTwo{2};
+constexpr JobNumber kFirst{1};
+constexpr JobNumber kSecond{2};
 constexpr Time kNow{1h};
 
 class OutboxTest : public testing::Test {
@@ -72,16 +72,16 @@ class OutboxTest : public testing::Test {
 
 TEST_F(OutboxTest, WritesWhatHasChangedOnce) {
   EXPECT_EQ(outbox_.due(kNow), kNever);
-  outbox_.mark(kOne);
-  outbox_.mark(kTwo);
-  outbox_.note({.job = kOne, .what = "x"});
+  outbox_.mark(kFirst);
+  outbox_.mark(kSecond);
+  outbox_.note({.job = kFirst, .what = "x"});
   EXPECT_EQ(outbox_.due(kNow), kNow);
   EXPECT_EQ(save({}), (std::vector<Numbers>{{1, 2}}));
   ASSERT_TRUE(saved_);
   EXPECT_EQ(saved_->jobs.size(), 2U);
   EXPECT_EQ(saved_->notes.size(), 1U);
   EXPECT_TRUE(save({}).empty());
-  EXPECT_FALSE(outbox_.is_unsaved(kOne));
+  EXPECT_FALSE(outbox_.is_unsaved(kFirst));
 }
 
 TEST_F(OutboxTest, WritesVeryManyCoveredRecordsSomeAtATime) {
@@ -118,13 +118,13 @@ TEST_F(OutboxTest, HasTheJournalNameARecordThatIsRefused) {
   cover(1, 2);
   const Commit refused = answer(Commit::Kind::refused);
   EXPECT_EQ(save({refused, refused}), (std::vector<Numbers>{{1, 2}, {1}, {2}, {}}));
-  EXPECT_TRUE(outbox_.is_refused(kOne));
+  EXPECT_TRUE(outbox_.is_refused(kFirst));
   EXPECT_EQ(left(), 1U);
 }
 
 TEST_F(OutboxTest, WritesTheJournalWhereAWishChangedNothing) {
-  outbox_.journal().add({.jobs = {kOne, kTwo}});
-  outbox_.settle({kOne, kTwo});
+  outbox_.journal().add({.jobs = {kFirst, kSecond}});
+  outbox_.settle({kFirst, kSecond});
   EXPECT_EQ(save({}).size(), 1U);
   EXPECT_EQ(outbox_.due(kNow), kNever);
 }
@@ -141,12 +141,12 @@ TEST_F(OutboxTest, WritesTheNotesOfACoveredRecordInTheirOrder) {
 }
 
 TEST_F(OutboxTest, KeepsWhatTheDiskRefusesAndWhatComesMeanwhile) {
-  outbox_.mark(kOne);
-  outbox_.note({.job = kOne, .what = "first"});
+  outbox_.mark(kFirst);
+  outbox_.note({.job = kFirst, .what = "first"});
   outbox_.set("key", "old");
   EXPECT_EQ(save({answer(Commit::Kind::not_now)},
                  [&] {
-                   outbox_.note({.job = kOne, .what = "second"});
+                   outbox_.note({.job = kFirst, .what = "second"});
                    outbox_.set("key", "new");
                  })
                 .size(),
@@ -154,7 +154,7 @@ TEST_F(OutboxTest, KeepsWhatTheDiskRefusesAndWhatComesMeanwhile) {
   EXPECT_FALSE(saved_);
   EXPECT_EQ(outbox_.trouble(), "no");
   EXPECT_EQ(outbox_.due(kNow), kNow + 1s);
-  save({}, [&] { outbox_.note({.job = kOne, .what = "third"}); });
+  save({}, [&] { outbox_.note({.job = kFirst, .what = "third"}); });
   ASSERT_TRUE(saved_);
   EXPECT_EQ(outbox_.trouble(), "");
   ASSERT_EQ(saved_->notes.size(), 2U);
@@ -165,43 +165,43 @@ TEST_F(OutboxTest, KeepsWhatTheDiskRefusesAndWhatComesMeanwhile) {
 }
 
 TEST_F(OutboxTest, WritesTheOthersWhereOneRecordIsRefused) {
-  outbox_.mark(kOne);
-  outbox_.mark(kTwo);
+  outbox_.mark(kFirst);
+  outbox_.mark(kSecond);
   const Commit refused = answer(Commit::Kind::refused);
   EXPECT_EQ(save({refused, refused}), (std::vector<Numbers>{{1, 2}, {1}, {2}, {}}));
-  EXPECT_TRUE(outbox_.is_refused(kOne));
-  EXPECT_FALSE(outbox_.is_refused(kTwo));
+  EXPECT_TRUE(outbox_.is_refused(kFirst));
+  EXPECT_FALSE(outbox_.is_refused(kSecond));
   EXPECT_EQ(outbox_.trouble(), "");
   EXPECT_EQ(outbox_.due(kNow), kNow + 1min) << "it is tried again";
 }
 
 // Another part of the service has committed the record by itself.
 TEST_F(OutboxTest, DoesNotWriteARecordThatTheStoreHas) {
-  const store::Job& record = record_of(kOne);
-  outbox_.mark(kOne);
-  outbox_.keep(kOne, record);
-  outbox_.mark(kTwo);
+  const store::Job& record = record_of(kFirst);
+  outbox_.mark(kFirst);
+  outbox_.keep(kFirst, record);
+  outbox_.mark(kSecond);
   EXPECT_EQ(save({}), (std::vector<Numbers>{{2}}));
-  EXPECT_FALSE(outbox_.is_unsaved(kOne));
+  EXPECT_FALSE(outbox_.is_unsaved(kFirst));
   EXPECT_EQ(outbox_.due(kNow), kNever);
 }
 
 TEST_F(OutboxTest, WritesWhatHasChangedSinceTheStoreGotTheRecord) {
-  store::Job& record = record_of(kOne);
-  outbox_.mark(kOne);
-  outbox_.keep(kOne, record);
+  store::Job& record = record_of(kFirst);
+  outbox_.mark(kFirst);
+  outbox_.keep(kFirst, record);
   record.held = true;
   EXPECT_EQ(save({}), (std::vector<Numbers>{{1}}));
-  outbox_.mark(kOne);
-  outbox_.keep(kOne, record);
-  outbox_.mark(kOne);
+  outbox_.mark(kFirst);
+  outbox_.keep(kFirst, record);
+  outbox_.mark(kFirst);
   EXPECT_EQ(save({}), (std::vector<Numbers>{{1}})) << "more may have changed than is known";
 }
 
 TEST_F(OutboxTest, WritesTheNotesOfARecordThatTheStoreHas) {
-  outbox_.mark(kOne);
-  outbox_.note({.job = kOne, .what = "changed"});
-  outbox_.keep(kOne, record_of(kOne));
+  outbox_.mark(kFirst);
+  outbox_.note({.job = kFirst, .what = "changed"});
+  outbox_.keep(kFirst, record_of(kFirst));
   EXPECT_EQ(save({}), (std::vector<Numbers>{{}}));
   ASSERT_TRUE(saved_);
   EXPECT_EQ(saved_->notes.size(), 1U);
@@ -215,16 +215,16 @@ TEST_F(OutboxTest, WritesACoveredRecordThatTheStoreHasWithTheNextBatch) {
 }
 
 TEST_F(OutboxTest, TriesARefusedChangeAgainWithItsFormerRecord) {
-  store::Job& record = record_of(kOne);
-  outbox_.mark(kOne);
-  outbox_.keep(kOne, record);
+  store::Job& record = record_of(kFirst);
+  outbox_.mark(kFirst);
+  outbox_.keep(kFirst, record);
   record.held = true;
   EXPECT_EQ(save({answer(Commit::Kind::not_now)}), (std::vector<Numbers>{{1}}));
   EXPECT_FALSE(saved_);
-  EXPECT_TRUE(outbox_.is_unsaved(kOne));
+  EXPECT_TRUE(outbox_.is_unsaved(kFirst));
   record.held = false;
   EXPECT_EQ(save({}), (std::vector<Numbers>{{}})) << "the store has it as it is again";
-  EXPECT_FALSE(outbox_.is_unsaved(kOne));
+  EXPECT_FALSE(outbox_.is_unsaved(kFirst));
 }
 
 }  // namespace

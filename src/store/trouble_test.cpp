@@ -28,7 +28,7 @@ namespace {
 using testing::HasSubstr;
 namespace fs = std::filesystem;
 
-Job waiting(std::int64_t number, std::size_t script_bytes = 0) {
+Job waiting_job(std::int64_t number, std::size_t script_bytes = 0) {
   Job job;
   job.number = JobNumber{number};
   job.asked.change().argv = {"sleep", "1"};
@@ -47,7 +47,7 @@ Result<void> put(Store& store, const Job& job) {
 void make(const std::string& path, int jobs) {
   Store store = Store::open(path).value();
   Store::Batch batch;
-  for (int number = 1; number <= jobs; ++number) batch.put(waiting(number, 100));
+  for (int number = 1; number <= jobs; ++number) batch.put(waiting_job(number, 100));
   ASSERT_TRUE(store.commit(batch));
 }
 
@@ -78,7 +78,7 @@ TEST(StoreInTrouble, RefusesASecondServiceOnTheSameFile) {
 TEST(StoreInTrouble, IsForItsOwnerAlone) {
   const TemporaryFolder folder;
   Store store = Store::open(folder / "almanac.db").value();
-  ASSERT_TRUE(put(store, waiting(1)));
+  ASSERT_TRUE(put(store, waiting_job(1)));
   for (const char* name : {"almanac.db", "almanac.db-wal", "almanac.db-shm"}) {
     struct stat found {};
     ASSERT_EQ(::stat((folder / name).c_str(), &found), 0) << name;
@@ -145,11 +145,11 @@ TEST(StoreInTrouble, WaitsForAShellButNotForEver) {
   Store store = Store::open(folder / "almanac.db").value();
   SQLite::Database shell(folder / "almanac.db", SQLite::OPEN_READWRITE);
   shell.exec("BEGIN IMMEDIATE");
-  const auto done = put(store, waiting(1));
+  const auto done = put(store, waiting_job(1));
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, Code::unavailable);
   shell.exec("ROLLBACK");
-  EXPECT_TRUE(put(store, waiting(1)));
+  EXPECT_TRUE(put(store, waiting_job(1)));
 }
 
 /// Writes until the disk is full; then makes room and writes on. Gives "" if all was as it should.
@@ -158,7 +158,7 @@ std::string fill_up(const std::string& path, const std::function<void()>& make_r
   std::int64_t number = 0;
   constexpr std::int64_t kEnough = 10'000;
   while (++number < kEnough) {
-    const auto done = put(store, waiting(number, 20'000));
+    const auto done = put(store, waiting_job(number, 20'000));
     if (done) continue;
     if (done.error().code != Code::unavailable) return to_string(done.error());
     break;
@@ -167,9 +167,9 @@ std::string fill_up(const std::string& path, const std::function<void()>& make_r
   const auto after = [&] { return static_cast<std::int64_t>(store.unfinished()->size()); };
   if (after() != number - 1) return "there is not what was acknowledged";
   // The store's own thread may have taken a checkpoint meanwhile, which makes room in the log.
-  if (put(store, waiting(number, 20'000))) ++number;
+  if (put(store, waiting_job(number, 20'000))) ++number;
   make_room();
-  if (const auto done = put(store, waiting(number, 20'000)); !done) return to_string(done.error());
+  if (const auto done = put(store, waiting_job(number, 20'000)); !done) return to_string(done.error());
   return after() == number ? "" : "the last is not there";
 }
 

@@ -23,7 +23,7 @@ Result<Trace> try_read(const std::string& text, const std::string& zone) {
   return read_trace(folder.write("t", text), {.time_zone = zone});
 }
 
-Trace read(const std::string& rows, const std::string& zone = {}) {
+Trace read_rows(const std::string& rows, const std::string& zone = {}) {
   auto trace = try_read(kHeader + rows, zone);
   if (!trace) {
     ADD_FAILURE() << to_string(trace.error());
@@ -48,7 +48,7 @@ const std::string kNight = row(1, "2025-10-26", "01:00:00", "01:00:10", "02:30:1
                            row(4, "2025-10-26", "04:00:00", "04:00:05", "05:00:05", 3600);
 
 TEST(SacctClock, ReadsTheHourThatComesTwiceByRunTimes) {
-  const Trace trace = read(kNight);
+  const Trace trace = read_rows(kNight);
   ASSERT_EQ(trace.jobs.size(), 4U);
   const std::array waits{10s, 600s, 600s, 5s};
   for (std::size_t i = 0; i < 4; ++i) {
@@ -64,7 +64,7 @@ TEST(SacctClock, ReadsTheHourThatComesTwiceByRunTimes) {
 }
 
 TEST(SacctClock, ReadsTimesInTheZoneThatIsGiven) {
-  const Trace trace = read(kNight, "Europe/Berlin");
+  const Trace trace = read_rows(kNight, "Europe/Berlin");
   EXPECT_EQ(trace.jobs[0].request.submit, text::parse_datetime("2025-10-25 23:00:00"));
   EXPECT_EQ(trace.jobs[3].request.submit, text::parse_datetime("2025-10-26 03:00:00"));
   EXPECT_EQ(wait(trace.jobs[2]), 10min);
@@ -73,7 +73,7 @@ TEST(SacctClock, ReadsTimesInTheZoneThatIsGiven) {
 }
 
 TEST(SacctClock, ReadsAnHourThatIsSkipped) {
-  const Trace trace = read(row(1, "2025-03-09", "01:00:00", "01:30:00", "03:30:00", 3600) +
+  const Trace trace = read_rows(row(1, "2025-03-09", "01:00:00", "01:30:00", "03:30:00", 3600) +
                            row(2, "2025-03-09", "01:00:00", "03:30:00", "04:30:00", 3600));
   EXPECT_EQ(held(trace.jobs[0]), 1h);
   EXPECT_EQ(wait(trace.jobs[1]), 90min);
@@ -90,7 +90,7 @@ TEST(SacctClock, OrdersTheHourThatComesTwiceByIds) {
     };
     rows += row(i + 1, "2025-10-26", at(0, minute), at(20, minute), at(20, minute + 10), 600);
   }
-  const Trace trace = read(rows);
+  const Trace trace = read_rows(rows);
   ASSERT_EQ(trace.jobs.size(), 180U);
   for (std::size_t i = 0; i < trace.jobs.size(); ++i) {
     EXPECT_EQ(trace.id(trace.jobs[i].id), std::to_string(i + 1));
@@ -100,7 +100,7 @@ TEST(SacctClock, OrdersTheHourThatComesTwiceByIds) {
 }
 
 TEST(SacctClock, LetsRunTimesDecideWhereNoZoneExplainsTheTimes) {
-  const Trace trace = read(row(1, "2025-07-01", "10:00:00", "10:00:10", "09:30:00", 1200) +
+  const Trace trace = read_rows(row(1, "2025-07-01", "10:00:00", "10:00:10", "09:30:00", 1200) +
                            row(2, "2025-07-01", "11:00:00", "10:59:00", "11:59:00", 3600));
   EXPECT_EQ(held(trace.jobs[0]), 20min);
   EXPECT_EQ(wait(trace.jobs[1]), 0s);
@@ -115,9 +115,9 @@ TEST(SacctClock, LeavesTimesWithAZoneAlone) {
   const char* const absolute =
       "1|2025-10-26T02:40:00+0200|2025-10-26T02:50:00+0200|2025-10-26T02:10:00+0100|1200|COMPLETED|"
       "gres/gpu=1\n";
-  EXPECT_EQ(held(read(absolute).jobs.at(0)), 20min);
-  EXPECT_THAT(read(absolute).notes, IsEmpty());
-  const Trace epoch = read("1|1761439200|1761439800|1761441000|1200|COMPLETED|gres/gpu=1\n");
+  EXPECT_EQ(held(read_rows(absolute).jobs.at(0)), 20min);
+  EXPECT_THAT(read_rows(absolute).notes, IsEmpty());
+  const Trace epoch = read_rows("1|1761439200|1761439800|1761441000|1200|COMPLETED|gres/gpu=1\n");
   EXPECT_EQ(wait(epoch.jobs.at(0)), 10min);
   const auto refused = try_read(kHeader + std::string(absolute), "Europe/Berlin");
   ASSERT_FALSE(refused);

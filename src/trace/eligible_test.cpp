@@ -17,11 +17,11 @@ namespace {
 using testing::Contains;
 using testing::HasSubstr;
 
-constexpr const char* kHeader =
+constexpr const char* kEligibleHeader =
     "JobID|JobName|User|Partition|Submit|Eligible|Start|End|ElapsedRaw|State|AllocTRES\n";
 
 std::string under_header(std::string_view rows) {
-  std::string made = kHeader;
+  std::string made = kEligibleHeader;
   made += rows;
   return made;
 }

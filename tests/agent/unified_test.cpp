@@ -33,7 +33,7 @@ namespace fs = std::filesystem;
 using slurm::JobNumber;
 using testing::ElementsAre;
 
-constexpr JobNumber kJob{12};
+constexpr JobNumber kUnifiedJob{12};
 
 bool lists(const std::string& words, const std::string& word) {
   std::istringstream all(words);
@@ -156,7 +156,7 @@ TEST_F(UnifiedTest, TheJobIsFoundWithItsProcesses) {
   SKIP_WITHOUT(job);
   const auto found = job.find();
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found.front().job, kJob);
+  EXPECT_EQ(found.front().job, kUnifiedJob);
   EXPECT_EQ(found.front().unified + "/cpu.max", job.file("cpu.max"));
   EXPECT_THAT(processes_of(found.front()), ElementsAre(job.process()));
 }
@@ -165,7 +165,7 @@ TEST_F(UnifiedTest, ItIsHeldByItsTimeAndLetGo) {
   const UnifiedJob job({"cpu"});
   SKIP_WITHOUT(job);
   Limits limits = open();
-  ASSERT_TRUE(limits.hold({{kJob, 0.1}}, job.find()).empty());
+  ASSERT_TRUE(limits.hold({{kUnifiedJob, 0.1}}, job.find()).empty());
   EXPECT_EQ(job.read("cpu.max"), "10000 100000");
   EXPECT_TRUE(job.is_held_often());
   limits.lift_all();
@@ -177,7 +177,7 @@ TEST_F(UnifiedTest, ItIsLetGoByTheNextAgent) {
   SKIP_WITHOUT(job);
   {
     Limits killed = open();
-    ASSERT_TRUE(killed.hold({{kJob, 0.5}}, job.find()).empty());
+    ASSERT_TRUE(killed.hold({{kUnifiedJob, 0.5}}, job.find()).empty());
   }
   ASSERT_EQ(job.read("cpu.max"), "50000 100000");
   open();
@@ -206,7 +206,7 @@ TEST_F(UnifiedTest, ItIsHeldByItsProcessorsWhereItsTimeIsNotShared) {
   // As slurmd writes it with ConstrainCores=yes.
   ASSERT_TRUE(write_file(job.file("cpuset.cpus"), all));
   Limits limits = open();
-  ASSERT_TRUE(limits.hold({{kJob, 1}}, job.find()).empty());
+  ASSERT_TRUE(limits.hold({{kUnifiedJob, 1}}, job.find()).empty());
   const auto bound = [&](const std::string& group) {
     return job.read(group + "cpuset.cpus.effective");
   };

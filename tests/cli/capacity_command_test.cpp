@@ -23,7 +23,7 @@ constexpr const char* kLog =
     "1,0,7200,8,ann,a,COMPLETED\n"
     "2,60,7200,8,bob,a,COMPLETED\n"
     "3,120,7200,8,eve,b,COMPLETED\n";
-constexpr const char* kCluster =
+constexpr const char* kCapacityCluster =
     "[[vc]]\nname = \"a\"\nnodes = 1\ngpus = 8\n[[vc]]\nname = \"b\"\nnodes = 1\ngpus = 8\n";
 
 class CapacityCommand : public testing::Test {
@@ -36,7 +36,7 @@ class CapacityCommand : public testing::Test {
 
   TemporaryFolder folder_;
   std::string log_ = folder_.write("log.csv", kLog);
-  std::string cluster_ = folder_.write("cluster.toml", kCluster);
+  std::string cluster_ = folder_.write("cluster.toml", kCapacityCluster);
 };
 
 TEST_F(CapacityCommand, PrintsWhatEachPartitionNeedsWithin100Columns) {

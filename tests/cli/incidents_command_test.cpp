@@ -19,7 +19,7 @@ using testing::HasSubstr;
 
 /// A loses its node after 100 s, of which its last checkpoint, each 60 s, keeps 60; it goes on when
 /// B has ended, for 240 s and the 30 s of a restart.
-constexpr const char* kTrace =
+constexpr const char* kIncidentTrace =
     "job_id,submit_s,run_s,gpus,user,checkpoint_s\n"
     "A,0,300,8,ann,60\n"
     "B,0,200,8,bob,60\n";
@@ -28,7 +28,7 @@ constexpr const char* kIncidents = "time,event,subject,value\n100,down,0,\n1000,
 class IncidentsCommand : public testing::Test {
  protected:
   ProgramRun simulate(const std::vector<std::string>& more = {}) {
-    std::vector<std::string> arguments = {"simulate",    folder_.write("trace.csv", kTrace),
+    std::vector<std::string> arguments = {"simulate",    folder_.write("trace.csv", kIncidentTrace),
                                           "--cluster",   "2x8",
                                           "--policy",    "fifo",
                                           "--incidents", incidents_,

@@ -24,14 +24,14 @@ using testing::StartsWith;
 /// that it was recorded with, so it asks 15 of its 30 GB/s; with H's 135 that is 150, and both run
 /// at half speed until H ends at 100 s. A has done 25 s then, and the rest takes 150 s more.
 /// C and G wait for the cores that A and H hold; G until C ends. X asks more than a node has.
-constexpr const char* kTrace =
+constexpr const char* kSpeedTrace =
     "job_id,submit_s,run_s,gpus,cpus,user,model,reference_cpus,bandwidth_gbs\n"
     "A,0,100,1,2,ann,four,4,30\n"
     "H,0,50,0,6,bob,,,135\n"
     "C,10,20,0,4,bob,,,\n"
     "G,20,10,1,4,cem,four,,\n"
     "X,30,10,0,16,cem,,,\n";
-constexpr const char* kCluster =
+constexpr const char* kSpeedCluster =
     "[[vc]]\nname = \"a\"\nnodes = 1\ngpus = 2\ncpus = 8\nbandwidth_gbs = 100\n";
 constexpr const char* kModels =
     "[[model]]\nname = 'four'\n[model.input]\nsource = 'made up'\ngpu_type = ''\nenough_cpus = 4\n"
@@ -40,8 +40,8 @@ constexpr const char* kModels =
 class SpeedCommand : public testing::Test {
  protected:
   ProgramRun simulate(const std::vector<std::string>& more = {}) {
-    std::vector<std::string> arguments = {"simulate",  folder_.write("trace.csv", kTrace),
-                                          "--cluster", folder_.write("cluster.toml", kCluster),
+    std::vector<std::string> arguments = {"simulate",  folder_.write("trace.csv", kSpeedTrace),
+                                          "--cluster", folder_.write("cluster.toml", kSpeedCluster),
                                           "--policy",  "fifo",
                                           "--out",     run_};
     arguments.insert(arguments.end(), more.begin(), more.end());

@@ -19,12 +19,12 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr const char* kTrace =
+constexpr const char* kSweepTrace =
     "job_id,submit_s,run_s,gpus,user,vc,state\n"
     "1,0,100,8,ann,a,COMPLETED\n"
     "2,10,50,8,bob,a,FAILED\n"
     "3,20,10,1,ann,a,COMPLETED\n";
-constexpr const char* kCluster = "[[vc]]\nname = \"a\"\nnodes = 1\ngpus = 8\n";
+constexpr const char* kSweepCluster = "[[vc]]\nname = \"a\"\nnodes = 1\ngpus = 8\n";
 
 class SweepParts : public testing::Test {
  protected:
@@ -42,8 +42,8 @@ class SweepParts : public testing::Test {
   std::string part(const std::string& name) const { return out_ + ".parts/" + name; }
 
   TemporaryFolder folder_;
-  std::string trace_ = folder_.write("trace.csv", kTrace);
-  std::string cluster_ = folder_.write("cluster.toml", kCluster);
+  std::string trace_ = folder_.write("trace.csv", kSweepTrace);
+  std::string cluster_ = folder_.write("cluster.toml", kSweepCluster);
   std::string out_ = folder_ / "sweep.csv";
   std::string page_ = folder_ / "sweep.html";
 };

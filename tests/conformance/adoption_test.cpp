@@ -25,7 +25,7 @@ using policy::registry;
 constexpr std::uint32_t kJobs = 120;
 
 /// Jobs of one to sixteen GPUs in two virtual clusters, more than there is room for.
-Case crowded_day(std::uint64_t seed, const std::string& policy) {
+Case crowded_clusters(std::uint64_t seed, const std::string& policy) {
   Case made;
   made.policy = policy;
   made.cluster.add_vc("red");
@@ -103,7 +103,7 @@ class EveryPolicyTakesOver : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryPolicyTakesOver, WhatRunsAndWhatWaits) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-    const Case input = crowded_day(seed, GetParam());
+    const Case input = crowded_clusters(seed, GetParam());
     const Twice told = play_twice(input, JobId{60});
     std::set<JobId> active;
     for (const sim::Present::Job& job : told.present.running) {
@@ -145,7 +145,7 @@ std::vector<std::string> every_policy() {
   return names;
 }
 
-std::string test_name(const testing::TestParamInfo<std::string>& test) {
+std::string name_of_test(const testing::TestParamInfo<std::string>& test) {
   std::string name = test.param;
   std::replace_if(
       name.begin(), name.end(), [](char c) { return c == '+' || c == ':'; }, '_');
@@ -153,14 +153,14 @@ std::string test_name(const testing::TestParamInfo<std::string>& test) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryPolicyTakesOver, testing::ValuesIn(every_policy()),
-                         test_name);
+                         name_of_test);
 
 /// Policies that keep nothing in mind but the queue: the schedule is that of one that never paused.
 class NothingInMind : public testing::TestWithParam<std::string> {};
 
 TEST_P(NothingInMind, GoesOnAsIfNothingHadHappened) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-    const Case input = crowded_day(seed, GetParam());
+    const Case input = crowded_clusters(seed, GetParam());
     const Twice told = play_twice(input, JobId{static_cast<std::uint32_t>(20 + 8 * seed)});
     for (std::uint32_t job = 0; job < kJobs; ++job) {
       const sim::JobResult after = told.resumed.jobs[job];
@@ -174,10 +174,10 @@ TEST_P(NothingInMind, GoesOnAsIfNothingHadHappened) {
 INSTANTIATE_TEST_SUITE_P(Registry, NothingInMind,
                          testing::Values("fifo", "sjf", "srtf", "easy+oracle", "las", "drf",
                                          "promise", "genie", "fifo+scan", "fifo+defragment"),
-                         test_name);
+                         name_of_test);
 
 TEST(Adoption, KeepsNodesThatAreDrained) {
-  Case input = crowded_day(1, "fifo");
+  Case input = crowded_clusters(1, "fifo");
   input.cluster.changes = {{.at = Time{10min}, .vc = VcId{0}, .nodes = 2},
                            {.at = Time{3h}, .vc = VcId{0}, .nodes = 3}};
   const Twice told = play_twice(input, JobId{60});

@@ -21,7 +21,7 @@ namespace {
 using policy::registry;
 
 /// Every policy, and passes and packings that no named policy has.
-std::vector<std::string> everything() {
+std::vector<std::string> policies_and_parts() {
   std::vector<std::string> names;
   for (const policy::Composition& known : registry().policies()) names.push_back(known.name);
   for (const char* const name :
@@ -34,7 +34,7 @@ std::vector<std::string> everything() {
 }
 
 std::vector<std::string> compositions() {
-  std::vector<std::string> names = everything();
+  std::vector<std::string> names = policies_and_parts();
   std::erase_if(names, [](const std::string& name) {
     const auto made = registry().compose(name);
     return !made || !made->whole.name.empty();
@@ -82,7 +82,7 @@ TEST_P(EveryPolicyWithNoRequeue, StopsNoJobThatSaysNo) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Registry, EveryPolicyWithNoRequeue, testing::ValuesIn(everything()),
+INSTANTIATE_TEST_SUITE_P(Registry, EveryPolicyWithNoRequeue, testing::ValuesIn(policies_and_parts()),
                          spelled);
 
 /// Whether two runs hold a GPU in common.

@@ -17,7 +17,7 @@ namespace {
 using testing::ElementsAre;
 using Kind = Constraint::Kind;
 
-struct Case {
+struct Situation {
   std::vector<trace::Job> jobs{};
   cluster::Cluster cluster = cluster::uniform(1, 8);
   std::string policy = "fifo";
@@ -48,7 +48,7 @@ struct Case {
 };
 
 TEST(Constraints, NameTheJobsThatHoldEnough) {
-  Case one;
+  Situation one;
   one.add(0s, 2, 1h);
   one.add(0s, 6, 1h);
   one.add(10s, 4, 1h);
@@ -59,7 +59,7 @@ TEST(Constraints, NameTheJobsThatHoldEnough) {
 }
 
 TEST(Constraints, NameTheOrder) {
-  Case one;
+  Situation one;
   one.add(0s, 4, 1h);
   one.add(1s, 8, 1h);  // waits for all GPUs, and fifo lets none pass
   one.add(10s, 4, 1h);
@@ -68,7 +68,7 @@ TEST(Constraints, NameTheOrder) {
 }
 
 TEST(Constraints, NamePairs) {
-  Case one;
+  Situation one;
   one.add(0s, 8, 1h);
   one.add(1s, 8, 1h);
   one.add(10s, 4, 1h);
@@ -80,7 +80,7 @@ TEST(Constraints, NamePairs) {
 }
 
 TEST(Constraints, NameTheVirtualCluster) {
-  Case one;
+  Situation one;
   one.cluster = cluster::Cluster{};
   one.cluster.add_vc("red");
   one.cluster.add_nodes({.gpus = 8}, 1);
@@ -102,13 +102,13 @@ TEST(Constraints, NameTheVirtualCluster) {
 }
 
 TEST(Constraints, OfAJobThatNeverWaitedAreNone) {
-  Case one;
+  Situation one;
   one.add(0s, 4, 1h);
   EXPECT_EQ(one.find(0).at, kNoTime);
 }
 
 /// When a job of a case starts, simulated from the beginning.
-Time start_of(const Case& one, std::uint32_t job) {
+Time start_of(const Situation& one, std::uint32_t job) {
   const experiment::Prepared prepared = one.prepare();
   return experiment::simulate_run(prepared, 0)->jobs[job].start;
 }
@@ -120,7 +120,7 @@ TEST(Constraints, OfAThousandWaitingJobsStartThemAndNoOthersDo) {
   int named = 0;
   for (std::uint64_t seed = 0; checked < 1000; ++seed) {
     Rng rng(seed);
-    Case one;
+    Situation one;
     one.cluster = cluster::uniform(2, 4);
     one.policy = seed % 2 == 0 ? "fifo" : "fifo+scan";
     Duration now{0};
@@ -141,7 +141,7 @@ TEST(Constraints, OfAThousandWaitingJobsStartThemAndNoOthersDo) {
       for (std::uint32_t other = 0; other < job; ++other) {
         const Time start = schedule->jobs[other].start;
         if (start >= submit || schedule->jobs[other].end <= submit) continue;
-        Case without = one;
+        Situation without = one;
         without.jobs[other].outcome.run = submit - start;
         const bool starts = start_of(without, job) == submit;
         const bool is_named = std::count(found->singles.begin(), found->singles.end(),

@@ -17,7 +17,7 @@
 namespace almanac {
 namespace {
 
-const DraftLimits kInexact{.exact = false};
+const DraftLimits kInexactDrafts{.exact = false};
 
 /// Each way of going through a queue.
 std::string any_policy() {
@@ -54,21 +54,21 @@ policy::Quotas any_quotas(const Case& input) {
   return made;
 }
 
-std::string lines(const std::vector<std::string>& sentences) {
+std::string joined(const std::vector<std::string>& sentences) {
   std::string text;
   for (const std::string& sentence : sentences) text += "\n  " + sentence;
   return text;
 }
 
 RC_GTEST_PROP(Quotas, AreKeptAtEveryMoment, ()) {
-  Case input = to_case(*drafts(kInexact), kInexact);
+  Case input = to_case(*drafts(kInexactDrafts), kInexactDrafts);
   input.policy = any_policy();
   RC_LOG() << input.policy << '\n';
   give_deadlines(input);
   input.quotas = any_quotas(input);
   const Result<Played> played = play(input);
   RC_ASSERT(played.has_value());
-  RC_ASSERT(lines(played->faults) == "");
+  RC_ASSERT(joined(played->faults) == "");
   for (const Run& moment : played->runs) {
     policy::Quotas held = *input.quotas;
     for (const Run& run : played->runs) {
@@ -113,7 +113,7 @@ RC_GTEST_PROP(TenantLimits, AreKeptAtEveryMoment, ()) {
   if (*rc::gen::arbitrary<bool>()) input.quotas = any_quotas(input);
   const Result<Played> played = play(input);
   RC_ASSERT(played.has_value());
-  RC_ASSERT(lines(played->faults) == "");
+  RC_ASSERT(joined(played->faults) == "");
   const std::vector<cluster::Tenant>& tenants = input.cluster.tenants;
   for (const Run& moment : played->runs) {
     std::vector<int> held(tenants.size());
@@ -137,7 +137,7 @@ RC_GTEST_PROP(TenantLimits, AreKeptAtEveryMoment, ()) {
 /// A quota that no job reaches is none. All count for it: where jobs of one size claim different
 /// things, backfill looks at the first of each.
 RC_GTEST_PROP(Quotas, ChangeNothingWhereTheyAreWide, ()) {
-  Case input = to_case(*drafts(kInexact), kInexact);
+  Case input = to_case(*drafts(kInexactDrafts), kInexactDrafts);
   input.policy = any_policy();
   RC_LOG() << input.policy << '\n';
   give_deadlines(input);

@@ -10,10 +10,6 @@
 namespace almanac::reproduce {
 namespace {
 
-bool says(const Row& row, std::string_view words) {
-  return row.what.find(words) != std::string::npos;
-}
-
 TEST(Parts, TopologyUtilitiesAreEqual) {
   ALMANAC_MADE_OR_SKIP(outcome, "topology");
   expect_near(*outcome, [](const Row& row) { return row.unit == "choices" ? 0 : 1e-12; });

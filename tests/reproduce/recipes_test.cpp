@@ -18,10 +18,6 @@ namespace {
 double exactly(const Row&) { return 0; }
 double to_nine_digits(const Row& row) { return 1e-9 * std::max(1.0, std::abs(row.published)); }
 
-bool says(const Row& row, std::string_view words) {
-  return row.what.find(words) != std::string::npos;
-}
-
 TEST(Recipes, AfsDealsAsThePaperDoes) {
   ALMANAC_MADE_OR_SKIP(outcome, "afs");
   expect_near(*outcome, exactly);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include <gtest/gtest.h>
 
@@ -14,6 +15,10 @@
 #include "support/shared_data.h"
 
 namespace almanac::reproduce {
+
+inline bool says(const Row& row, std::string_view words) {
+  return row.what.find(words) != std::string::npos;
+}
 
 /// The outcome of a recipe on the shared data, of which every file must be whole; nothing where
 /// these are not at hand.

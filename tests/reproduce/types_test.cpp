@@ -7,10 +7,6 @@
 namespace almanac::reproduce {
 namespace {
 
-bool says(const Row& row, std::string_view words) {
-  return row.what.find(words) != std::string::npos;
-}
-
 // Pairs are published as an interior-point method left them.
 TEST(Recipes, GavelIsMatchedProblemByProblemAndJobByJob) {
   ALMANAC_MADE_OR_SKIP(outcome, "gavel");
