@@ -90,7 +90,7 @@ export default defineConfig({
       {text: 'Models of jobs', collapsed: true, items: [guide('predict'), guide('perf'), guide('resources'), guide('network'), guide('elastic')]},
       {
         text: 'Reference', items: [
-          item('docs/reference/features.md'), item('docs/reference/formats.md'), item('docs/reference/slurm.md', 'Slurm'), item('docs/reference/configuration.md'), item('docs/glossary.md'), item('docs/reference/papers.md'),
+          item('docs/reference/features.md'), item('docs/reference/survey.md', 'The survey'), item('docs/reference/formats.md'), item('docs/reference/slurm.md', 'Slurm'), item('docs/reference/configuration.md'), item('docs/glossary.md'), item('docs/reference/papers.md'),
           {text: 'Commands', collapsed: true, items: [item('docs/reference/commands/index.md', 'All commands'), ...pages('docs/reference/commands').map((name) => item(`docs/reference/commands/${name}`))]},
           item('CHANGELOG.md'),
         ],

@@ -21,8 +21,6 @@
 /// Cost     a program after jobs have come or gone, at most once per `reset_s`, or once per lease
 ///          while new jobs wait; otherwise a sort. If the program gives up, each job gets 1 / n of
 ///          each type.
-///          while jobs that come have to wait; else a sort. A program that gives up leaves each
-///          job 1 / n of each type.
 #include <algorithm>
 #include <map>
 #include <numeric>
