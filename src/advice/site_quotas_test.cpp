@@ -70,7 +70,8 @@ Told mornings() {
 Result<Advice> advise_on(std::vector<slurm::Quota> quotas, bool tells_quotas = true) {
   Told site = mornings();
   const slurm::Limits limits{.quotas = std::move(quotas)};
-  auto past = past_of(site, kFirst, kFirst + kSixWeeks * 24h, accounting::VcFrom::partition, limits);
+  auto past =
+      past_of(site, kFirst, kFirst + kSixWeeks * 24h, accounting::VcFrom::partition, limits);
   if (!past) return tl::unexpected(past.error());
   cluster::Cluster nodes = cluster::uniform(2, 8);
   // Whole days.

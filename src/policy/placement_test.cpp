@@ -52,7 +52,8 @@ RC_GTEST_PROP(AnyPlacement, FitsWhatIsCoveredByWhatFits, ()) {
   cluster::Ledger ledger(machines);
   Rng rng(1);
   std::vector<cluster::Grant> grants;
-  for (int job = 0; job < 8; ++job) placement->place(ledger, VcId{0}, random_gpu_demand(), rng, grants);
+  for (int job = 0; job < 8; ++job)
+    placement->place(ledger, VcId{0}, random_gpu_demand(), rng, grants);
   const auto fits = [&](const cluster::Demand& demand) {
     const std::size_t before = ledger.mark();
     const bool made = placement->place(ledger, VcId{0}, demand, rng, grants);

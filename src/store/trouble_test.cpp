@@ -169,7 +169,8 @@ std::string fill_up(const std::string& path, const std::function<void()>& make_r
   // The store's own thread may have taken a checkpoint meanwhile, which makes room in the log.
   if (put(store, waiting_job(number, 20'000))) ++number;
   make_room();
-  if (const auto done = put(store, waiting_job(number, 20'000)); !done) return to_string(done.error());
+  if (const auto done = put(store, waiting_job(number, 20'000)); !done)
+    return to_string(done.error());
   return after() == number ? "" : "the last is not there";
 }
 

@@ -74,7 +74,7 @@ TEST(SacctClock, ReadsTimesInTheZoneThatIsGiven) {
 
 TEST(SacctClock, ReadsAnHourThatIsSkipped) {
   const Trace trace = read_rows(row(1, "2025-03-09", "01:00:00", "01:30:00", "03:30:00", 3600) +
-                           row(2, "2025-03-09", "01:00:00", "03:30:00", "04:30:00", 3600));
+                                row(2, "2025-03-09", "01:00:00", "03:30:00", "04:30:00", 3600));
   EXPECT_EQ(held(trace.jobs[0]), 1h);
   EXPECT_EQ(wait(trace.jobs[1]), 90min);
   EXPECT_THAT(trace.notes.at(0), HasSubstr("as in America/New_York"));
@@ -101,7 +101,7 @@ TEST(SacctClock, OrdersTheHourThatComesTwiceByIds) {
 
 TEST(SacctClock, LetsRunTimesDecideWhereNoZoneExplainsTheTimes) {
   const Trace trace = read_rows(row(1, "2025-07-01", "10:00:00", "10:00:10", "09:30:00", 1200) +
-                           row(2, "2025-07-01", "11:00:00", "10:59:00", "11:59:00", 3600));
+                                row(2, "2025-07-01", "11:00:00", "10:59:00", "11:59:00", 3600));
   EXPECT_EQ(held(trace.jobs[0]), 20min);
   EXPECT_EQ(wait(trace.jobs[1]), 0s);
   EXPECT_THAT(

@@ -82,8 +82,8 @@ TEST_P(EveryPolicyWithNoRequeue, StopsNoJobThatSaysNo) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Registry, EveryPolicyWithNoRequeue, testing::ValuesIn(policies_and_parts()),
-                         spelled);
+INSTANTIATE_TEST_SUITE_P(Registry, EveryPolicyWithNoRequeue,
+                         testing::ValuesIn(policies_and_parts()), spelled);
 
 /// Whether two runs hold a GPU in common.
 bool share_a_gpu(const Run& a, const Run& b) {
