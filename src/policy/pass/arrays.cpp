@@ -1,33 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// An array of cores for CPU jobs and one for GPU jobs in every node. `reserve_cpus` cores of each
-/// GPU, idle or not, are the GPU array's; the rest is the CPU array's. What is idle is lent, and
-/// taken back when its array needs it.
+/// Each node has an array of cores for CPU jobs and one for GPU jobs: `reserve_cpus` cores per GPU,
+/// idle or not, belong to the GPU array, the rest to the CPU array. Idle cores are lent, and
+/// reclaimed when their array needs them.
 ///
-///   GPU job   goes where its placement says. Where cores lack, it takes back those that the
-///             youngest CPU jobs hold on loan: they stop, and wait at the head of their user's
-///             queue. Where enough GPUs are free, but not on one node, smaller GPU jobs move aside,
-///             youngest first, if each of them fits elsewhere.
-///   CPU job   goes to a node without GPUs, else to the one with most room in its array; else, on
-///             loan, to the one with most idle cores; else it takes back what GPU jobs hold beyond
-///             their array, from those that have most for each GPU (the size must be able to:
-///             `adaptive` is).
+///   GPU job   goes where its placement says. If cores are short there, it reclaims those that the
+///             youngest CPU jobs have on loan: these stop, and wait at the head of their user's
+///             queue. If enough GPUs are free, but not on one node, smaller GPU jobs move aside,
+///             youngest first, if each fits elsewhere.
+///   CPU job   goes to a node without GPUs, or else to the node with the most room in its array, or
+///             else, on loan, to the node with the most idle cores. Otherwise it reclaims cores
+///             that GPU jobs hold beyond their array, from those with the most per GPU, if the size
+///             can give them back (`adaptive` can).
 ///
-/// CPU jobs of a node are on loan, youngest first, as far as all of them hold more than their
-/// array. Within an array the user with the least dominant share is next, past what does not fit
-/// (user_queues.h).
+/// CPU jobs of a node are on loan, youngest first, as far as they hold more than their array.
+/// Within an array the user with the smallest dominant share is next; jobs that do not fit are
+/// passed (user_queues.h).
 ///
-/// Source   CODA (Zhao et al., ICDCS'20), the multi-array job scheduler, as the design texts
-///          reconstruct it from the abstract. Fairness: Ghodsi et al., NSDI'11.
-/// Differs  from the reconstruction: no nodes are set aside for large GPU jobs, moving smaller ones
-///          away does what such sub-arrays are for; a user's jobs that ask something else are not
-///          blocked; the reserve is given and does not follow the cores that jobs turn out to use,
-///          for a percentile of them is more than nodes have; GPU jobs borrow too, and give back by
-///          a resize, which restarts no job. A stopped CPU job keeps its progress and pays the
-///          restart cost of the host, as every stopped job here.
-/// Cost     A bound for each 64 nodes for a start; O(jobs on the node) for each node on which
-///          something changed; when a GPU job lacks cores everywhere, O(CPU jobs on loan).
+/// Source   CODA (Zhao et al., ICDCS'20), the multi-array job scheduler, reconstructed from the
+///          abstract. Fairness: Ghodsi et al., NSDI'11.
+/// Differs  No nodes are reserved for large GPU jobs; moving smaller ones aside has the same
+///          purpose. A user's jobs with other requests are not blocked. The reserve is a parameter:
+///          a percentile of the cores that jobs turn out to use is more than nodes have. GPU jobs
+///          borrow too, and give back by a resize, without a restart. A stopped CPU job keeps its
+///          progress and pays the usual restart cost.
+/// Cost     a bound per 64 nodes per start; O(jobs on the node) per change on a node; O(CPU jobs on
+///          loan) when a GPU job lacks cores everywhere
 #include <algorithm>
 #include <memory>
 #include <unordered_map>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Lets jobs go ahead of a blocked one if they delay none of the first `depth` blocked jobs, each
-/// of which holds a reservation. depth 1 is EASY; every job is conservative backfill.
+/// A job may pass a blocked one if it delays none of the first `depth` blocked jobs, each of which
+/// holds a reservation. Depth 1 is EASY backfill; with every job it is conservative backfill.
 ///
 /// Source   Lifka, JSSPP'95 (EASY); Mu'alem & Feitelson, TPDS 2001, section 2.
-/// Differs  Reservations name nodes. With depth 1 .. k they are made anew whenever the future turns
-///          out different from what was believed; conservative ones are kept, and time that comes
-///          free is offered to the jobs that can start at once. A job that outruns its estimate is
-///          believed to run as long again.
+/// Differs  Reservations name nodes. Up to `depth` reservations are made again whenever jobs end at
+///          other times than predicted. Conservative ones are kept, and the time that becomes free
+///          is offered to jobs that can start at once. A job that exceeds its estimate is expected
+///          to run as long again.
 #include <algorithm>
 #include <limits>
 #include <memory>

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Makes room for a job that finds no place though as many GPUs are free: running jobs go on
-/// elsewhere, those whose move costs least, if that costs little enough.
+/// Makes room for a job that does not fit although enough GPUs are free: running jobs move to other
+/// GPUs, those whose move costs least, if the cost is low enough.
 ///
-/// In order of rank, each job starts if it fits, or if room can be made; the others pass it. Where
-/// jobs may join others on their GPUs, those that still wait do, and jobs that share stay. The
-/// work that moves lose is bounded for each GPU of the job that starts in the room; so over a whole
-/// run no more is lost than that for each GPU so started.
+/// In order of rank, each job starts if it fits or if room can be made; the others pass it. If the
+/// packing lets jobs share GPUs, jobs that still wait join others, and jobs that share do not move.
+/// The work that moves lose is bounded per GPU of the job that starts in the room. So over a whole
+/// run, no more is lost than that bound per GPU started in this way.
 ///
 /// Source   Xiao et al., OSDI'18 (Gandiva), section 3.2; volcano-sh/volcano#3948.
-/// Differs  Gandiva moves jobs whenever that packs them tighter; here none moves unless a job
-///          starts in the room at once. Racks are not looked at (rules/defrag/compaction.h).
-/// Cost     O(demands that wait) a start; a search of at most 200,000 looks for each demand that
-///          waits in vain, of the first eight for which enough is free.
+/// Differs  Gandiva moves jobs whenever that packs them more tightly; here a job moves only if
+///          another starts in the room at once. Racks are ignored (rules/defrag/compaction.h).
+/// Cost     O(waiting demands) per start; a search of at most 200,000 steps for each of the first
+///          eight demands that do not fit although enough is free
 #include <algorithm>
 #include <vector>
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Leases in which jobs may have other numbers of GPUs than in the one before: as many as keep the
-/// promises (pledges.h), and what is left goes, step by step, to the jobs that it helps most.
+/// Leases in which jobs may have other numbers of GPUs than in the previous one: the fewest that
+/// keep the promises (pledges.h). What is left goes, step by step, to the jobs that gain most.
 ///
-/// A step is worth the GPU time that it saves a job later, for each GPU that it takes now. Work
-/// that a job with a pledge does now it need not do on the pledged GPUs; of a job without one all
-/// is saved that it would take on the fewest GPUs. Another number of GPUs is a restart: a step must
-/// bring more than that costs, so jobs stay as they are unless it pays within the lease. When a job
-/// comes whose promise needs GPUs at once, what was lent is dealt out anew within a lease too.
+/// A step is worth the GPU time that it saves a job later, per GPU that it takes now. For a job
+/// with a promise that is the pledged GPU time it no longer needs; for a job without one, the time
+/// it would need on its fewest GPUs. A different number of GPUs means a restart, so a step must
+/// gain more than a restart costs within the lease. If a new job's promise needs GPUs at once, lent
+/// GPUs are allocated again within a lease too.
 ///
 /// Source   Gu et al., ASPLOS'23 (ElasticFlow), section 4: minimum satisfactory share, then
 ///          marginal return; powers of two, which fill nodes without gaps (its buddy allocation).
-/// Differs  restarts count. A job that cannot be promised its deadline is not turned away: it runs
-///          on what is left.
-/// Cost     O(log n) a step with n jobs, at most GPUs steps a lease.
+/// Differs  Restarts count. A job whose deadline cannot be promised is not rejected; it runs on
+///          what is left.
+/// Cost     O(log n) per step with n jobs; at most as many steps per lease as there are GPUs
 #include <algorithm>
 #include <array>
 #include <map>

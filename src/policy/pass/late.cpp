@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Keeps GPUs for deadlines that can be met, and lends them to jobs that are late.
+/// Keeps GPUs for deadlines that can be met, and lends them to late jobs.
 ///
-///   1 jobs whose deadlines can be met start in order; late jobs of no higher priority tier are
-///     stopped for one if it can then be placed, the lowest tier and those that began last first
-///   2 when the first such job cannot be placed, others pass it only if they are believed to end
-///     before it can start
-///   3 late jobs start wherever they fit
+///   1 Jobs whose deadlines can be met start in order. If one can be placed only when late jobs of
+///     its own or a lower priority tier stop, these stop: the lowest tier first, then the jobs that
+///     started last.
+///   2 Once such a job cannot be placed, others pass it only if they are expected to end before it
+///     can start.
+///   3 Late jobs start wherever they fit.
 ///
 /// A job that could meet its deadline when it started is not stopped.
 ///
-/// Source   ours; docs/guide/qos.md compares it with Chen et al., TPDS'20 (GENIE), which stops no
-/// job.
-///          The second rule is that of Lifka, JSSPP'95 (EASY), for jobs that end in time.
-/// Cost     O(late jobs that run) a start that needs room, O(jobs that run) when one is blocked.
+/// Source   Our own; docs/guide/qos.md compares it with Chen et al., TPDS'20 (GENIE), which stops
+///          no job. Rule 2 is that of Lifka, JSSPP'95 (EASY), for jobs that end in time.
+/// Cost     O(running late jobs) per start that needs room, O(running jobs) when a job is blocked
 #include <algorithm>
 #include <iterator>
 #include <limits>

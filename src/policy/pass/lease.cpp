@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Rounds: at the end of each lease all GPU jobs, waiting and running ones alike, are ranked anew.
-/// The first that fill the GPUs by count run for the next lease; running jobs that are not among
-/// them give way, and the size deals out what there is.
+/// Rounds: at the end of each lease all GPU jobs, waiting and running, are ranked again. The first
+/// jobs whose GPUs fill the cluster run in the next lease; other running jobs stop. The size slot
+/// then allocates cores and memory.
 ///
 /// Source   Mohan et al., OSDI'22 (Synergy): leases of 300 s, chosen by GPUs alone.
-/// Differs  the artifact lets every job go at the end of a lease and places all anew. Here a job
-///          keeps its GPUs unless it is worth more to move it, for that costs it a restart; where
-///          the size does not deal out, no job is stopped for one that then finds no place; GPUs
-///          that the chosen jobs leave, because they find no place, are offered to the next. Where
-///          jobs may join others on their GPUs, those that still wait do; a pair stays until
-///          one of the two has ended, whatever their ranks. CPU jobs take what is left, in order of
-///          rank, and are never stopped.
+/// Differs  The artifact stops every job at the end of a lease and places all again. Here a job
+///          keeps its GPUs unless the gain of a move exceeds its restart. If the size does not
+///          allocate node by node, no job is stopped for one that then finds no place, and GPUs
+///          that chosen jobs cannot use are offered to the next. If the packing lets jobs share
+///          GPUs, jobs that still wait join others, and a pair stays until one of the two has
+///          ended, whatever their ranks. CPU jobs get what is left, in order of rank, and are never
+///          stopped.
 #include <algorithm>
 
 #include "policy/kit/eviction.h"

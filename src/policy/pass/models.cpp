@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A capacity scheduler: each model owns an equal part of the GPUs and a queue of its own, whose
-/// head blocks it; no model borrows.
+/// A capacity scheduler: each model owns an equal part of the GPUs and a queue, and the first job
+/// of a queue blocks the others in it. No model borrows.
 ///
 /// Source   Chen et al., TPDS'20 (GENIE), section 7.1: Capacity.
-/// Differs  a part is rounded up to whole GPUs, and counts the models that have been submitted so
-///          far, for it is not known which are to come.
+/// Differs  A part is rounded up to whole GPUs. Only models that have been submitted so far count,
+///          because later ones are not known.
 #include <algorithm>
 #include <memory>
 #include <set>

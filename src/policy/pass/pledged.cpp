@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Leases with promises: a job that was promised its deadline (pledges.h) has GPUs in its deadline
+/// Leases with promises: a job with a promised deadline (pledges.h) has GPUs in its deadline
 /// leases; the others run on what is left.
 ///
-/// As a lease begins: jobs that need it to keep a promise, then those that were promised nothing,
-/// then those that were promised something and do not need it, each in order of rank. The first
-/// that fill the GPUs by count run; running jobs that are not among them give way.
+/// At the start of a lease, jobs that need it to keep a promise come first, then jobs without a
+/// promise, then jobs that have a promise and do not need this lease, each in order of rank. The
+/// first jobs whose GPUs fill the cluster run; other running jobs stop.
 ///
 /// Source   Gao et al., SoCC'21 (Chronus).
-/// Differs  the artifact lets every job go at the end of a lease and places all anew by local
-///          search; here a job keeps its GPUs for as long as it runs on, for moving costs it a
-///          restart. Best-effort jobs go in the policy's order, there by slack x GPUs.
-/// Cost     as pass/lease.cpp.
+/// Differs  The artifact stops every job at the end of a lease and places all again by local
+///          search. Here a job that goes on keeps its GPUs, because a move costs a restart.
+///          Best-effort jobs run in the policy's order; in the artifact, by slack x GPUs.
+/// Cost     as pass/lease.cpp
 #include <algorithm>
 #include <vector>
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Runs the jobs of least rank: one that does not fit takes the place of running jobs of higher
-/// rank, worst first, if it can then be placed; else smaller jobs behind it may go ahead, since it
-/// can take their place later. Where jobs may join others on their GPUs, those that still wait do,
-/// in order of rank; both can be stopped as before.
+/// Runs the jobs of lowest rank. A job that does not fit takes the place of running jobs of higher
+/// rank, the highest first, if it can then be placed. Otherwise smaller jobs behind it may start,
+/// since it can take their place later. If the packing lets jobs share GPUs, jobs that still wait
+/// join others, in order of rank; both can be stopped as before.
 ///
-/// A higher priority tier goes before all ranks, and no job stops for one of a lower tier. A job
+/// A higher priority tier precedes all ranks, and no job stops for one of a lower tier. A job
 /// submitted with --no-requeue is never stopped.
 ///
-/// A stop costs the stopped job a restart. With a margin m above 1, a job is stopped only for one
-/// whose rank is less than 1/m of its own, so that small gains are not bought with restarts.
+/// Each stop costs a restart. With a margin m above 1, a job is stopped only for one whose rank is
+/// less than 1/m of its own, so that small gains do not cause restarts.
 ///
 /// Source   Gu et al., NSDI'19 (Tiresias), which preempts by queue; SRTF of Hu et al., SC'21. The
-///          margin is ours.
-/// Differs  The published simulators stop jobs by counting GPUs; see kit/eviction.h.
+///          margin is our own.
+/// Differs  The published simulators choose the jobs to stop by counting GPUs; see kit/eviction.h.
 #include <algorithm>
 #include <memory>
 #include <queue>

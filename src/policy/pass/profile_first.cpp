@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Runs each new job for a short time on a few nodes first, where it is measured and where short
-/// jobs end; what is not over by then is stopped and queues for the other nodes, of which jobs that
-/// fit pass those that do not.
+/// Runs each new job briefly on a few nodes first, where it is measured and where short jobs end. A
+/// job that has not ended by then is stopped and waits for the other nodes, where jobs that fit
+/// pass those that do not.
 ///
-/// The first `nodes` nodes of a virtual cluster, half of them at most, are kept for that. Jobs of
-/// up to `most_gpus` GPUs go there, those of the fewest GPUs first, and none passes another; larger
-/// ones, those that ask a part of a GPU or none, and those that may not be stopped are not
-/// measured. Where nothing runs in a virtual cluster all its nodes are for all. Where jobs may join
-/// others on their GPUs, those that were measured and still wait do.
+/// The first `nodes` nodes of a virtual cluster, at most half of them, are reserved for that. Jobs
+/// of up to `most_gpus` GPUs go there, those with the fewest GPUs first, and none passes another.
+/// Larger jobs, jobs that request a part of a GPU or none, and jobs that may not be stopped are not
+/// measured. While a virtual cluster is idle, all its nodes are open to all jobs. If the packing
+/// lets jobs share GPUs, measured jobs that still wait join others.
 ///
 /// Source   Hu et al., ASPLOS'23 (Lucid), section 3.2, and its published simulator.
-/// Differs  The nodes that measure stay as many. A job that is stopped there loses what any stop
-///          costs, instead of all that it did.
-/// Cost     as `scan`; and O(jobs that wait and were not measured) a decision.
+/// Differs  The number of measuring nodes is fixed. A job stopped there loses what any stop costs,
+///          not all its work.
+/// Cost     as `scan`, plus O(waiting jobs that were not measured) per decision
 #include <algorithm>
 #include <bit>
 #include <map>

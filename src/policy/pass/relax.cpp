@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Locality for a while: a job waits for a place as its placement likes it, and once it has waited
-/// for so long, it takes what is free, spread from the emptiest node down. Jobs that fit pass those
+/// Locality at first: a job waits for a place that its placement prefers. Once it has waited for a
+/// given time, it takes any free GPUs, spread from the emptiest node down. Jobs that fit pass those
 /// that do not.
 ///
 /// Source   Jeon et al., ATC'19 (Philly), section 2.3: locality constraints are relaxed after some
-///          tries, so that the wait for a large job is traded for its speed.
-/// Differs  The time that a job has waited, since it came or was last taken off its GPUs, stands
-/// for
-///          the number of tries, and there is one step: racks are for the placement to prefer.
-/// Cost     as `scan`; and O(jobs that wait) a decision where enough GPUs are free for any of them.
+///          tries, to shorten the wait of large jobs at the cost of their speed.
+/// Differs  The time since a job was submitted or last stopped replaces the number of tries. There
+///          is one step; the placement may prefer racks.
+/// Cost     as `scan`, plus O(waiting jobs) per decision while enough GPUs are free for any of them
 #include <algorithm>
 #include <map>
 #include <vector>

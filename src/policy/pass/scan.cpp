@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Work-conserving: in order of rank, and a job that does not fit is passed by all that do.
+/// Jobs start in order of rank, and all that fit pass those that do not.
 ///
-/// No job holds a reservation, so a large job may wait as long as small ones come. Where jobs may
-/// join others on their GPUs, those that still wait do, in order of rank.
+/// No job holds a reservation, so a large job may wait as long as small ones arrive. If the packing
+/// lets jobs share GPUs, jobs that still wait join others, in order of rank.
 ///
 /// Source   Chen et al., TPDS'20 (GENIE), section 6, in the reading that gives its makespans.
 #include "policy/kit/desk.h"

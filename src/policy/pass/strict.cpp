@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Head-of-line blocking: no job passes one that can neither be placed nor join another.
+/// The first job that can neither be placed nor join another blocks all jobs behind it.
 ///
 /// Source   Hu et al., SC'21, section 4.2, Algorithm 1 (the `break`).
 #include "policy/kit/desk.h"

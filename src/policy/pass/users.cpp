@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Dominant resource fairness: whenever something comes free, the user with the least dominant
-/// share goes first, of those with a job that fits.
+/// Dominant resource fairness: whenever something becomes free, the user with the smallest dominant
+/// share among those with a job that fits goes first.
 ///
 /// Source   Ghodsi et al., NSDI'11, section 4.1, per virtual cluster.
-/// Differs  A user's jobs that ask the same go in order; one that does not fit blocks neither
-///          other users nor its user's jobs that ask something else. What a job holds counts as
-///          when it started.
+/// Differs  A user's jobs with the same request go in order. A job that does not fit blocks neither
+///          other users nor its user's jobs with other requests. A job's share is what it held when
+///          it started.
 #include <algorithm>
 #include <memory>
 #include <vector>
