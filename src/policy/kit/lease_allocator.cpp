@@ -58,7 +58,7 @@ void LeaseAllocator::keep(std::span<const JobId> jobs, Deal& deal, const View& v
       continue;
     }
     if (is_kept) take(deal.left, job, view);
-    wishes.push_back({job});
+    wishes.emplace_back().job = job;
   }
 }
 

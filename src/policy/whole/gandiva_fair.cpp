@@ -31,6 +31,7 @@ class GandivaFair final : public LeaseAllocator {
   GandivaFair(std::unique_ptr<Placement> placement, Host host, const Parameters& told)
       : LeaseAllocator(std::move(placement), told.duration("lease_s"), nullptr,
                        std::move(host.type_speeds)),
+        lease_s_(seconds(lease())),
         trades_(told.word("trade") == "yes") {}
 
  private:
@@ -57,18 +58,19 @@ class GandivaFair final : public LeaseAllocator {
     set_dues(accounts, deal, view, plan);
     begin_alike(accounts, deal.left.size());
     bool any_fits = false;
-    for (Account& account : accounts) keep(account.jobs, deal, view, wishes, account.waiting);
+    for (Account& account : accounts) {
+      const std::size_t before = wishes.size();
+      keep(account.jobs, deal, view, wishes, account.waiting);
+      for (std::size_t at = before; deal.begins && at < wishes.size(); ++at) {
+        const JobId job = wishes[at].job;
+        if (asked(job, view).is_cpu_job()) continue;
+        charge(account, job, type_held(job, view), deal.left, view);
+      }
+    }
     for (const Account& account : accounts) {
       any_fits =
           any_fits || std::any_of(account.waiting.begin(), account.waiting.end(),
                                   [&](JobId job) { return is_in(deal.left, asked(job, view)); });
-    }
-    if (deal.begins) {
-      for (const Wish& wish : wishes) {
-        if (asked(wish.job, view).is_cpu_job()) continue;
-        charge(find(accounts, owner_of(wish.job, view)), wish.job, type_held(wish.job, view),
-               deal.left, view);
-      }
     }
     if (any_fits) start_jobs(accounts, deal.left, view, wishes);
   }
@@ -159,7 +161,7 @@ class GandivaFair final : public LeaseAllocator {
     for (std::size_t at = 0; at < stock.size(); ++at) {
       if (stock[at].gpu_type != type) continue;
       const double gpus = static_cast<double>(milli_of(job, view)) / cluster::kWholeGpu;
-      account.pass[at] += gpus * seconds(lease()) / std::max(account.due[at], kTooLittle);
+      account.pass[at] += gpus * lease_s_ / std::max(account.due[at], kTooLittle);
     }
   }
 
@@ -176,9 +178,9 @@ class GandivaFair final : public LeaseAllocator {
   };
 
   struct Run {
-    Duration attained;
-    std::size_t at;
-    JobId job;
+    Duration attained{};
+    std::size_t at = 0;
+    JobId job{};
 
     bool operator<(const Run& other) const {
       return attained != other.attained ? attained < other.attained : at < other.at;
@@ -188,8 +190,12 @@ class GandivaFair final : public LeaseAllocator {
   /// Sorts jobs by how long they have run, keeping the order of equals.
   void put_least_first(std::vector<JobId>& jobs, const View& view) {
     if (jobs.size() < 2) return;
-    runs_.clear();
-    for (const JobId job : jobs) runs_.push_back({view.attained(job), runs_.size(), job});
+    runs_.resize(jobs.size());
+    for (std::size_t at = 0; at < jobs.size(); ++at) {
+      runs_[at].attained = view.attained(jobs[at]);
+      runs_[at].at = at;
+      runs_[at].job = jobs[at];
+    }
     if (std::is_sorted(runs_.begin(), runs_.end())) return;
     std::sort(runs_.begin(), runs_.end());
     std::transform(runs_.begin(), runs_.end(), jobs.begin(),
@@ -253,11 +259,14 @@ class GandivaFair final : public LeaseAllocator {
     const std::uint64_t type = asked(job, view).gpu_types & gpu_type;
     if (type == 0 || !take(left, milli_of(job, view), type)) return false;
     charge(account, job, type, left, view);
-    wishes.push_back({job, 0, type});
+    Wish& wish = wishes.emplace_back();
+    wish.job = job;
+    wish.gpu_types = type;
     return true;
   }
 
   static constexpr double kTooLittle = 1e-9;  // GPUs
+  double lease_s_;
   bool trades_;
   std::map<VcId, Book> books_;
   std::vector<Run> runs_;    // of put_least_first()

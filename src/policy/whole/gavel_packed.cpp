@@ -26,6 +26,7 @@
 #include "policy/kit/lease_allocator.h"
 #include "policy/registry.h"
 #include "policy/whole/gavel_packed/pair_time.h"
+#include "rules/timeshare/packed.h"
 
 namespace almanac::policy::whole {
 namespace {
@@ -57,19 +58,19 @@ class GavelPacked final : public LeaseAllocator {
     if (is_outdated(vc.last, deal, reset_, view)) divide(vc, deal, view, plan.ledger);
     const std::vector<JobId> open = keep_groups(deal, view, wishes);
     for (Wish& wish : wishes) {  // one that guests of others leave no cores moves on its type only
-      if (const auto type = type_held(wish.job, view); type != 0) wish.gpu_types = type;
+      if (!asked(wish.job, view).is_cpu_job()) wish.gpu_types = type_of_[index(wish.job)];
     }
-    const std::set<JobId> placed = hand_out(vc, open, deal.left, view, wishes);
+    placed_.clear();
+    if (!open.empty()) hand_out(vc, open, deal.left, view, wishes);
     for (const JobId job : open) {
-      if (placed.contains(job) || !take(deal.left, asked(job, view))) continue;
+      if (placed_.has(job) || !take(deal.left, asked(job, view))) continue;
       wishes.push_back({.job = job, .gpu_types = asked(job, view).gpu_types});
     }
   }
 
-  /// Names jobs of `open` for the places of their kinds, the kind most behind first, and returns
-  /// them.
-  std::set<JobId> hand_out(const Vc& vc, const std::vector<JobId>& open, std::vector<Stock>& left,
-                           const View& view, std::vector<Wish>& wishes) {
+  /// Names jobs of `open` for the places of their kinds, the kind most behind first.
+  void hand_out(const Vc& vc, const std::vector<JobId>& open, std::vector<Stock>& left,
+                const View& view, std::vector<Wish>& wishes) {
     std::map<SharerKind, std::vector<JobId>> jobs_of;
     for (const JobId job : open) jobs_of[kinds_.of(job, view)].push_back(job);
     std::vector<std::pair<double, const Unit*>> behind;  // places, and of which
@@ -81,9 +82,8 @@ class GavelPacked final : public LeaseAllocator {
       return a.first < b.first || (a.first == b.first && *b.second < *a.second);
     };
     std::make_heap(behind.begin(), behind.end(), by_places);
-    std::set<JobId> named;
     const auto name = [&](JobId job, const SharerKind& kind) {
-      named.insert(job);
+      placed_.add(job);
       std::erase(jobs_of[kind], job);
     };
     while (!behind.empty()) {
@@ -107,7 +107,6 @@ class GavelPacked final : public LeaseAllocator {
       --places;
       std::push_heap(behind.begin(), behind.end(), by_places);
     }
-    return named;
   }
 
   /// Returns the job of a kind that has run least, in whole leases; among equals a job that is on
@@ -132,17 +131,22 @@ class GavelPacked final : public LeaseAllocator {
     return take(left, demand);
   }
 
-  /// Adds run time since the last decision.
+  /// Adds run time since the last decision, and notes the types that groups are on.
   void count(Vc& vc, std::span<const std::vector<JobId>> groups, const View& view) {
-    for (std::vector<JobId> running : groups) {
-      std::erase_if(running, [&](JobId job) { return view.progress(job).phase != Phase::running; });
-      if (running.empty() || asked(running.front(), view).is_cpu_job()) continue;
-      const std::uint64_t type = type_held(running.front(), view);
-      const SharerKind one = kinds_.of(running.front(), view);
+    const double since_s = seconds(view.now - vc.counted);
+    const auto runs = [&](JobId job) { return view.progress(job).phase == Phase::running; };
+    for (const std::vector<JobId>& group : groups) {
+      const auto first = std::find_if(group.begin(), group.end(), runs);
+      if (first == group.end() || asked(*first, view).is_cpu_job()) continue;
+      const auto second = std::find_if(first + 1, group.end(), runs);
+      const std::uint64_t type = type_held(*first, view);
+      if (index(*first) >= type_of_.size()) type_of_.resize(2 * index(*first) + 64);
+      type_of_[index(*first)] = type;
+      const SharerKind one = kinds_.of(*first, view);
       const Unit unit =
-          running.size() > 1 ? unit_of(one, kinds_.of(running[1], view), type) : unit_of(one, type);
+          second == group.end() ? unit_of(one, type) : unit_of(one, kinds_.of(*second, view), type);
       if (const auto known = vc.times.find(unit); known != vc.times.end()) {
-        known->second.had_s += seconds(view.now - vc.counted);
+        known->second.had_s += since_s;
       }
     }
     vc.counted = view.now;
@@ -153,7 +157,7 @@ class GavelPacked final : public LeaseAllocator {
     std::map<SharerKind, double> owed_s = owed(vc, view);
     const Time before = vc.last.at;
     const std::map<Unit, double> dues =
-        divide_among_pairs(deal.jobs, deal.left, deal.vc, rates, kinds_, view, ledger);
+        divide_among_pairs(deal.jobs, deal.left, deal.vc, rates, kinds_, programs_, view, ledger);
     std::map<SharerKind, double> due_of;
     for (const auto& [unit, due] : dues) {
       for (const SharerKind& kind : kinds_in(unit)) due_of[kind] += due;
@@ -210,7 +214,10 @@ class GavelPacked final : public LeaseAllocator {
   MayShare may_share_;
   Duration reset_;
   SharerKinds kinds_;
+  timeshare::PackedPrograms programs_;
   std::map<VcId, Vc> vcs_;
+  std::vector<std::uint64_t> type_of_;  // by the first job of a group that runs
+  JobMarks placed_;                     // by hand_out()
 };
 
 }  // namespace

@@ -13,20 +13,19 @@
 namespace almanac::timeshare {
 namespace {
 
-/// Between these parts of a job the logarithm of what is done is taken as straight.
+/// The logarithm of progress is taken as straight between these fractions of a job.
 constexpr std::array<double, 6> kKnots = {0, 0.2, 0.4, 0.6, 0.8, 1};
-/// What nothing done counts as: its logarithm has no value.
+/// Progress that stands for none, because the logarithm of 0 has no value.
 constexpr double kNothing = 1e-6;
-/// Seconds that a job has left at least.
+/// Least remaining run time of a job, in seconds.
 constexpr double kLeastLeft = 1;
-/// Of a round, that a sum may be off by.
+/// Error of a sum of rounds, in rounds.
 constexpr double kTolerance = 1e-9;
-/// So few bounds are all looked at.
-constexpr std::size_t kAll = 64;
-/// The last estimate's part of when a job is to end.
+/// Part of the latest estimate in when a job is to end.
 constexpr double kLatest = 0.1;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// The logarithm of what is done, in straight pieces.
+/// The logarithm of progress, in straight pieces.
 struct Pieces {
   std::array<double, kKnots.size()> logs{};
   std::array<double, kKnots.size() - 1> slopes{};
@@ -43,320 +42,209 @@ const Pieces kPieces = [] {
   return pieces;
 }();
 
+/// Returns the piece that `done`, below 1, lies in.
+std::size_t piece_of(double done) {
+  std::size_t piece = 0;
+  while (piece + 1 < kPieces.slopes.size() && kKnots[piece + 1] <= done) ++piece;
+  return piece;
+}
+
 double log_of(double done) {
   const double part = std::clamp(done, 0.0, 1.0);
-  std::size_t knot = 0;
-  while (knot + 2 < kKnots.size() && kKnots[knot + 1] < part) ++knot;
-  return kPieces.logs[knot] + kPieces.slopes[knot] * (part - kKnots[knot]);
+  const std::size_t piece = piece_of(part);
+  return kPieces.logs[piece] + kPieces.slopes[piece] * (part - kKnots[piece]);
 }
 
-/// What an offer is worth.
-struct Worth {
-  double for_a_gpu;
-  std::uint32_t offer;
-};
-
-/// Whether an offer is worth more than another, or as much and comes first.
-constexpr bool is_before(const Worth& one, const Worth& other) {
-  return (one.for_a_gpu > other.for_a_gpu) |
-         ((one.for_a_gpu == other.for_a_gpu) & (one.offer < other.offer));
-}
-
-/// Sorts a part of `worths` that begins at `begin`. Counts for each of a few offers those before
-/// it: which comes first cannot be guessed.
-void sort_from(std::size_t begin, std::vector<Worth>& worths) {
-  constexpr std::size_t kFew = 48;
-  const std::size_t count = worths.size() - begin;
-  Worth* const from = worths.data() + begin;
-  if (count > kFew) return std::sort(from, from + count, is_before);
-  std::array<Worth, kFew> unsorted;
-  std::array<std::size_t, kFew> places{};
-  for (std::size_t at = 0; at < count; ++at) {
-    unsorted[at] = from[at];
-    for (std::size_t other = 0; other < at; ++other) {
-      const bool moves_up = is_before(from[at], from[other]);
-      places[other] += moves_up ? 1 : 0;
-      places[at] += moves_up ? 0 : 1;
-    }
-  }
-  for (std::size_t at = 0; at < count; ++at) from[places[at]] = unsorted[at];
-}
-
-/// Sorts offers that come in runs worth nearly the same: first the runs, then the offers of those
-/// that overlap.
-std::vector<Worth> sorted_by_worth(const std::vector<Worth>& worths) {
-  constexpr double kNearly = 1e-9;
-  struct Run {
-    double most;
-    double least;
-    std::size_t begin;
-    std::size_t end;
-  };
-  std::vector<Run> runs;
-  for (std::size_t at = 0; at < worths.size(); ++at) {
-    const double worth = worths[at].for_a_gpu;
-    if (runs.empty() || std::abs(worth - runs.back().most) > kNearly * worth) {
-      runs.push_back({worth, worth, at, at + 1});
-      continue;
-    }
-    Run& run = runs.back();
-    run.most = std::max(run.most, worth);
-    run.least = std::min(run.least, worth);
-    run.end = at + 1;
-  }
-  std::sort(runs.begin(), runs.end(),
-            [](const Run& one, const Run& other) { return one.most > other.most; });
-  std::vector<Worth> sorted;
-  sorted.reserve(worths.size());
-  for (auto run = runs.begin(); run != runs.end();) {
-    const std::size_t begin = sorted.size();
-    double least = run->least;
-    for (; run != runs.end() && run->most >= least; ++run) {
-      sorted.insert(sorted.end(), worths.begin() + static_cast<std::ptrdiff_t>(run->begin),
-                    worths.begin() + static_cast<std::ptrdiff_t>(run->end));
-      least = std::min(least, run->least);
-    }
-    sort_from(begin, sorted);
-  }
-  return sorted;
-}
-
+/// Sells rounds for bounds on the longest remaining run time, and keeps the best answer.
+///
+/// With a lower bound, buyers must have more rounds, so the worth of what the others can buy falls
+/// and the longest remaining run time gets shorter.
 class Market {
  public:
   Market(const Window& window, const std::vector<Buyer>& buyers)
       : window_(window), buyers_(buyers) {
     const double scale = 1 / (static_cast<double>(buyers.size()) * window.rounds);
-    const std::size_t most_offers = buyers.size() * static_cast<std::size_t>(window.rounds);
-    std::vector<Worth> worths;
-    worths.reserve(most_offers);
-    std::vector<Offer> offers;  // in order of buyers
-    offers.reserve(most_offers);
-    is_before_next_.reserve(most_offers);
-    bounds_.reserve(most_offers + buyers.size());
-    for (std::size_t at = 0; at < buyers.size(); ++at) {
-      const Buyer& buyer = buyers[at];
-      most_.push_back(static_cast<int>(
-          std::clamp(std::ceil(buyer.left_s / window.round_s), 1.0, 1.0 * window.rounds)));
-      const double done_a_round =
-          (1 - buyer.done) * window.round_s / std::max(buyer.left_s, kLeastLeft);
-      const auto worth = [&](int rounds) {
-        return log_of(buyer.done + rounds * done_a_round) * buyer.weight * scale;
-      };
-      first_offer_.push_back(offers.size());
-      double before = worth(0);
-      for (int round = 1; round <= most_.back(); ++round) {
-        const double now = worth(round);
-        const double gain = std::max(0.0, now - before);
-        const double for_a_gpu = gain / buyer.gpus;
-        if (round > 1) is_before_next_.push_back(worths.back().for_a_gpu >= for_a_gpu ? 1 : 0);
-        worths.push_back({for_a_gpu, static_cast<std::uint32_t>(offers.size())});
-        offers.push_back({static_cast<std::uint32_t>(at), round, buyer.gpus, gain});
-        bounds_.push_back(buyer.left_s - round * window.round_s);
-        before = now;
-      }
-      is_before_next_.push_back(1);
-      bounds_.push_back(buyer.left_s);
-      least_gpus_ = std::min(least_gpus_, buyer.gpus);
+    jobs_.reserve(buyers.size());
+    offers_.reserve(3 * buyers.size());
+    for (const Buyer& buyer : buyers) {
+      jobs_.push_back(
+          {.most = static_cast<int>(
+               std::clamp(std::ceil(buyer.left_s / window.round_s), 1.0, 1.0 * window.rounds)),
+           .step = (1 - buyer.done) * window.round_s / std::max(buyer.left_s, kLeastLeft),
+           .weight = buyer.weight * scale});
+      add_offers(static_cast<std::uint32_t>(jobs_.size() - 1));
     }
-    // A job's rounds between two knots are worth the same apart from the last bits, which decide
-    // their order: a later one can come before an earlier one.
-    offers_.reserve(offers.size());
-    for (const Worth& each : sorted_by_worth(worths)) offers_.push_back(offers[each.offer]);
+    std::sort(offers_.begin(), offers_.end(), [](const Offer& one, const Offer& other) {
+      if (one.for_a_gpu != other.for_a_gpu) return one.for_a_gpu > other.for_a_gpu;
+      return one.job != other.job ? one.job < other.job : one.from < other.from;
+    });
   }
 
-  /// The worth of the best answer falls towards both ends of the bounds of the remaining run time,
-  /// except for effects of whole rounds.
+  /// Returns the rounds of each buyer, or nothing if there are too few GPUs for what they must
+  /// have. Halves the bounds again and again, and leaves a part out if no answer in it can be
+  /// better than the best one yet.
   std::vector<int> best() {
-    std::vector<int> rounds;
-    std::vector<int> found;
-    std::size_t from = 0;
-    std::size_t until = bounds_.size();
-    double most = -std::numeric_limits<double>::infinity();
-    const auto look = [&](std::size_t at) {
-      const double worth = best_within(bounds_[at], rounds);
-      if (worth > most) {
-        most = worth;
-        found = rounds;
-      }
-      return worth;
+    Answer best;
+    if (!sell(kInfinity, best)) return {};
+    const std::vector<double> bounds_s = bounds_below(best.longest_s);
+    struct Part {
+      std::size_t from;
+      std::size_t until;
+      double most;  // total worth of rounds within the greatest of these bounds, or more
     };
-    // Bounds before `from` are no greater than those from there on, and those no greater than the
-    // ones from `until` on: of the others only those looked at need their place in the order.
-    const auto put_in_place = [&](std::size_t after, std::size_t at) {
-      const auto begin = bounds_.begin();
-      std::nth_element(begin + static_cast<std::ptrdiff_t>(after),
-                       begin + static_cast<std::ptrdiff_t>(at),
-                       begin + static_cast<std::ptrdiff_t>(until));
-    };
-    while (until - from > kAll) {
-      const std::size_t third = (until - from) / 3;
-      put_in_place(from, from + third);
-      put_in_place(from + third + 1, until - third);
-      const double lower = look(from + third);
-      if (lower < look(until - third) || std::isinf(lower)) {
-        from += third;
-      } else {
-        until -= third;
-      }
+    std::vector<Part> parts{{0, bounds_s.size(), best.most}};
+    Answer answer;
+    while (!parts.empty()) {
+      const Part part = parts.back();
+      parts.pop_back();
+      if (part.from == part.until) continue;
+      if (part.most - window_.makespan_worth * bounds_s[part.from] <= best.worth) continue;
+      const std::size_t middle = part.from + (part.until - part.from) / 2;
+      parts.push_back({middle + 1, part.until, part.most});
+      if (!sell(bounds_s[middle], answer)) continue;
+      parts.push_back({part.from, middle, answer.most});
+      if (answer.worth > best.worth) std::swap(answer, best);
     }
-    std::sort(bounds_.begin() + static_cast<std::ptrdiff_t>(from),
-              bounds_.begin() + static_cast<std::ptrdiff_t>(until));
-    Answer last = best_between(first_possible(from, until), until);
-    return last.worth > most ? std::move(last.rounds) : found;
+    return std::move(best.rounds);
   }
 
  private:
-  struct Offer {
-    std::uint32_t buyer;
-    std::int32_t round;
-    int gpus;
-    double gain;
+  struct Job {
+    int most;       // rounds that it can use
+    double step;    // progress of a round
+    double weight;  // relative to the mean over all jobs and rounds
   };
 
-  /// What buyers have, and its worth.
+  /// Rounds of a job in a row that are worth the same: those after the first `from`, up to `until`.
+  struct Offer {
+    double for_a_gpu;
+    std::uint32_t job;
+    int from;
+    int until;
+  };
+
   struct Answer {
     std::vector<int> rounds;
-    double worth = -std::numeric_limits<double>::infinity();
+    double longest_s = 0;
+    double worth = -kInfinity;
+    double most = 0;  // total worth of rounds of any answer within the same bound, or more
   };
 
-  /// Returns the best answer for the sorted bounds from `from` up to `until`, for all of which
-  /// there are the GPUs; of equal ones that of the least bound. Goes from the greatest bound down,
-  /// and fills only where the answer can change.
-  Answer best_between(std::size_t from, std::size_t until) const {
-    Answer best;
-    if (from == until) return best;
-    Answer now;
-    std::vector<int> must;
-    std::vector<double> least_bounds(buyers_.size());
-    double gpus = must_have(bounds_[until - 1], must);
-    for (std::size_t at = 0; at < buyers_.size(); ++at)
-      least_bounds[at] = least_bound(at, must[at]);
-    bool can_change = true;
-    for (std::size_t bound = until; bound-- > from;) {
-      const double left_s = bounds_[bound];
-      for (std::size_t at = 0; at < buyers_.size(); ++at) {
-        if (left_s >= least_bounds[at]) continue;
-        const int rounds = must_of(at, left_s);
-        least_bounds[at] = least_bound(at, rounds);
-        if (rounds == must[at]) continue;
-        gpus -= static_cast<double>(rounds - must[at]) * buyers_[at].gpus;
-        must[at] = rounds;
-        can_change = can_change || !is_had_alike(at, rounds, now.rounds);
+  /// Adds the offers of a job, none of which is worth more than the one before. A round within one
+  /// piece of the logarithm is worth exactly as much as the next: if rounding decided, a later
+  /// round could come first, and would not be sold at all.
+  void add_offers(std::uint32_t at) {
+    const Job& job = jobs_[at];
+    const double done = buyers_[at].done;
+    double least = kInfinity;
+    for (int from = 0; from < job.most;) {
+      const double now = done + from * job.step;
+      const double rounded_up = now + kTolerance * job.step;
+      const std::size_t piece = piece_of(rounded_up);
+      double gain = 0;
+      double count = job.most - from;
+      if (rounded_up < 1) {
+        count = std::min(count, std::floor((kKnots[piece + 1] - now) / job.step + kTolerance));
+        gain = count >= 1 ? kPieces.slopes[piece] * job.step : log_of(now + job.step) - log_of(now);
       }
-      if (can_change) {
-        now.rounds = must;
-        now.worth = fill(gpus, now.rounds);
-        if (now.worth >= best.worth) best = now;
-        can_change = false;
-      }
-      // Below 0 all of a job must be had, however far below.
-      if (left_s < 0) break;
+      const int until = from + std::max(1, static_cast<int>(count));
+      least = std::clamp(gain * job.weight / buyers_[at].gpus, 0.0, least);
+      offers_.push_back({least, at, from, until});
+      from = until;
     }
-    return best;
   }
 
-  /// Whether the answer `had` stays the same when a buyer must have `rounds` where it had to have
-  /// fewer: it has them in that answer, and its next round comes after them. All that was sold is
-  /// sold again then, as the GPUs for it are there, and nothing else, as no more are left.
-  bool is_had_alike(std::size_t at, int rounds, const std::vector<int>& had) const {
-    return rounds <= had[at] &&
-           is_before_next_[first_offer_[at] + static_cast<std::size_t>(rounds) - 1] != 0;
-  }
-
-  /// Down to which bound a buyer must have no more than `rounds`, or a little above it.
-  double least_bound(std::size_t at, int rounds) const {
-    constexpr double kRounding = 1e-12;
-    if (rounds == most_[at]) return -std::numeric_limits<double>::infinity();
-    const double left_s = buyers_[at].left_s;
-    return left_s - rounds * window_.round_s + kRounding * left_s;
-  }
-
-  /// The first bound from `from` on for which there are the GPUs: the less may be left, the more
-  /// they are that must be had.
-  std::size_t first_possible(std::size_t from, std::size_t until) const {
-    std::vector<int> rounds;
-    while (from < until) {
-      const std::size_t middle = from + (until - from) / 2;
-      if (must_have(bounds_[middle], rounds) < 0) {
-        from = middle + 1;
-      } else {
-        until = middle;
+  /// Returns the bounds below `most_s` that change what jobs must have, in rising order, without
+  /// most of those for which there are too few GPUs.
+  std::vector<double> bounds_below(double most_s) const {
+    // No bound shortens the longest job by more than the rounds that it can use.
+    double least_s = -kInfinity;
+    for (std::size_t at = 0; at < jobs_.size(); ++at)
+      least_s = std::max(least_s, left_after(at, jobs_[at].most));
+    double low_s = least_s;
+    for (double enough_s = most_s; enough_s - low_s > window_.round_s;) {
+      const double middle_s = low_s + (enough_s - low_s) / 2;
+      (gpus_within(middle_s) < 0 ? low_s : enough_s) = middle_s;
+    }
+    std::vector<double> bounds_s;
+    for (std::size_t at = 0; at < jobs_.size(); ++at) {
+      for (int rounds = 0; rounds <= jobs_[at].most; ++rounds) {
+        const double left_s = left_after(at, rounds);
+        if (left_s < low_s) break;
+        if (left_s < most_s) bounds_s.push_back(left_s);
       }
     }
-    return from;
+    std::sort(bounds_s.begin(), bounds_s.end());
+    return bounds_s;
   }
 
-  /// Sets the rounds that buyers must have so that no more than `left_s` is left of any that can
-  /// have so little, and returns the GPUs, times rounds, that are left then; below 0 = there are
-  /// not as many.
-  double must_have(double left_s, std::vector<int>& rounds) const {
-    rounds.assign(buyers_.size(), 0);
+  double left_after(std::size_t at, int rounds) const {
+    return buyers_[at].left_s - rounds * window_.round_s;
+  }
+
+  /// Returns the rounds that a job must have so that no more than `bound_s` is left of it, or all
+  /// that it can use.
+  int must_have(std::size_t at, double bound_s) const {
+    const Buyer& buyer = buyers_[at];
+    const double needed_s = std::max(buyer.least_s, buyer.left_s - bound_s);
+    if (needed_s <= 0) return 0;
+    const double needed = std::ceil(needed_s / window_.round_s - kTolerance);
+    return static_cast<int>(std::clamp(needed, 0.0, 1.0 * jobs_[at].most));
+  }
+
+  /// Returns the GPUs, times rounds, that are left after what jobs must have within a bound; below
+  /// 0 = there are too few.
+  double gpus_within(double bound_s) const {
     double gpus = window_.gpus * window_.rounds;
-    for (std::size_t at = 0; at < buyers_.size(); ++at) {
-      rounds[at] = must_of(at, left_s);
-      gpus -= static_cast<double>(rounds[at]) * buyers_[at].gpus;
-    }
+    for (std::size_t at = 0; at < jobs_.size(); ++at)
+      gpus -= static_cast<double>(must_have(at, bound_s)) * buyers_[at].gpus;
     return gpus;
   }
 
-  /// The rounds that a buyer must have.
-  int must_of(std::size_t at, double left_s) const {
-    const Buyer& buyer = buyers_[at];
-    const double needed_s = std::max(buyer.least_s, buyer.left_s - left_s);
-    if (needed_s <= 0) return 0;
-    const double needed = std::ceil(needed_s / window_.round_s - kTolerance);
-    return static_cast<int>(std::clamp(needed, 0.0, 1.0 * most_[at]));
-  }
-
-  /// The most that can be had with no more than `left_s` left of any job that can have so little;
-  /// minus infinity = there are not the GPUs for it.
-  double best_within(double left_s, std::vector<int>& rounds) const {
-    const double gpus = must_have(left_s, rounds);
-    return gpus < 0 ? -std::numeric_limits<double>::infinity() : fill(gpus, rounds);
-  }
-
-  /// Sells the GPUs that are left to the most valuable rounds, in addition to the `rounds` that
-  /// must be had, and returns the worth of all.
-  double fill(double gpus, std::vector<int>& rounds) const {
-    // Rounds that must be had, and are not counted yet.
-    std::int64_t due = std::accumulate(rounds.begin(), rounds.end(), std::int64_t{0});
-    auto whole_gpus = static_cast<std::int64_t>(gpus);
-    double worth = 0;
-    const Offer* next = offers_.data();
-    const Offer* const end = next + offers_.size();
-    int* const had_by = rounds.data();
-    for (const int least_gpus = least_gpus_; next != end && whole_gpus >= least_gpus; ++next) {
-      int& had = had_by[next->buyer];
-      if (next->round <= had) {
-        worth += next->gain;
-        --due;
-      } else if (next->round == had + 1 && next->gpus <= whole_gpus) {
-        worth += next->gain;
-        ++had;
-        whole_gpus -= next->gpus;
+  /// Gives jobs what they must have within a bound, and sells the other GPUs to the most valuable
+  /// rounds. Returns whether there are enough GPUs.
+  bool sell(double bound_s, Answer& answer) const {
+    std::vector<int>& rounds = answer.rounds;
+    rounds.resize(jobs_.size());
+    double gpus = window_.gpus * window_.rounds;
+    for (std::size_t at = 0; at < jobs_.size(); ++at) {
+      rounds[at] = must_have(at, bound_s);
+      gpus -= static_cast<double>(rounds[at]) * buyers_[at].gpus;
+    }
+    if (gpus < 0) return false;
+    auto left = static_cast<std::int64_t>(gpus);
+    // What GPUs would be worth that a job of several GPUs cannot use.
+    double unused = 0;
+    bool is_refused = false;
+    for (auto offer = offers_.begin(); offer != offers_.end() && left > 0; ++offer) {
+      int& had = rounds[offer->job];
+      if (had >= offer->until || had < offer->from) continue;
+      const int price = buyers_[offer->job].gpus;
+      const auto affordable = left / price;
+      const auto sold = std::min<std::int64_t>(offer->until - had, affordable);
+      had += static_cast<int>(sold);
+      left -= sold * price;
+      if (is_refused) unused -= static_cast<double>(sold * price) * offer->for_a_gpu;
+      if (had < offer->until && !is_refused) {
+        is_refused = true;
+        unused = static_cast<double>(left) * offer->for_a_gpu;
       }
     }
-    // Without a branch, which would be a coin's toss for the processor.
-    for (; due > 0; ++next) {
-      const bool is_had = next->round <= had_by[next->buyer];
-      worth += is_had * next->gain;
-      due -= is_had;
+    double gain = 0;
+    answer.longest_s = 0;
+    for (std::size_t at = 0; at < jobs_.size(); ++at) {
+      gain += jobs_[at].weight * log_of(buyers_[at].done + rounds[at] * jobs_[at].step);
+      answer.longest_s = std::max(answer.longest_s, left_after(at, rounds[at]));
     }
-    double longest_s = 0;
-    for (std::size_t at = 0; at < buyers_.size(); ++at) {
-      longest_s = std::max(longest_s, buyers_[at].left_s - rounds[at] * window_.round_s);
-    }
-    return worth - window_.makespan_worth * longest_s;
+    answer.worth = gain - window_.makespan_worth * answer.longest_s;
+    answer.most = gain + std::max(0.0, unused);
+    return true;
   }
 
   const Window& window_;
   const std::vector<Buyer>& buyers_;
-  std::vector<int> most_;
-  int least_gpus_ = std::numeric_limits<int>::max();  // of a buyer
-  std::vector<std::size_t> first_offer_;              // of each buyer, in is_before_next_
-  std::vector<std::uint8_t> is_before_next_;  // of each buyer's rounds, in offers_; its last: 1
-  std::vector<Offer> offers_;                 // rounds of buyers, those worth most for a GPU first
-  std::vector<double> bounds_;                // run times that may be left
+  std::vector<Job> jobs_;
+  std::vector<Offer> offers_;  // those worth most for a GPU first
 };
 
 }  // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/timeshare/packed.h"
 
+#include <utility>
+
 #include "rules/timeshare/levels.h"
 
 namespace almanac::timeshare {
@@ -27,10 +29,7 @@ std::vector<Way> all_ways(const Problem& kinds, const PairRates& pair_rates) {
   return ways;
 }
 
-}  // namespace
-
-Packing packed_max_min_fairness(const Problem& kinds, const PairRates& pair_rates) {
-  const std::vector<Way> ways = all_ways(kinds, pair_rates);
+Packing solve(const Problem& kinds, const std::vector<Way>& ways) {
   Levels levels(kinds, ways, fair_needs(kinds));
   levels.fill();
   const std::vector<double> times = levels.times();
@@ -50,6 +49,44 @@ Packing packed_max_min_fairness(const Problem& kinds, const PairRates& pair_rate
     packing.pairs.back().times[way.type] = times[at];
   }
   return packing;
+}
+
+/// Returns all numbers that the program is made of.
+std::vector<double> numbers_of(const Problem& kinds, const std::vector<Way>& ways) {
+  std::vector<double> numbers{static_cast<double>(kinds.types()),
+                              static_cast<double>(kinds.jobs.size())};
+  numbers.insert(numbers.end(), kinds.gpus.begin(), kinds.gpus.end());
+  for (const Job& job : kinds.jobs) {
+    numbers.push_back(job.gpus);
+    numbers.push_back(job.weight);
+    numbers.push_back(job.count);
+    numbers.insert(numbers.end(), job.rates.begin(), job.rates.end());
+  }
+  for (const Way& way : ways) {
+    if (!way.beside) continue;  // those of single jobs follow from the rates
+    numbers.push_back(static_cast<double>(way.type));
+    numbers.push_back(static_cast<double>(way.job));
+    numbers.push_back(static_cast<double>(*way.beside));
+    numbers.push_back(way.rate);
+    numbers.push_back(way.rate_beside);
+  }
+  return numbers;
+}
+
+}  // namespace
+
+Packing packed_max_min_fairness(const Problem& kinds, const PairRates& pair_rates) {
+  return solve(kinds, all_ways(kinds, pair_rates));
+}
+
+const Packing& PackedPrograms::solve(const Problem& kinds, const PairRates& pair_rates) {
+  constexpr std::size_t kMost = 20'000;
+  const std::vector<Way> ways = all_ways(kinds, pair_rates);
+  std::vector<double> numbers = numbers_of(kinds, ways);
+  const auto known = solved_.find(numbers);
+  if (known != solved_.end()) return known->second;
+  if (solved_.size() == kMost) solved_.clear();
+  return solved_.emplace(std::move(numbers), timeshare::solve(kinds, ways)).first->second;
 }
 
 std::vector<double> effective_rates(const Problem& kinds, const Packing& packing,

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <functional>
+#include <map>
 #include <vector>
 
 #include "rules/timeshare/problem.h"
@@ -35,6 +36,16 @@ struct Packing {
 /// paired with each other. The size depends on kinds, not on jobs: 26 kinds make a program of about
 /// 1,000 columns.
 Packing packed_max_min_fairness(const Problem& kinds, const PairRates& pair_rates);
+
+/// Solves programs as packed_max_min_fairness() does, and remembers the answers: one that was
+/// solved before is not solved again.
+class PackedPrograms {
+ public:
+  const Packing& solve(const Problem& kinds, const PairRates& pair_rates);
+
+ private:
+  std::map<std::vector<double>, Packing> solved_;  // by the numbers of a program
+};
 
 /// Returns the effective rate of each job of a kind.
 std::vector<double> effective_rates(const Problem& kinds, const Packing& packing,

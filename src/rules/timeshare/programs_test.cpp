@@ -109,6 +109,22 @@ TEST(Packed, LetsTwoJobsShareWhatOneCannotFill) {
               kClose);
 }
 
+TEST(Packed, RemembersAnswersOfEqualProgramsOnly) {
+  const auto pairs = [](double rate) {
+    return [rate](std::size_t, std::size_t, std::size_t) { return std::array{rate, rate}; };
+  };
+  const Problem two{.gpus = {1}, .jobs = {{.rates = {1}, .count = 2}}};
+  const Problem three{.gpus = {1}, .jobs = {{.rates = {1}, .count = 3}}};
+  PackedPrograms programs;
+  const Packing& first = programs.solve(two, pairs(0.8));
+  EXPECT_EQ(&programs.solve(two, pairs(0.8)), &first);
+  EXPECT_NE(&programs.solve(two, pairs(0.4)), &first);
+  EXPECT_NE(&programs.solve(three, pairs(0.8)), &first);
+  EXPECT_NEAR(effective_rates(two, programs.solve(two, pairs(0.4)), pairs(0.4))[0], 0.5, kClose);
+  EXPECT_NEAR(effective_rates(three, programs.solve(three, pairs(0.8)), pairs(0.8))[0], 1.6 / 3,
+              kClose);
+}
+
 /// Up to six jobs on up to three types, some of which some jobs cannot use.
 Problem random_problem() {
   Problem problem;

@@ -20,8 +20,8 @@ Unit unit_of(const SharerKind& one, const SharerKind& other, std::uint64_t type)
 std::map<Unit, double> divide_among_pairs(std::span<const JobId> jobs,
                                           const std::vector<Stock>& stock, VcId vc,
                                           const std::function<std::vector<double>(JobId)>& rates,
-                                          SharerKinds& kinds, const View& view,
-                                          const cluster::Ledger& ledger) {
+                                          SharerKinds& kinds, timeshare::PackedPrograms& programs,
+                                          const View& view, const cluster::Ledger& ledger) {
   timeshare::Problem problem;
   for (const Stock& each : stock) problem.gpus.push_back(each.gpus());
   std::vector<SharerKind> known;
@@ -57,7 +57,7 @@ std::map<Unit, double> divide_among_pairs(std::span<const JobId> jobs,
     };
     return {kept(one, rated.front()), kept(other, rated.back())};
   };
-  const timeshare::Packing packing = timeshare::packed_max_min_fairness(problem, beside);
+  const timeshare::Packing& packing = programs.solve(problem, beside);
   for (std::size_t type = 0; type < stock.size(); ++type) {
     const auto add = [&](const Unit& unit, double time) {
       if (time > 0) due[unit] += time;

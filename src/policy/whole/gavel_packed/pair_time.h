@@ -5,7 +5,8 @@
 /// fairness: the program of rules/timeshare/packed.h in the terms of a policy.
 ///
 /// Source   Narayanan et al., OSDI'20 (Gavel), section 4.2.
-/// Cost     a program of n^2 / 2 columns per type with n kinds of equal GPU count
+/// Cost     a program of n^2 / 2 columns per type with n kinds of equal GPU count, unless it was
+///          solved before
 #pragma once
 
 #include <compare>
@@ -17,6 +18,7 @@
 
 #include "policy/kit/allocator.h"
 #include "policy/kit/sharers.h"
+#include "rules/timeshare/packed.h"
 
 namespace almanac::policy {
 
@@ -37,11 +39,11 @@ Unit unit_of(const SharerKind& one, const SharerKind& other, std::uint64_t type)
 /// Returns how many of each unit should run at the same time, without units of none. `rates`
 /// returns the speed of a job alone on each type of `stock`, which is all that `vc` has. Speeds of
 /// pairs are predicted (View::speeds); without these there are no pairs, nor are there pairs that
-/// need more GPU memory than a GPU has.
+/// need more GPU memory than a GPU has. `programs` remembers the answers.
 std::map<Unit, double> divide_among_pairs(std::span<const JobId> jobs,
                                           const std::vector<Stock>& stock, VcId vc,
                                           const std::function<std::vector<double>(JobId)>& rates,
-                                          SharerKinds& kinds, const View& view,
-                                          const cluster::Ledger& ledger);
+                                          SharerKinds& kinds, timeshare::PackedPrograms& programs,
+                                          const View& view, const cluster::Ledger& ledger);
 
 }  // namespace almanac::policy
