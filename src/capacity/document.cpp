@@ -152,7 +152,9 @@ figure::Document document(const Subject& subject, const Plan& plan,
                                                    "partition"))});
   }
   for (const std::string& sentence : plan.findings) {
-    made.findings.push_back({.headline = sentence, .figure = "capacity_curve"});
+    // The first says how far the simulation matches the cluster; the curve does not show that.
+    const bool is_drawn = !made.findings.empty();
+    made.findings.push_back({.headline = sentence, .figure = is_drawn ? "capacity_curve" : ""});
   }
   figure::Section first{.id = "curve", .title = "Curve", .leads = true};
   first.figures.push_back(curve(plan));

@@ -37,9 +37,9 @@ std::vector<KueueRow> kueue_rows(const KueueAdvice& advice) {
 }
 
 std::string times_text(const Gain& gain) {
-  return gain.sure
-             ? fmt::format("{:.2f} ({:.2f} .. {:.2f})", gain.times, gain.sure->from, gain.sure->to)
-             : fmt::format("{:.2f}", gain.times);
+  return gain.sure ? fmt::format("{:.2f}x ({:.2f}x to {:.2f}x)", gain.times, gain.sure->from,
+                                 gain.sure->to)
+                   : fmt::format("{:.2f}x", gain.times);
 }
 
 std::string losers_text(const KueueVariant& variant) {
@@ -81,8 +81,11 @@ nlohmann::ordered_json figures_json(const Figures& of) {
 }
 
 nlohmann::ordered_json gain_json(const Gain& of) {
-  nlohmann::ordered_json made{{"times", of.times}, {"sure", nullptr}};
-  if (of.sure) made["sure"] = {of.sure->from, of.sure->to};
+  nlohmann::ordered_json made{{"times", of.times}, {"from", nullptr}, {"to", nullptr}};
+  if (of.sure) {
+    made["from"] = of.sure->from;
+    made["to"] = of.sure->to;
+  }
   return made;
 }
 
@@ -101,7 +104,7 @@ figure::Listing kueue_advice_rows(const KueueAdvice& advice) {
   rows.add(
       "avg_jct_s", "MEAN COMPLETION", [](const KueueRow& of) { return of.figures.avg_jct_s; },
       human_time);
-  rows.add(figure::Tier::key, "wait_times", "WAITS SHORTER", [](const KueueRow& of) {
+  rows.add(figure::Tier::key, "wait_times", "WAIT SHORTER BY (95 %)", [](const KueueRow& of) {
     return of.variant == nullptr
                ? figure::Cell::nothing("-")
                : figure::Cell(of.variant->wait.times, times_text(of.variant->wait));
@@ -161,25 +164,25 @@ std::string kueue_advice_json(const KueueAdvice& advice) {
                               {"until_s", seconds(advice.until)},
                               {"jobs", advice.jobs},
                               {"days", advice.days},
-                              {"never", advice.never},
-                              {"real", nullptr},
+                              {"jobs_that_never_start", advice.never},
+                              {"recorded", nullptr},
                               {"today", figures_json(advice.today)},
                               {"changed", nlohmann::ordered_json::array()},
                               {"variants", nlohmann::ordered_json::array()},
-                              {"unsafe", advice.unsafe},
+                              {"queues_without_order", advice.unsafe},
                               {"notes", advice.notes}};
-  if (advice.real) made["real"] = figures_json(*advice.real);
+  if (advice.real) made["recorded"] = figures_json(*advice.real);
   for (const kueue::Changed& each : advice.changed) {
     made["changed"].push_back(
         {{"owner", each.owner}, {"what", each.what}, {"from", each.from}, {"to", each.to}});
   }
   for (const KueueVariant& each : advice.variants) {
     nlohmann::ordered_json one{{"name", each.name},
-                               {"never", each.never},
-                               {"newly", each.newly},
+                               {"jobs_that_would_never_start", each.never},
+                               {"jobs_that_would_start_newly", each.newly},
                                {"figures", figures_json(each.figures)},
-                               {"wait", gain_json(each.wait)},
-                               {"jct", gain_json(each.jct)},
+                               {"wait_shorter", gain_json(each.wait)},
+                               {"jct_shorter", gain_json(each.jct)},
                                {"losers", nlohmann::ordered_json::array()}};
     for (const advice::Group& loser : each.losers) {
       one["losers"].push_back({{"who", loser.who},

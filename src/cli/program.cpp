@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "cli/terminal.h"
+
 namespace almanac::cli {
 
 namespace {
@@ -82,6 +84,8 @@ void add_exit_status(CLI::App& command, const std::string& status, const std::st
   add_line(command, kExitStatus, fmt::format("{:4}{}", status, meaning));
 }
 
-void note(const std::string& text) { fmt::print(stderr, "almanac: note: {}\n", text); }
+void note(const std::string& text) {
+  fmt::print(stderr, "{}", fitted_to_terminal(fmt::format("almanac: note: {}\n", text)));
+}
 
 }  // namespace almanac::cli

@@ -145,6 +145,9 @@ JobView JobViews::view_of(const Entry& entry) const {
           ? std::string()
           : std::to_string(static_cast<std::int64_t>(queue_.number_of(reason.other)));
   made.why = policy::to_string(reason, other);
+  if (reason.kind == policy::ReasonKind::short_of_cores) {
+    if (const std::string room = queue_.room_short(entry); !room.empty()) made.why += "; " + room;
+  }
   made.why_word = policy::slurm_word(reason.kind);
   made.place = parts_.line.place_of(entry.id);
   return made;

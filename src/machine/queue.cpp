@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "machine/room_short.h"
 #include "schedule/hosts.h"
 #include "schedule/past_use.h"
 #include "schedule/tenant_limits.h"
@@ -66,6 +67,13 @@ std::optional<std::string> Queue::why_never(const store::Job& job) {
   const std::string said = policy::to_string(*reason, "");
   constexpr std::string_view kNever = "never: ";  // the caller says so itself
   return said.starts_with(kNever) ? said.substr(kNever.size()) : said;
+}
+
+std::string Queue::room_short(const Entry& entry) {
+  const VcId vc = round_->progress(entry.id).vc;
+  const DemandId demand = admission_->demand(record_of(entry).request, vc);
+  return machine::room_short(state_.config.machine.cluster, round_->ledger(), vc,
+                             admission_->demands()[index(demand)]);
 }
 
 std::optional<policy::Reason> Queue::join(Entry& entry) {

@@ -49,6 +49,8 @@ class Queue {
 
   /// Returns why no such job can ever run here; nothing if it can.
   std::optional<std::string> why_never(const store::Job& job);
+  /// Returns the cores and memory that a waiting job lacks (machine/room_short.h).
+  std::string room_short(const Entry& entry);
   /// Adds a job to the queue; returns why it can never run.
   std::optional<policy::Reason> join(Entry& entry);
   /// Informs the policy that a job neither runs nor waits any more.

@@ -4,14 +4,13 @@
 #include <algorithm>
 #include <memory>
 #include <span>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include "machine/life.h"
+#include "submission/cluster_names.h"
 #include "submission/validate.h"
 #include "text/duration.h"
 
@@ -37,24 +36,6 @@ service::Wish submission_of(std::span<const store::Job> tasks) {
 
 bool has_same_key(const store::Submission& a, const store::Submission& b) {
   return !a.key.empty() && a.key == b.key && a.uid == b.uid;
-}
-
-/// Refuses a QOS that the cluster file does not declare or does not open to the user. If it
-/// declares none, a QOS is only a label.
-Result<void> may_use_qos(const cluster::Cluster& cluster, const store::Submission& asked) {
-  if (asked.qos.empty() || cluster.qos.empty()) return {};
-  const cluster::Qos* const found = cluster.find_qos(asked.qos);
-  if (found == nullptr) {
-    std::vector<std::string_view> known;
-    for (const cluster::Qos& each : cluster.qos) known.push_back(each.name);
-    return fail(Code::usage, fmt::format("no QOS is named {} here", asked.qos), {},
-                fmt::format("use one of {}", fmt::join(known, ", ")));
-  }
-  const bool may = found->users.empty() || std::find(found->users.begin(), found->users.end(),
-                                                     asked.user) != found->users.end();
-  if (may) return {};
-  return fail(Code::usage, fmt::format("user {} may not use QOS {}", asked.user, asked.qos), {},
-              "the service's cluster file lists the users of each QOS");
 }
 
 }  // namespace
@@ -185,7 +166,7 @@ Result<std::vector<store::Job>> Submissions::enlist(const Entrant& entrant) {
                             text::format_duration(asked.grace)),
                 {}, "serve --max-grace sets the limit");
   }
-  if (auto may = may_use_qos(state_.config.machine.cluster, asked); !may) {
+  if (auto may = submission::check_names(asked, state_.config.machine.cluster); !may) {
     return tl::unexpected(may.error());
   }
   for (const auto* const list :

@@ -201,6 +201,20 @@ TEST(Compose, ClaimsOfAPolicyWhatItsPartsDo) {
   }
 }
 
+TEST(Compose, ReadsTraitsFromTheValuesOfParameters) {
+  const auto has = [](const std::string& policy, Trait trait) {
+    const auto made = registry().compose(policy);
+    return made && registry().traits(*made).has(trait);
+  };
+  EXPECT_FALSE(has("kueue", Trait::reads_run_times));
+  EXPECT_TRUE(has("kueue:order=almanac", Trait::reads_run_times));
+  EXPECT_TRUE(has("qssf+preempt", Trait::stops_marked));
+  EXPECT_FALSE(has("qssf+preempt", Trait::stops_jobs));
+  EXPECT_TRUE(has("qssf+preempt:all", Trait::stops_jobs));
+  EXPECT_FALSE(has("qssf+preempt:all", Trait::stops_marked));
+  EXPECT_FALSE(has("qssf+preempt:none", Trait::stops_marked));
+}
+
 TEST(Compose, SaysWhichChoicesDoNotGoTogether) {
   EXPECT_EQ(message("easy+adaptive"),
             "policy easy+adaptive: pass easy cannot be combined with a choice that gives running "

@@ -62,11 +62,12 @@ std::array<Registry::Slot, 10> Registry::slots() const {
 
 namespace {
 
-/// Returns the value of a parameter, as `stops` of "preempt:none"; "" if the choice has none of
-/// that name.
-std::string told_word(const Choices& choices, const Choice& choice, const std::string& name) {
-  const std::vector<Parameter>& known = choices.at(choice).parameters;
-  return find_parameter(known, name) == nullptr ? "" : Parameters(known, choice).word(name);
+/// Returns the traits of a choice with its parameters.
+TraitSet traits_of(const Choices& choices, const Choice& choice) {
+  const Entry& entry = choices.at(choice);
+  TraitSet traits = entry.traits.has;
+  if (entry.adjust_traits) entry.adjust_traits(Parameters(entry.parameters, choice), traits);
+  return traits;
 }
 
 }  // namespace
@@ -76,25 +77,17 @@ TraitSet Registry::traits(const Composition& composition) const {
   if (composition.scripted) {
     all.add(*composition.scripted);
   } else if (!composition.whole.name.empty()) {
-    all.add(wholes.at(composition.whole).traits.has);
-    if (told_word(wholes, composition.whole, "order") == "almanac") {
-      all.add({Trait::reads_run_times});
-    }
+    all.add(traits_of(wholes, composition.whole));
   } else {
     for (const Slot& slot : slots()) {
       if (slot.choices != &estimates) {
-        all.add(slot.choices->at(composition.*slot.choice).traits.has);
+        all.add(traits_of(*slot.choices, composition.*slot.choice));
       }
     }
   }
-  if (all.has(Trait::stops_marked)) {
-    const std::string stops = told_word(passes, composition.pass, "stops");
-    if (stops != "marked") all.remove({Trait::stops_marked});
-    if (stops == "all") all.add({Trait::stops_jobs});
-  }
-  all.add(divisions.at(composition.division).traits.has);
+  all.add(traits_of(divisions, composition.division));
   if (!all.has(Trait::shares_gpus)) all.remove({Trait::lets_join});
-  if (all.has(Trait::reads_run_times)) all.add(estimates.at(composition.estimate).traits.has);
+  if (all.has(Trait::reads_run_times)) all.add(traits_of(estimates, composition.estimate));
   return all;
 }
 

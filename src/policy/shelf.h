@@ -27,6 +27,8 @@ struct Entry {
   std::string source;  ///< Paper and section.
   Traits traits{};
   std::vector<Parameter> parameters{};
+  /// Changes `traits.has` to what the values of the parameters mean; empty if they change nothing.
+  std::function<void(const Parameters&, TraitSet&)> adjust_traits{};
   /// Returns sentences about a policy with this choice that its traits do not say; empty for none.
   std::function<std::vector<std::string>(const Composition&)> explain{};
 };

@@ -182,7 +182,7 @@ Result<void> Client::judge(const store::Submission& submission) {
   return post("/v1/jobs?dry_run=1", to_json(submission)).map([](const auto&) {});
 }
 
-Result<std::vector<store::JobNumber>> Client::submit(const store::Submission& submission) {
+Result<Client::Submitted> Client::submit(const store::Submission& submission) {
   store::Submission keyed = submission;
   if (keyed.key.empty()) keyed.key = random_key();
   const std::string body = to_json(keyed);
@@ -200,7 +200,13 @@ Result<std::vector<store::JobNumber>> Client::submit(const store::Submission& su
   }
   const auto said = state_->heard(answer);
   if (!said) return tl::unexpected(said.error());
-  return read_field<std::vector<store::JobNumber>>(said->body, "numbers");
+  return read_json(said->body, [](const Json& json) {
+    Submitted made;
+    Reader reader(json);
+    reader.field("numbers", made.numbers);
+    reader.sparse("notes", made.notes);
+    return made;
+  });
 }
 
 Result<Client::Changed> Client::change(const std::string& verb, const Which& which) {

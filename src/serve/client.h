@@ -50,9 +50,13 @@ class Client {
 
   /// Whether submit() would be taken now; fails as it would.
   Result<void> judge(const store::Submission& submission);
+  struct Submitted {
+    std::vector<store::JobNumber> numbers{};
+    std::vector<std::string> notes{};  ///< What the submitter should know, one sentence each.
+  };
   /// POST /v1/jobs. Uses a key, generated if there is none, so that a repeat after a lost answer
   /// does not submit twice.
-  Result<std::vector<store::JobNumber>> submit(const store::Submission& submission);
+  Result<Submitted> submit(const store::Submission& submission);
 
   struct Changed {
     std::vector<store::JobNumber> numbers{};

@@ -18,6 +18,7 @@
 #include "serve/submission_json.h"
 #include "serve/view_json.h"
 #include "service/inquest.h"
+#include "submission/cluster_names.h"
 
 namespace almanac::serve {
 namespace {
@@ -199,14 +200,20 @@ Answer Api::submit(const Ask& ask) const {
   asked->uid = caller.uid;
   std::tie(asked->user, asked->gid) = account_of(caller.uid);
   if (ask.peer.is_local) asked->gid = ask.peer.gid;
+  const std::vector<std::string> notes = submission::notes_on_labels(*asked, *service_.cluster());
+  const auto accepted = [&](const std::vector<store::JobNumber>& numbers) {
+    Writer writer;
+    writer.field("numbers", numbers);
+    if (!notes.empty()) writer.field("notes", notes);
+    return json(dumped(writer.take()));
+  };
   if (*dry_run != 0) {
     const auto judged = service_.judge(*std::move(asked));
-    return judged ? json(written_as("numbers", std::vector<store::JobNumber>{}))
-                  : problem(judged.error());
+    return judged ? accepted({}) : problem(judged.error());
   }
   const auto numbers = service_.submit(*std::move(asked));
   if (!numbers) return problem(numbers.error());
-  Answer made = json(written_as("numbers", *numbers));
+  Answer made = accepted(*numbers);
   made.status = 201;
   made.headers.emplace_back("Location", fmt::format("/v1/jobs/{}", numbers->front()));
   return made;

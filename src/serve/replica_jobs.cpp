@@ -23,9 +23,9 @@ Result<std::int64_t> ReplicaJobs::start(int port, bool is_kept) {
   }
   std::erase_if(asked.environment, [](const auto& each) { return each.starts_with("PORT="); });
   asked.environment.push_back("PORT=" + number);
-  const auto numbers = client_.submit(asked);
-  if (!numbers) return tl::unexpected(numbers.error());
-  return static_cast<std::int64_t>(numbers->front());
+  const auto submitted = client_.submit(asked);
+  if (!submitted) return tl::unexpected(submitted.error());
+  return static_cast<std::int64_t>(submitted->numbers.front());
 }
 
 Result<ReplicaJobs::State> ReplicaJobs::state(std::int64_t job) {

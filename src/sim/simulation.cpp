@@ -154,6 +154,7 @@ class Engine final : public schedule::Actuator {
   /// Nobody knows how long it would have run: it ends at once.
   void start_withdrawn(JobId job);
   void gather_withdrawals();
+  void check_order_of_arrivals() const;
   void gather_arrivals();
   void join(JobId job);
   void begin_later(JobId job, Time at);
@@ -742,6 +743,17 @@ void Engine::resume(const Present& from) {
   if (!events_.empty()) decide();
 }
 
+/// A job that arrives before the one ahead of it would never be met: the run would not end.
+void Engine::check_order_of_arrivals() const {
+  for (std::size_t at = next_arrival_ + 1; at < logged_; ++at) {
+    const Time before = trace_.jobs[at - 1].request.submit;
+    const Time submit = trace_.jobs[at].request.submit;
+    ALMANAC_CHECK(before <= submit,
+                  "the trace is not in order of submission: job {} at {} ms, then job {} at {} ms",
+                  at - 1, before.time_since_epoch().count(), at, submit.time_since_epoch().count());
+  }
+}
+
 /// Lets the policy answer the events of this instant.
 void Engine::decide() {
   result_.events += events_.size();
@@ -756,6 +768,7 @@ void Engine::decide() {
 Schedule Engine::run() {
   const auto wall_start = std::chrono::steady_clock::now();
   options_.range.from == nullptr ? begin() : resume(*options_.range.from);
+  check_order_of_arrivals();
   for (Time at = next_event(); at != kNever && !is_over(); at = next_event()) {
     at = std::max(at, now_);  // a change of capacity may lie before the first arrival
     // A policy may decide several times at one instant.

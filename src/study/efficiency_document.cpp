@@ -131,8 +131,11 @@ figure::Document efficiency_document(const std::vector<JobUse>& jobs, const Pric
                               text::counted(users.size(), "user"));
   made.facts = {{"jobs", text::grouped(all.jobs)},
                 {"users", text::grouped(static_cast<std::int64_t>(users.size()))},
-                {"allocated GPU-hours", text::grouped(std::llround(all.gpu_hours))},
-                {"allocated core-hours", text::grouped(std::llround(all.core_hours))}};
+                {"allocated GPU-hours", text::grouped(std::llround(all.gpu_hours))}};
+  // Only jobs with measured cores count.
+  if (all.core_hours > 0) {
+    made.facts.emplace_back("allocated core-hours", text::grouped(std::llround(all.core_hours)));
+  }
   if (prices.any()) made.facts.emplace_back("cost of idle time", fmt::format("{:.2f}", cost));
   const auto wasted = [&](const char* what, double unused, double held, double known,
                           double of_first) {
@@ -181,10 +184,14 @@ figure::Document efficiency_document(const std::vector<JobUse>& jobs, const Pric
     made.findings.push_back(
         {.headline = fmt::format("{} could request less.",
                                  text::counted(sizes.size(), "group of jobs", "groups of jobs")),
-         .detail = fmt::format("Smaller requests would have freed {} core-hours and {} GB-hours of "
+         .detail =
+             freed + freed_memory >= 1
+                 ? fmt::format("Smaller requests would have freed {} core-hours and {} GB-hours of "
                                "memory. Averages hide peaks, so try one job first.",
                                text::grouped(std::llround(freed)),
-                               text::grouped(std::llround(freed_memory))),
+                               text::grouped(std::llround(freed_memory)))
+                 : std::string("The gain is in their time limits: with shorter ones, jobs can "
+                               "start earlier by backfill."),
          .figure = "right_sizes",
          .advice = {}});
     section.figures.push_back(sizes_figure(sizes, prices));

@@ -13,7 +13,10 @@ namespace {
 
 constexpr std::size_t kSmallestMember = 18;  // a header of 10 bytes and a trailer of 8
 
-std::size_t size_inside(std::string_view member) {
+}  // namespace
+
+std::size_t gunzipped_size(std::string_view member) {
+  ALMANAC_CHECK(member.size() >= kSmallestMember, "{} bytes are no gzip member", member.size());
   std::uint32_t size = 0;
   for (std::size_t byte = 1; byte <= sizeof size; ++byte) {
     size = size << 8U | static_cast<unsigned char>(member[member.size() - byte]);
@@ -21,12 +24,9 @@ std::size_t size_inside(std::string_view member) {
   return size;
 }
 
-}  // namespace
-
 std::string gunzip(std::string_view member) {
-  ALMANAC_CHECK(member.size() >= kSmallestMember, "{} bytes are no gzip member", member.size());
   // One byte more than it holds: without any room inflate() cannot end an empty member.
-  std::string inside(size_inside(member) + 1, '\0');
+  std::string inside(gunzipped_size(member) + 1, '\0');
   z_stream state{};
   state.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(member.data()));
   state.avail_in = static_cast<uInt>(member.size());

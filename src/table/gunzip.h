@@ -4,6 +4,7 @@
 /// Decompresses gzip in memory, for files that are part of the program.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -11,7 +12,11 @@ namespace almanac::table {
 
 /// Returns what `member`, one whole gzip member of less than 4 GiB, holds. Aborts if it is damaged.
 ///
-/// Source   RFC 1952, section 2.3.1 (a member ends with the size of what it holds).
 std::string gunzip(std::string_view member);
+
+/// Returns the size of what `member` holds, in bytes. Reads only the end of the member.
+///
+/// Source   RFC 1952, section 2.3.1 (ISIZE).
+std::size_t gunzipped_size(std::string_view member);
 
 }  // namespace almanac::table

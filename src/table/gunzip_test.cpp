@@ -22,6 +22,14 @@ TEST(Gunzip, ReturnsWhatGzipPackedAndNothingForAnEmptyFile) {
   EXPECT_EQ(gunzip(kNothing), "");
 }
 
+TEST(Gunzip, ReadsTheSizeWithoutUnpacking) {
+  EXPECT_EQ(gunzipped_size(kHello), 5U);
+  EXPECT_EQ(gunzipped_size(kNothing), 0U);
+  std::string damaged(kHello);
+  damaged[11] = '\x49';
+  EXPECT_EQ(gunzipped_size(damaged), 5U);
+}
+
 TEST(Gunzip, AbortsIfTheMemberIsCutOrChanged) {
   EXPECT_DEATH(gunzip(kHello.substr(0, 17)), "17 bytes are no gzip member");
   EXPECT_DEATH(gunzip(kHello.substr(0, 24)), "gzip member is damaged");

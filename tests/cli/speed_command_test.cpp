@@ -140,7 +140,7 @@ TEST_F(SpeedCommand, ExplainsWaitsForCores) {
   const json gpu_job = explained("G");
   ASSERT_EQ(gpu_job["waits"].size(), 1U);
   EXPECT_EQ(gpu_job["waits"][0]["text"],
-            "not enough cores or memory next to the free GPUs: needs 1, 1 free");
+            "not enough cores or memory next to the free GPUs: needs 1 GPU, 1 free");
   EXPECT_EQ(gpu_job["waits"][0]["until_s"], 120);
   EXPECT_THAT(run_program({"explain", run_, "X", "--replay"}).out,
               HasSubstr("never: needs more cores or memory than its nodes have"));

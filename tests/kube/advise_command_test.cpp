@@ -63,6 +63,9 @@ TEST_F(AdviseKueueCommand, SaysWhatAQuotaWouldDo) {
   EXPECT_EQ(advice["variants"][0]["name"], "with the change");
   EXPECT_NEAR(wait_of(advice["variants"][0]["figures"]), (0 + 0 + 21540) / 3.0, 1);
   EXPECT_EQ(advice["changed"][0]["from"], "4");
+  const Json& gain = advice["variants"][0]["wait_shorter"];
+  EXPECT_NEAR(gain["times"].get<double>(), (21600 + 43140) / 21540.0, 0.05);
+  EXPECT_LE(gain["from"], gain["times"]);
   const ProgramRun text = advise({"--what-if", "team-a.nominalQuota=8"});
   EXPECT_THAT(text.out, HasSubstr("Change: ClusterQueue team-a: nominalQuota of nvidia.com/gpu in "
                                   "flavor default 4 -> 8"));

@@ -150,6 +150,24 @@ TEST_F(ApiTest, ListsTheBeginningOfWhatIsLong) {
   EXPECT_FALSE(whole.contains("shortened"));
 }
 
+// The cluster is one node of four GPUs without a type, in no virtual cluster.
+TEST_F(ApiTest, RefusesAGpuTypeThatNoNodeHasAndNotesLabels) {
+  const auto submit = [&](const std::string& what, const std::string& query = "") {
+    return service_.answer(
+        ask("POST", "/v1/jobs" + query,
+            R"({"directory": "/", "argv": ["true"], "gpus": 1, "hold": true, )" + what + "}"));
+  };
+  const Answer refused = submit(R"("gpu_type": "Z900")");
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_NE(refused.body.find("no node has GPUs of type Z900"), std::string::npos) << refused.body;
+  const Answer labelled = submit(R"("vc": "nope")");
+  EXPECT_EQ(labelled.status, 201) << labelled.body;
+  EXPECT_EQ(nlohmann::json::parse(labelled.body).at("notes").at(0),
+            "virtual cluster nope is only a label: this service has no virtual clusters");
+  EXPECT_EQ(submit(R"("vc": "nope")", "?dry_run=1").status, 200);
+  EXPECT_FALSE(nlohmann::json::parse(submit(R"("name": "plain")").body).contains("notes"));
+}
+
 TEST_F(ApiTest, NamesTasksOfArrays) {
   const std::int64_t array = service_.submit(R"(, "indices": [0, 3, 7])");
   const std::string name = std::to_string(array);

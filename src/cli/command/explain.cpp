@@ -85,62 +85,65 @@ class Explanation {
     return {};
   }
 
-  void say() const {
+  std::string words() const {
+    std::string made;
     const trace::Job& job = prepared_.trace.jobs[index(job_)];
     const sim::JobResult& record = schedule_.jobs[index(job_)];
-    fmt::print("job {} under {}: {}, submitted {}", name(job_), policy(),
-               asked_by(job.request, prepared_.cluster.counts_cpus()),
-               text::moment(job.request.submit));
+    made += fmt::format("job {} under {}: {}, submitted {}", name(job_), policy(),
+                        asked_by(job.request, prepared_.cluster.counts_cpus()),
+                        text::moment(job.request.submit));
     for (const auto& [never, reason] : schedule_.never) {
-      if (never == job_) return fmt::print("; {}\n", policy::to_string(reason, ""));
+      if (never == job_) return made + fmt::format("; {}\n", policy::to_string(reason, ""));
     }
     if (record.phase == policy::Phase::withdrawn && job.outcome.state == trace::JobState::pending) {
-      fmt::print(", pending when the log was taken; it would have started {}\n",
-                 text::moment(record.end));
+      made += fmt::format(", pending when the log was taken; it would have started {}\n",
+                          text::moment(record.end));
     } else if (record.phase == policy::Phase::withdrawn) {
-      fmt::print(", withdrawn {} without having run\n", text::moment(record.end));
+      made += fmt::format(", withdrawn {} without having run\n", text::moment(record.end));
     } else if (record.start == kNoTime) {
-      fmt::print(", still pending at the end of the simulation\n");
+      made += ", still pending at the end of the simulation\n";
     } else {
-      fmt::print(", started {}", text::moment(record.start));
+      made += fmt::format(", started {}", text::moment(record.start));
       if (record.end != kNoTime) {
         const Duration waited = record.end - sim::joined(job.request, record) - record.ran;
-        fmt::print(", ended {}, waited {}", text::moment(record.end),
-                   text::format_duration(waited));
+        made += fmt::format(", ended {}, waited {}", text::moment(record.end),
+                            text::format_duration(waited));
       }
-      fmt::print("{}\n", record.preemptions > 0
-                             ? ", preempted " + text::counted(record.preemptions, "time")
-                             : std::string());
+      made += fmt::format("{}\n", record.preemptions > 0
+                                      ? ", preempted " + text::counted(record.preemptions, "time")
+                                      : std::string());
     }
     if (!told_.empty()) {
-      fmt::print("  forecast at submission: {}\n", in_words(told_[0].forecast, job.request));
+      made +=
+          fmt::format("  forecast at submission: {}\n", in_words(told_[0].forecast, job.request));
       for (const forecast::OtherGpus& other : told_[0].other_gpus) {
-        fmt::print("    {}\n", in_words(other, job.request));
+        made += fmt::format("    {}\n", in_words(other, job.request));
       }
     }
     std::map<std::string, Duration> totals;
     for (const sim::Wait& wait : waits()) {
       totals[report::waited_for(wait.reason)] += wait.until - wait.from;
-      fmt::print("  {}  {:>14}  {}\n", text::moment(wait.from),
-                 text::format_duration(wait.until - wait.from),
-                 policy::to_string(wait.reason, name(wait.reason.other)));
+      made += fmt::format("  {}  {:>14}  {}\n", text::moment(wait.from),
+                          text::format_duration(wait.until - wait.from),
+                          policy::to_string(wait.reason, name(wait.reason.other)));
     }
     if (waits().empty()) {
-      fmt::print("  it never waited\n");
+      made += "  it never waited\n";
     } else {
-      fmt::print("total: {}\n", report::in_all(totals));
+      made += fmt::format("total: {}\n", report::in_all(totals));
     }
-    fmt::print("{}", report::failures_in_words(failures()));
-    say_queue();
+    made += report::failures_in_words(failures());
+    add_queue(made);
     // Where speeds are simulated, the paces below say why.
     if (record.end != kNoTime && schedule_.paces.empty())
-      fmt::print("{}", report::longer_run_in_words(record.ran, job.outcome.run));
-    say_dues();
-    say_paces();
+      made += report::longer_run_in_words(record.ran, job.outcome.run);
+    add_dues(made);
+    add_paces(made);
+    return made;
   }
 
   /// Whose quota it waited for under Kueue.
-  void say_queue() const {
+  void add_queue(std::string& made) const {
     const auto& queues = prepared_.runs[run_].queues;
     const auto at_quota = [](const sim::Wait& wait) {
       return wait.reason.kind == policy::ReasonKind::at_quota;
@@ -151,38 +154,41 @@ class Explanation {
     const auto found = kueue::queue_of(queues->setup, request, prepared_.trace.names);
     if (!found) return;
     const kueue::ClusterQueue& queue = queues->setup.queues[*found];
-    fmt::print(
+    made += fmt::format(
         "its quota: ClusterQueue {}, nominally {}{}\n", queue.name,
         text::counted(static_cast<std::uint64_t>(kueue::nominal_gpus(queue)), "GPU"),
         queue.cohort.empty() ? ", no cohort" : ", and what cohort " + queue.cohort + " lends");
   }
 
   /// How its tenant fared, where the cluster has tenants.
-  void say_dues() const {
+  void add_dues(std::string& made) const {
     const experiment::Dues dues = experiment::judge(prepared_.trace, prepared_.cluster, schedule_);
     const TenantId tenant = schedule_.jobs[index(job_)].tenant;
     if (!dues.by_tenant || tenant == kNoTenant) return;
     const std::string name = "tenant " + prepared_.cluster.tenants[index(tenant)].name;
     for (const experiment::Owner& owner : dues.owners) {
       if (owner.name == name)
-        fmt::print("{} {} over the whole run\n", name, fairness::beside_its_due(owner));
+        made += fmt::format("{} {} over the whole run\n", name, fairness::beside_its_due(owner));
     }
   }
 
-  void say_paces() const {
+  void add_paces(std::string& made) const {
     for (const sim::PaceChange& pace : paces()) {
-      fmt::print("  {}  {:>14}  {}{}\n", text::moment(pace.at),
-                 text::format_duration(pace.until - pace.at), sim::to_string(pace),
-                 prepared_.cluster.counts_cpus() ? fmt::format(" ({:g} cores)", pace.cpus) : "");
+      made += fmt::format(
+          "  {}  {:>14}  {}{}\n", text::moment(pace.at),
+          text::format_duration(pace.until - pace.at), sim::to_string(pace),
+          prepared_.cluster.counts_cpus() ? fmt::format(" ({:g} cores)", pace.cpus) : "");
     }
     if (paces().empty()) return;
     const sim::MeanPace mean = schedule_.pace_log[index(job_)];
-    fmt::print("total: {}", sim::in_words(mean));
+    made += fmt::format("total: {}", sim::in_words(mean));
     if (prepared_.trace.jobs[index(job_)].request.gpus > 0)
-      fmt::print("; its GPUs computed {} of the time", text::human_share(mean.parts.computing));
+      made += fmt::format("; its GPUs computed {} of the time",
+                          text::human_share(mean.parts.computing));
     if (mean.throttled_s > 0)
-      fmt::print("; it held fewer cores than requested for {}", text::human_time(mean.throttled_s));
-    fmt::print("\n");
+      made += fmt::format("; it held fewer cores than requested for {}",
+                          text::human_time(mean.throttled_s));
+    made += '\n';
   }
 
   nlohmann::ordered_json to_json() const {
@@ -427,28 +433,33 @@ Result<int> what_if(const ExplainOptions& options) {
     if (found->never) all.back()["never"] = policy::to_string(*found->never, "");
     if (options.output == "json") continue;
     const std::string said = changes_in_words(*found, *prepared, *job);
+    std::string made;
     if (found->never) {
-      fmt::print("job {} under {}: {}\n", options.job, policy,
-                 policy::to_string(*found->never, ""));
+      made += fmt::format("job {} under {}: {}\n", options.job, policy,
+                          policy::to_string(*found->never, ""));
     } else if (found->at == kNoTime) {
-      fmt::print("job {} under {} never waited\n", options.job, policy);
+      made += fmt::format("job {} under {} never waited\n", options.job, policy);
     } else if (found->starts_now) {
-      fmt::print("job {} under {} began to wait {}, and starts when the policy decides again\n",
-                 options.job, policy, text::moment(found->at));
+      made += fmt::format(
+          "job {} under {} began to wait {}, and starts when the policy decides again\n",
+          options.job, policy, text::moment(found->at));
     } else if (said.empty()) {
-      fmt::print("job {} under {} began to wait {}; no one or two changes would have started it\n",
-                 options.job, policy, text::moment(found->at));
+      made += fmt::format(
+          "job {} under {} began to wait {}; no one or two changes would have started it\n",
+          options.job, policy, text::moment(found->at));
     } else {
-      fmt::print("job {} under {} began to wait {}. It would have started then\n{}", options.job,
-                 policy, text::moment(found->at), said);
+      made += fmt::format("job {} under {} began to wait {}. It would have started then\n{}",
+                          options.job, policy, text::moment(found->at), said);
     }
     const bool is_slurm =
         prepared->runs[run].site != nullptr &&
         policy::registry().traits(prepared->runs[run].composition).has(policy::Trait::reads_site);
     if (is_slurm && !found->starts_now) {
-      fmt::print("  tried: {}; not tried: the limits of Slurm's associations, QOS and partitions\n",
-                 forecast::kTried);
+      made += fmt::format(
+          "  tried: {}; not tried: the limits of Slurm's associations, QOS and partitions\n",
+          forecast::kTried);
     }
+    fmt::print("{}", fitted_to_terminal(made));
   }
   if (all.empty()) return no_policy(options, known);
   if (options.output == "json") fmt::print("{}\n", all.dump(2));
@@ -471,7 +482,7 @@ Result<int> replay(const ExplainOptions& options) {
     if (options.output == "json") {
       explanations.push_back(explanation.to_json());
     } else {
-      explanation.say();
+      fmt::print("{}", fitted_to_terminal(explanation.words()));
     }
   }
   if (found && options.output == "json") fmt::print("{}\n", explanations.dump(2));

@@ -284,26 +284,28 @@ Result<int> submit(const SubmitOptions& options, const std::vector<std::string>&
     const auto judged = judge_replicas(*client, options.asked, words_after_mark(command_line, {}));
     if (!judged) return tl::unexpected(judged.error());
   }
-  const auto numbers = client->submit(*asked);
-  if (!numbers) return tl::unexpected(numbers.error());
+  const auto submitted = client->submit(*asked);
+  if (!submitted) return tl::unexpected(submitted.error());
+  for (const std::string& each : submitted->notes) note(each);
+  const std::vector<store::JobNumber>& numbers = submitted->numbers;
   if (options.is_service) {
     if (const std::string risk = risk_of_replicas(*client, options.replicas); !risk.empty())
       note(risk);
   }
   if (options.pty) {
-    fmt::print(stderr, "Submitted job {} (detach: Ctrl-] three times)\n", numbers->front());
-    return follow_terminal(*client, numbers->front(), true);
+    fmt::print(stderr, "Submitted job {} (detach: Ctrl-] three times)\n", numbers.front());
+    return follow_terminal(*client, numbers.front(), true);
   }
-  const auto first = static_cast<std::int64_t>(numbers->front());
+  const auto first = static_cast<std::int64_t>(numbers.front());
   if (options.parsable) {
     fmt::print("{}\n", first);
   } else if (options.json) {
-    relay_job(*numbers, look(*client, numbers->front()));
+    relay_job(numbers, look(*client, numbers.front()));
   } else {
-    say_submitted(*client, *asked, *numbers);
+    say_submitted(*client, *asked, numbers);
   }
   std::fflush(stdout);
-  return options.wait ? await_ends(*client, *numbers) : kDone;
+  return options.wait ? await_ends(*client, numbers) : kDone;
 }
 
 }  // namespace

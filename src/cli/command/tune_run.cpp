@@ -183,13 +183,13 @@ Result<bool> submit_trial(serve::Client& client, const Tuning& tuning, const tri
                           const store::Submission& base, Patience& patience) {
   const store::Submission asked = trials::to_job(tuning.space, tuning.name, trial, base);
   while (!interrupted()) {
-    const auto numbers = client.submit(asked);
-    if (numbers) {
+    const auto submitted = client.submit(asked);
+    if (submitted) {
       patience.over();
       return true;
     }
-    if (!may_pass(numbers.error())) return tl::unexpected(numbers.error());
-    patience.wait(numbers.error());
+    if (!may_pass(submitted.error())) return tl::unexpected(submitted.error());
+    patience.wait(submitted.error());
   }
   return false;
 }

@@ -163,7 +163,7 @@ std::string clause(const Reason& reason, const std::string& other) {
                  ? "not enough free cores or memory on the nodes it can use"
                  : fmt::format(
                        "not enough cores or memory next to the free GPUs: needs {}, {} free",
-                       reason.wanted, reason.available);
+                       gpus(reason.wanted), reason.available);
     case ReasonKind::reclaimed:
       return fmt::format("used cores on loan that job {} took back; has not fitted since", other);
     case ReasonKind::fragmented:

@@ -12,7 +12,7 @@ TEST(Reason, SaysNotNowWithNumbersAndNames) {
   EXPECT_EQ(to_string({.kind = ReasonKind::fragmented, .wanted = 8, .available = 9}, ""),
             "fragmentation: needs 8, 9 free but spread over too many nodes");
   EXPECT_EQ(to_string({.kind = ReasonKind::short_of_cores, .wanted = 2, .available = 5}, ""),
-            "not enough cores or memory next to the free GPUs: needs 2, 5 free");
+            "not enough cores or memory next to the free GPUs: needs 2 GPUs, 5 free");
   EXPECT_EQ(to_string({.kind = ReasonKind::short_of_cores, .available = 5}, ""),
             "not enough free cores or memory on the nodes it can use");
   EXPECT_EQ(to_string({.kind = ReasonKind::behind}, "17"),

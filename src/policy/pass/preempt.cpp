@@ -472,6 +472,12 @@ void register_preempt(Registry& registry) {
                    "the part of a stop that each job adds to the budget of its user, which holds "
                    "up to 5 stops",
                    0.15, 0, 1e6)},
+       .adjust_traits =
+           [](const Parameters& told, TraitSet& traits) {
+             const std::string& stops = told.word("stops");
+             if (stops != "marked") traits.remove({Trait::stops_marked});
+             if (stops == "all") traits.add({Trait::stops_jobs});
+           },
        .explain = preempt_sentences},
       [](const Parameters& told, Desk& desk) {
         const std::string& word = told.word("stops");

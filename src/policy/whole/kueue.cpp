@@ -448,7 +448,11 @@ void register_kueue(Registry& registry) {
                       word("order",
                            "order in a queue: Kueue's, or with the first 20 jobs ranked by "
                            "least expected GPU time",
-                           {"own", "almanac"})}},
+                           {"own", "almanac"})},
+       .adjust_traits =
+           [](const Parameters& told, TraitSet& traits) {
+             if (told.word("order") == "almanac") traits.add({Trait::reads_run_times});
+           }},
       [](const Parameters& told, const Composition& composition, Host host) {
         auto placement = almanac::policy::registry().placements.make(composition.placement, host);
         return std::make_unique<Kueue>(std::move(placement), std::move(host),

@@ -168,13 +168,15 @@ Result<Answer> submit_previewed(const ServiceOptions& service, Previews& preview
   if (!asked) return tl::unexpected(asked.error());
   auto client = service.client();
   if (!client) return tl::unexpected(client.error());
-  const auto numbers = client->submit(*asked);
-  if (!numbers) return tl::unexpected(numbers.error());
+  const auto submitted = client->submit(*asked);
+  if (!submitted) return tl::unexpected(submitted.error());
+  const std::vector<store::JobNumber>& numbers = submitted->numbers;
   previews.forget(token);
   Answer made{.sentence = fmt::format(
-                  "Submitted job {}{}.", numbers->front(),
-                  numbers->size() == 1 ? "" : fmt::format(" of {} tasks", numbers->size()))};
-  made.data["numbers"] = numbers_json(*numbers);
+                  "Submitted job {}{}.", numbers.front(),
+                  numbers.size() == 1 ? "" : fmt::format(" of {} tasks", numbers.size()))};
+  for (const std::string& each : submitted->notes) made.sentence += " Note: " + each + ".";
+  made.data["numbers"] = numbers_json(numbers);
   return made;
 }
 
