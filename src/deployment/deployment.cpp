@@ -66,7 +66,7 @@ bool is_split(std::vector<int> slices) {
 
 }  // namespace
 
-double Variant::batch_ms(int batch, double share) const {
+double Variant::batch_ms(double batch, double share) const {
   return (fixed_ms + item_ms * batch) * std::max(1.0, knee / share);
 }
 
@@ -78,6 +78,14 @@ int batch_in_time(const Variant& variant, double share, double slo_ms, double sl
 
 double throughput(const Variant& variant, double share, int batch, double slower) {
   return 1000 * batch / (slower * variant.batch_ms(batch, share));
+}
+
+double formed_batch(const Variant& variant, double share, double rate, int most, double slower) {
+  // While n are computed, n others arrive: n = rate * (fixed + item * n).
+  const double fixed_s = slower * variant.batch_ms(0, share) / 1000;
+  const double item_s = slower * variant.batch_ms(1, share) / 1000 - fixed_s;
+  if (rate * item_s >= 1) return most;
+  return std::clamp(rate * fixed_s / (1 - rate * item_s), 1.0, static_cast<double>(most));
 }
 
 bool Judged::meets(const PlanningCase& asked) const {
@@ -149,13 +157,15 @@ Judged judge(const PlanningCase& asked, const Deployment& deployment) {
     const bool votes = each.service < deployment.votes.size() && deployment.votes[each.service];
     const double capacity = votes ? rates[each.service][each.variant] : served.rate;
     if (capacity <= 0) continue;
-    const double busy = std::min(1.0, asked.services[each.service].rate / capacity);
     const double slower = slower_beside(asked, deployment, each);
-    const double of_time =
-        each.part < 0
-            ? 1
-            : std::min(1.0, slower * variant.batch_ms(each.batch, each.share) / each.duty_ms);
-    made.watts += variant.busy_w * std::min(each.share, variant.knee) * busy * of_time;
+    const double rate = asked.services[each.service].rate *
+                        std::min(1.0, instance_rate(asked, deployment, each) / capacity);
+    const double batch = each.part < 0 ? formed_batch(variant, each.share, rate, each.batch, slower)
+                                       : std::clamp(rate * each.duty_ms / 1000, 1.0,
+                                                    static_cast<double>(each.batch));
+    const double busy =
+        std::min(1.0, rate / batch * slower * variant.batch_ms(batch, each.share) / 1000);
+    made.watts += variant.busy_w * std::min(each.share, variant.knee) * busy;
   }
   made.price_per_h = asked.fleet.price_per_h * made.gpus;
   made.grams_per_h = made.watts / 1000 * asked.fleet.grams_per_kwh;

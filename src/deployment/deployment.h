@@ -27,7 +27,7 @@ struct Variant {
   double busy_w = 0;  ///< Power of a whole GPU beyond idle while it computes.
 
   /// Milliseconds of a batch on `share` of a GPU: what is missing of the knee slows it.
-  double batch_ms(int batch, double share) const;
+  double batch_ms(double batch, double share) const;
 };
 
 /// The requirements of a task.
@@ -91,6 +91,11 @@ double slower_beside(const PlanningCase& asked, const Deployment& deployment, co
 /// Requests a second of an instance. O(instances).
 double instance_rate(const PlanningCase& asked, const Deployment& deployment, const Instance& one);
 
+/// Returns the mean size of the batches that form at `rate` requests a second if an instance takes
+/// what waits, up to `most`, whenever it is free: the requests that arrive during one batch, and at
+/// least one.
+double formed_batch(const Variant& variant, double share, double rate, int most, double slower = 1);
+
 /// What a deployment achieves for one service.
 struct Served {
   double rate = 0;      ///< Requests a second that it can answer in time.
@@ -100,7 +105,7 @@ struct Served {
 struct Judged {
   std::vector<Served> served{};  ///< By service.
   int gpus = 0;                  ///< With an instance.
-  double watts = 0;              ///< At the rates of the services, if all batches are full.
+  double watts = 0;  ///< At the rates of the services, with the batches that form at them.
   double price_per_h = 0;
   double grams_per_h = 0;
   /// Every service gets its rate and its accuracy.

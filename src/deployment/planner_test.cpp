@@ -150,6 +150,36 @@ TEST(DeploymentRuns, PlayTurnsRoundAndPassOverWhatHasNothing) {
   EXPECT_EQ(slower_beside(asked, {.instances = {see, beside}}, see), 2);
 }
 
+/// Batches of up to 8 take 10 ms and 1 ms a request. At 50 a second each request runs alone, for
+/// 11 of 20 ms. At 200 a second two or three run together and the GPU is never idle: full batches
+/// would keep it busy for 45 % of the time only.
+TEST(Power, IsThatOfTheBatchesThatForm) {
+  PlanningCase asked{.variants = {{.name = "a",
+                                   .task = "see",
+                                   .fixed_ms = 10,
+                                   .item_ms = 1,
+                                   .most_batch = 8,
+                                   .busy_w = 100}},
+                     .services = {{.task = "see", .rate = 50, .slo_ms = 100}},
+                     .fleet = {.gpus = 1}};
+  const Deployment whole{.instances = {{.batch = 8}}};
+  const auto watts_of_replay = [&] {
+    std::vector<TaskArrival> arrivals;
+    for (int each = 0; each < 2000; ++each) {
+      arrivals.push_back({1000 / asked.services[0].rate * each, 0});
+    }
+    return play_deployment(asked, whole, arrivals).busy_w();
+  };
+  EXPECT_DOUBLE_EQ(formed_batch(asked.variants[0], 1, 50, 8), 1);
+  EXPECT_NEAR(judge(asked, whole).watts, 55, 1e-9);
+  EXPECT_NEAR(watts_of_replay(), 55, 0.1);
+  asked.services[0].rate = 200;
+  EXPECT_DOUBLE_EQ(formed_batch(asked.variants[0], 1, 200, 8), 2.5);
+  EXPECT_NEAR(judge(asked, whole).watts, 100, 1e-9);
+  EXPECT_NEAR(watts_of_replay(), 100, 0.5);
+  EXPECT_DOUBLE_EQ(formed_batch(asked.variants[0], 1, 2000, 8), 8);
+}
+
 TEST(NexusPlan, LetsWhatFillsNoGpuTakeTurns) {
   PlanningCase asked{
       .variants = {{.name = "a", .task = "see", .fixed_ms = 10, .item_ms = 1, .most_batch = 64},

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <initializer_list>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -179,6 +180,38 @@ Result<Requests> read_aiperf(const std::string& path) {
     const auto taken = reader.take(each, {{"metadata", "request_start_ns"}}, 1e-3,
                                    {{"metrics", "input_sequence_length", "value"}},
                                    {{"metrics", "output_sequence_length", "value"}});
+    if (!taken) return tl::unexpected(taken.error());
+  }
+  return reader.done();
+}
+
+Result<Requests> read_vllm_bench(const std::string& path) {
+  const auto document = read_document(path);
+  if (!document) return tl::unexpected(document.error());
+  ResultReader reader(path);
+  std::vector<const json*> lists;
+  for (const char* const field : {"start_times", "input_lens", "output_lens", "errors"}) {
+    const json* const list = inside(*document, {field});
+    if (list == nullptr || !list->is_array()) {
+      return fail(Code::invalid, fmt::format("has no list {}", field), {.file = path},
+                  "run vllm bench serve with --save-detailed, in a version that saves start_times");
+    }
+    if (list->size() != document->at("start_times").size()) {
+      return reader.wrong(fmt::format("{} has {} values, but start_times has {}", field,
+                                      list->size(), document->at("start_times").size()));
+    }
+    lists.push_back(list);
+  }
+  for (std::size_t each = 0; each < lists[0]->size(); ++each) {
+    if (lists[3]->at(each) != "") {
+      reader.leave_out();
+      continue;
+    }
+    const json request{{"start_times", lists[0]->at(each)},
+                       {"input_lens", lists[1]->at(each)},
+                       {"output_lens", lists[2]->at(each)}};
+    const auto taken =
+        reader.take(request, {{"start_times"}}, 1e6, {{"input_lens"}}, {{"output_lens"}});
     if (!taken) return tl::unexpected(taken.error());
   }
   return reader.done();

@@ -22,5 +22,9 @@ Result<Requests> read_guidellm(const std::string& path);
 /// Reads profile_export.jsonl of aiperf: one object per line, with nanoseconds under metadata and
 /// token counts under metrics. Fails likewise.
 Result<Requests> read_aiperf(const std::string& path);
+/// Reads the result of `vllm bench serve --save-detailed`: lists start_times in seconds, input_lens
+/// and output_lens in tokens, and errors, which are empty for requests that were answered. Fails
+/// likewise.
+Result<Requests> read_vllm_bench(const std::string& path);
 
 }  // namespace almanac::inference

@@ -317,6 +317,103 @@ TEST(Config, LayersWithAStateInPlaceOfKvAreCounted) {
   EXPECT_EQ(granite.kv_bytes(), 2 * 2 * 32);
 }
 
+/// Files as Google publishes them: the text part of Gemma 3 4B names no heads and no vocabulary,
+/// that of 12B no size of a head.
+TEST(Config, WhatAModelTypeLeavesOutHasItsUsualValue) {
+  const auto gemma = [](const std::string& fields) {
+    return parse_model(R"({"model_type":"gemma3","vision_config":{"hidden_size":1152},
+        "text_config":{"model_type":"gemma3_text","sliding_window":1024,)" +
+                           fields + "}}",
+                       "config.json");
+  };
+  const auto small_one =
+      gemma(R"("hidden_size":2560,"intermediate_size":10240,"num_hidden_layers":34)");
+  ASSERT_TRUE(small_one) << to_string(small_one.error());
+  EXPECT_NEAR(small_one->weights() / 1e9, 3.88, 0.01);
+  EXPECT_EQ(small_one->kv_bytes(), 34 * 2 * 4 * 256 * 2);
+  const auto medium = gemma(R"("hidden_size":3840,"intermediate_size":15360,"num_hidden_layers":48,
+      "num_attention_heads":16,"num_key_value_heads":8)");
+  ASSERT_TRUE(medium) << to_string(medium.error());
+  EXPECT_NEAR(medium->weights() / 1e9, 11.77, 0.01);
+}
+
+TEST(Config, FieldsThatChangeNoWeightAreNotRefused) {
+  // Python writes numbers that JSON does not have.
+  const double plain = small("")->weights();
+  for (const char* field :
+       {R"("use_conv_bias":true)", R"("moe_gate":"topk")", R"("time_step_limit":[0.0,Infinity])",
+        R"("layernorm_linear_attention_alpha":3.55)", R"("note":"the \"Infinity\" cache")"}) {
+    const auto read = small(fmt::format(",{}", field));
+    ASSERT_TRUE(read) << to_string(read.error());
+    EXPECT_EQ(read->weights(), plain) << field;
+  }
+}
+
+/// Blocks of two matrices: Arcee's AFM 4.5B and Apertus 70B.
+TEST(Config, BlocksOfTwoMatricesAreCounted) {
+  const auto arcee = parse_model(R"({"model_type":"arcee","hidden_size":2560,"head_dim":128,
+      "intermediate_size":18432,"num_attention_heads":20,"num_hidden_layers":36,
+      "num_key_value_heads":4,"vocab_size":128004})",
+                                 "config.json");
+  ASSERT_TRUE(arcee) << to_string(arcee.error());
+  EXPECT_NEAR(arcee->weights() / 1e9, 4.62, 0.01);
+  const auto apertus = parse_model(R"({"model_type":"apertus","hidden_size":8192,
+      "intermediate_size":43008,"num_attention_heads":64,"num_hidden_layers":80,
+      "num_key_value_heads":8,"vocab_size":131072})",
+                                   "config.json");
+  ASSERT_TRUE(apertus) << to_string(apertus.error());
+  EXPECT_NEAR(apertus->weights() / 1e9, 70.6, 0.1);
+}
+
+/// Llama-Nemotron: 80 layers of 5.25 model widths and 8 heads to a group are those of Llama 3.1
+/// 70B.
+TEST(Config, LayersFoundBySearchAreReadOneByOne) {
+  const auto searched = [](const std::string& last) {
+    std::string blocks;
+    for (int layer = 0; layer < 79; ++layer) {
+      blocks += R"({"attention":{"n_heads_in_group":8,"no_op":false},"ffn":{"ffn_mult":5.25}},)";
+    }
+    return parse_model(R"({"model_type":"nemotron-nas","hidden_size":8192,"intermediate_size":null,
+        "num_attention_heads":64,"num_hidden_layers":80,"num_key_value_heads":null,
+        "vocab_size":128256,"block_configs":[)" +
+                           blocks + last + "]}",
+                       "config.json");
+  };
+  const Model llama = *find_model("llama-3.1-70b");
+  const auto same = searched(R"({"attention":{"n_heads_in_group":8},"ffn":{"ffn_mult":5.25}})");
+  ASSERT_TRUE(same) << to_string(same.error());
+  EXPECT_EQ(same->weights(), llama.weights());
+  EXPECT_EQ(same->kv_bytes(), llama.kv_bytes());
+  // Without attention, and with a third of the width: 9557 of 28,672 rounded up is 9,728.
+  const auto less = searched(R"({"attention":{"no_op":true},"ffn":{"ffn_mult":1.75}})");
+  ASSERT_TRUE(less) << to_string(less.error());
+  const double attention = 2.0 * 8192 * 8192 + 2.0 * 8192 * 1024 + 8192;
+  EXPECT_EQ(less->weights(), llama.weights() - attention - 3.0 * 8192 * (28'672 - 9728));
+  EXPECT_EQ(less->kv_bytes(), llama.kv_bytes() / 80 * 79);
+  EXPECT_THAT(to_string(searched(R"({"attention":{},"ffn":{"ffn_mult":1}})").error()),
+              HasSubstr("block_configs: expected a number n_heads_in_group above 0"));
+}
+
+/// Hunyuan-A13B gives its experts by layer: 80.4 billion weights, of which 13 are used.
+TEST(Config, ListsWithOneNumberForAllLayersAreRead) {
+  const auto list = [](int number) {
+    std::string made;
+    for (int layer = 0; layer < 32; ++layer) made += fmt::format("{}{}", layer ? "," : "", number);
+    return made;
+  };
+  const auto hunyuan = parse_model(
+      fmt::format(R"({{"model_type":"hunyuan_v1_moe","hidden_size":4096,"intermediate_size":3072,
+          "num_attention_heads":32,"attention_head_dim":128,"num_key_value_heads":8,
+          "num_hidden_layers":32,"vocab_size":128167,"tie_word_embeddings":true,"num_experts":64,
+          "use_qk_norm":true,"moe_topk":[{}],"moe_intermediate_size":[{}],
+          "num_shared_expert":[{}]}})",
+                  list(8), list(3072), list(1)),
+      "config.json");
+  ASSERT_TRUE(hunyuan) << to_string(hunyuan.error());
+  EXPECT_NEAR(hunyuan->weights() / 1e9, 80.4, 0.1);
+  EXPECT_NEAR(hunyuan->active_weights() / 1e9, 13, 0.4);
+}
+
 TEST(Config, AnUnknownTypeIsRefusedByName) {
   const auto refused = small(R"(,"model_type":"brand_new")");
   ASSERT_FALSE(refused);

@@ -209,5 +209,21 @@ TEST_F(Logs, OfAiperfAreRecordsInNanoseconds) {
                              testing::HasSubstr("metrics.input_sequence_length.value is missing")));
 }
 
+TEST_F(Logs, OfVllmsBenchmarkAreListsByRequest) {
+  const std::string head = R"({"date": "20260901", "backend": "vllm", "num_prompts": 3,
+      "request_rate": 1.0, )";
+  std::string whole = head + R"("input_lens": [100, 200, 300], "output_lens": [10, 20, 0],
+      "start_times": [812.5, 813.5, 813.75], "errors": ["", "", "Service Unavailable"]})";
+  std::erase(whole, '\n');
+  expect_two(read(whole));
+  // Without --save-detailed there are totals only.
+  EXPECT_THAT(error(R"({"num_prompts": 3, "request_rate": 1.0, "total_input_tokens": 600})"),
+              testing::AllOf(testing::HasSubstr("log.csv: has no list start_times"),
+                             testing::HasSubstr("--save-detailed")));
+  EXPECT_THAT(error(R"({"num_prompts": 1, "request_rate": 1.0, "start_times": [1.0],
+      "input_lens": [5, 6], "output_lens": [1], "errors": [""]})"),
+              testing::HasSubstr("input_lens has 2 values, but start_times has 1"));
+}
+
 }  // namespace
 }  // namespace almanac::inference

@@ -29,6 +29,7 @@ struct LayerPlan {
   Mixing mixing = Mixing::attention;
   std::int64_t window = 0;
   bool feed_forward = true, experts = false;
+  int kv_heads = 0, width = 0;  ///< Of this layer; 0 = as of all.
 };
 
 class Reader {
@@ -48,18 +49,22 @@ class Reader {
       throw BadField(
           fmt::format("num_hidden_layers: expected at most {}, found {}", kMostLayers, count_));
     }
-    heads_ = fields_.count({"num_attention_heads", "n_head", "n_heads"});
-    kv_heads_ = fields_.count_or({"num_key_value_heads", "n_head_kv", "num_kv_heads"}, 0);
+    heads_ = required({"num_attention_heads", "n_head", "n_heads"}, family_.heads);
+    kv_heads_ =
+        fields_.count_or({"num_key_value_heads", "n_head_kv", "num_kv_heads"}, family_.kv_heads);
     if (kv_heads_ == 0) kv_heads_ = heads_;
     if (fields_.flag_or("multi_query", false) &&
         !fields_.flag_or("new_decoder_architecture", false)) {
       kv_heads_ = 1;
     }
-    head_ = fields_.count_or({"head_dim", "attention_head_dim"}, 0);
+    head_ = fields_.count_or({"head_dim", "attention_head_dim"}, family_.head);
     if (head_ == 0) head_ = hidden_ / heads_;
+    blocks_ = is("nemotron-nas") ? fields_.find("block_configs") : nullptr;
     width_ = fields_.count_or({"intermediate_size", "ffn_dim", "n_inner", "ffn_hidden_size"}, 0);
     if (width_ == 0) {
-      if (family_.gated) throw BadField("intermediate_size: the field is missing");
+      if (family_.gated && blocks_ == nullptr) {
+        throw BadField("intermediate_size: the field is missing");
+      }
       width_ = fields_.count_or({"expansion_ratio"}, 4) * hidden_;
     }
     read_experts();
@@ -72,8 +77,9 @@ class Reader {
     made.type = type_;
     made.hidden = hidden_;
     made.heads = heads_;
-    made.positions = fields_.count_or({"max_position_embeddings", "n_positions", "max_seq_len"}, 0);
-    const double vocabulary = fields_.count({"vocab_size"});
+    made.positions = fields_.count_or({"max_position_embeddings", "n_positions", "max_seq_len"},
+                                      family_.context);
+    const double vocabulary = required({"vocab_size"}, family_.vocabulary);
     const double d = hidden_;
     made.embedding = vocabulary * d;
     const bool tied = fields_.flag_or("tie_word_embeddings", family_.tied);
@@ -93,7 +99,10 @@ class Reader {
       const LayerPlan plan = plan_of(layer);
       adapter_ = 0;
       add_mixer(plan, one);
-      if (plan.feed_forward) add_feed_forward(plan.experts, one);
+      if (plan.feed_forward) add_feed_forward(plan, one);
+      // What a layer leaves out has no norm either.
+      if (blocks_ != nullptr && plan.mixing == Mixing::none) one.small -= d;
+      if (blocks_ != nullptr && !plan.feed_forward) one.small -= d;
       const auto alike =
           std::find_if(made.layers.begin(), made.layers.end(), [&](const Layers& each) {
             one.count = each.count;
@@ -113,8 +122,9 @@ class Reader {
   void finish() {
     for (const char* const harmless :
          {"num_nextn_predict_layers", "num_mtp_modules", "chunk_size", "mamba_chunk_size",
-          "mamba_hidden_act", "mamba_conv_bias", "mamba_proj_bias", "mamba_inner_layernorms",
-          "mamba_expand", "use_mamba_kernels", "order_of_interleaved_layers", "shared_moe_mode"}) {
+          "mamba_hidden_act", "mamba_conv_bias", "use_conv_bias", "mamba_proj_bias",
+          "mamba_inner_layernorms", "mamba_expand", "use_mamba_kernels",
+          "order_of_interleaved_layers", "shared_moe_mode"}) {
       fields_.find(harmless);
     }
     fields_.refuse_rest();
@@ -124,15 +134,22 @@ class Reader {
  private:
   bool is(std::string_view type) const { return type_ == type; }
   bool starts(std::string_view type) const { return type_.starts_with(type); }
+  /// Returns a number that must be in the file unless its model type has a usual one.
+  int required(const std::vector<std::string>& names, int usual) {
+    const int found = usual > 0 ? fields_.count_or(names, usual) : 0;
+    return found > 0 ? found : fields_.count(names);
+  }
 
   void read_experts() {
     experts_ = fields_.count_or(
         {"num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts"}, 0);
     chosen_ = fields_.count_or(
-        {"num_experts_per_tok", "experts_per_token", "num_experts_per_token", "moe_k"}, 0);
+        {"num_experts_per_tok", "experts_per_token", "num_experts_per_token", "moe_k", "moe_topk"},
+        0);
     expert_width_ = fields_.count_or({"moe_intermediate_size", "expert_intermediate_size"}, width_);
-    const int shared =
-        fields_.count_or({"n_shared_experts", "num_shared_experts", "moe_num_shared_experts"}, 0);
+    const int shared = fields_.count_or(
+        {"n_shared_experts", "num_shared_experts", "moe_num_shared_experts", "num_shared_expert"},
+        0);
     shared_width_ = fields_.count_or({"shared_expert_intermediate_size", "shared_intermediate_size",
                                       "moe_shared_expert_intermediate_size"},
                                      shared * expert_width_);
@@ -201,6 +218,7 @@ class Reader {
       }
     }
     require_all_layers(types_, "layer_types");
+    require_all_layers(blocks_, "block_configs");
     require_all_layers(lightning_, "attn_type_list");
     if (is("nemotron_h") && mixers_.size() != static_cast<std::size_t>(count_)) {
       throw BadField(
@@ -259,8 +277,47 @@ class Reader {
       }
       return plan;
     }
+    if (blocks_ != nullptr) return plan_of_block(of_layer(blocks_, layer));
     mix(layer, plan);
     plan.experts = has_experts(layer);
+    return plan;
+  }
+
+  /// A layer of a model that was found by search, each of which differs.
+  ///
+  /// Source   modeling_decilm.py of Llama-Nemotron: a multiplier stands for two thirds of it in
+  ///          model widths, rounded up to a multiple of 256.
+  LayerPlan plan_of_block(const json& block) const {
+    const auto part = [&](const char* name) -> const json& {
+      const auto found = block.find(name);
+      if (found == block.end() || !found->is_object()) {
+        throw BadField(fmt::format("block_configs: a layer has no {}", name));
+      }
+      if (found->value("replace_with_linear", false)) {
+        throw BadField("block_configs: replace_with_linear is not supported");
+      }
+      return *found;
+    };
+    const auto number = [](const json& in, const char* name) {
+      const auto found = in.find(name);
+      if (found == in.end() || !found->is_number() || *found <= 0) {
+        throw BadField(fmt::format("block_configs: expected a number {} above 0", name));
+      }
+      return found->get<double>();
+    };
+    LayerPlan plan;
+    const json &attention = part("attention"), &feed_forward = part("ffn");
+    if (attention.value("no_op", false)) {
+      plan.mixing = Mixing::none;
+    } else {
+      plan.kv_heads = std::max(1, static_cast<int>(heads_ / number(attention, "n_heads_in_group")));
+    }
+    plan.feed_forward = !feed_forward.value("no_op", false);
+    if (plan.feed_forward) {
+      constexpr int kMultiple = 256;
+      const auto width = static_cast<int>(2 * number(feed_forward, "ffn_mult") * hidden_ / 3);
+      plan.width = (width + kMultiple - 1) / kMultiple * kMultiple;
+    }
     return plan;
   }
 
@@ -333,7 +390,7 @@ class Reader {
       case Mixing::attention:
         one.window = plan.window;
         if (fields_.find("kv_lora_rank") != nullptr) return add_latent_attention(one);
-        return add_attention(one);
+        return add_attention(plan.kv_heads > 0 ? plan.kv_heads : kv_heads_, one);
       case Mixing::gated_delta:
         return add_gated_delta(fields_, hidden_, one);
       case Mixing::kimi_delta:
@@ -349,15 +406,15 @@ class Reader {
     }
   }
 
-  void add_attention(Layers& one) {
+  void add_attention(int kv_heads, Layers& one) {
     const double d = hidden_, heads = heads_;
-    const double head = head_, query = heads * head, kv = kv_heads_ * head;
+    const double head = head_, query = heads * head, kv = kv_heads * head;
     const bool gate = fields_.flag_or("attn_output_gate", family_.gated_output);
     one.attention = d * query * (gate ? 2 : 1) + 2 * d * kv + query * d;
     adapter_ = (d + query) * 2 + (d + kv) * 2;
     one.look_prefill = one.look_decode = 4 * query;
     one.kv = 2 * kv;
-    one.kv_parts = one.kv_heads = kv_heads_;
+    one.kv_parts = one.kv_heads = kv_heads;
     one.head_size = head_;
     one.head_norms = norm_ != QueryKeyNorm::none;
     if (bias_ != Bias::none) one.small += query + 2 * kv + (bias_ == Bias::all ? d : 0);
@@ -398,13 +455,14 @@ class Reader {
     }
   }
 
-  void add_feed_forward(bool experts, Layers& one) const {
+  void add_feed_forward(const LayerPlan& plan, Layers& one) const {
     const double d = hidden_;
     const int matrices = family_.gated ? 3 : 2;
-    if (!experts) {
-      one.dense = matrices * d * dense_width_;
-      one.width = dense_width_;
-      if (feed_forward_bias_) one.small += (matrices - 1) * dense_width_ + d;
+    if (!plan.experts) {
+      const int width = plan.width > 0 ? plan.width : dense_width_;
+      one.dense = matrices * d * width;
+      one.width = width;
+      if (feed_forward_bias_) one.small += (matrices - 1) * width + d;
       return;
     }
     one.experts = experts_;
@@ -431,7 +489,8 @@ class Reader {
   QueryKeyNorm norm_ = QueryKeyNorm::none;
   bool feed_forward_bias_ = false;
   const json *dense_layers_ = nullptr, *sparse_layers_ = nullptr, *frequency_ = nullptr;
-  const json *types_ = nullptr, *unroped_ = nullptr, *lightning_ = nullptr, *full_layers_ = nullptr;
+  const json *types_ = nullptr, *unroped_ = nullptr, *lightning_ = nullptr, *full_layers_ = nullptr,
+             *blocks_ = nullptr;
   double adapter_ = 0;  // numbers of an adapter of rank 1, of the last layer
 };
 
@@ -445,8 +504,21 @@ Model model_of(const json& config, const json* quantization) {
   return made;
 }
 
+/// Returns `text` with null for the numbers that Python writes and JSON does not have.
+std::string without_infinity(std::string text) {
+  bool quoted = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '"' && (at == 0 || text[at - 1] != '\\')) quoted = !quoted;
+    if (quoted) continue;
+    for (const std::string_view word : {"-Infinity", "Infinity", "NaN"}) {
+      if (text.compare(at, word.size(), word) == 0) text.replace(at, word.size(), "null");
+    }
+  }
+  return text;
+}
+
 Result<Model> parse(std::string_view text, const json* quantization, const std::string& name) try {
-  const json config = json::parse(text, nullptr, false);
+  const json config = json::parse(without_infinity(std::string(text)), nullptr, false);
   if (!config.is_object()) return fail(Code::invalid, "expected a JSON object", {.file = name});
   Model made = model_of(config, quantization);
   made.name = name;

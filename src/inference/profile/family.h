@@ -26,6 +26,9 @@ struct Family {
   bool head_bias = false;        ///< The output matrix has a bias.
   std::string_view positions{};  ///< Field with the length of the learned position table, if any.
   int more_positions = 0;        ///< Rows of that table beyond the field's number.
+  /// What the fields mean if the file leaves them out; 0 if they are required (the size of a head
+  /// is then the model width divided by the heads).
+  int heads = 0, kv_heads = 0, head = 0, vocabulary = 0, context = 0;
 };
 
 /// Returns the family of a model type, or null for an unknown type.

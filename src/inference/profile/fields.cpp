@@ -25,7 +25,7 @@ constexpr std::string_view kHarmless[] = {
     "token_index", "rope",       "rotary",      "summary",      "expert_bias",   "num_labels",
     "num_return",  "num_beam",   "processor",   "indexer_",     "output_hidden", "scal",
     "router",      "num_logits", "renormalize", "expert_group", "moe_capacity",  "moe_norm",
-    "moe_use"};
+    "moe_use",     "moe_gate",   "layernorm"};
 
 template <std::size_t size>
 bool has_any(std::string_view name, const std::string_view (&parts)[size]) {
@@ -53,8 +53,14 @@ const nlohmann::json* Fields::find(const std::string& name) {
 int Fields::count_or(const std::vector<std::string>& names, int otherwise) {
   std::optional<int> made;
   for (const std::string& name : names) {
-    const nlohmann::json* const found = find(name);
+    const nlohmann::json* found = find(name);
     if (found == nullptr) continue;
+    // A list with the same number for each layer.
+    if (found->is_array() && !found->empty() &&
+        std::all_of(found->begin(), found->end(),
+                    [&](const nlohmann::json& each) { return each == found->front(); })) {
+      found = &found->front();
+    }
     if (!found->is_number_integer() || *found < 0 || *found > 100'000'000) {
       throw BadField(fmt::format("{}: expected a whole number up to 100,000,000, found {}", name,
                                  found->dump()));
