@@ -10,6 +10,7 @@
 
 #include "advice/candidates.h"
 #include "advice/recommend.h"
+#include "advice/worth.h"
 #include "base/check.h"
 #include "policy/recommended.h"
 #include "policy/registry.h"
@@ -127,6 +128,8 @@ Result<Advice> advise(trace::Trace log, const cluster::Cluster& nodes, const Que
     auto change = change_of(play, *today, question.what_if);
     if (!change) return tl::unexpected(change.error());
     advice.what_if = std::move(*change);
+    Change* const valued[] = {&*advice.what_if};
+    if (auto added = add_worth(play, valued); !added) return tl::unexpected(added.error());
   }
   if (question.search_knobs && play.days() >= kFewestDays &&
       figures_of(*today).avg_wait_s > kNoTrouble_s) {

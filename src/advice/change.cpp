@@ -96,7 +96,7 @@ Result<Change> change_of(const Play& play, const std::vector<Lived>& today,
   const auto after = made.is_today
                          ? std::optional(today)
                          : play.under(slurm_today(play.log(), true),
-                                      std::make_shared<const site::Site>(std::move(*other)));
+                                      {.site = std::make_shared<const site::Site>(*other)});
   if (!after) return fail(Code::unavailable, "interrupted");
   for (std::size_t at = 0; at < today.size(); ++at) {
     const bool ended = today[at].ended;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,6 +17,14 @@
 #include "base/result.h"
 
 namespace almanac::advice {
+
+/// What a change saves in nodes.
+struct Worth {
+  int nodes = 0;  ///< Today's.
+  /// The fewest with which jobs wait no longer on average under today's settings than with the
+  /// change on today's nodes; nothing if twice today's nodes do not suffice.
+  std::optional<int> needed{};
+};
 
 struct Change {
   /// Settings whose value differs from today's; all that were asked for if none does.
@@ -37,6 +46,7 @@ struct Change {
   Gain users{};  ///< See users_gain_of().
   std::vector<Group> groups{};
   std::vector<Group> losers{};
+  std::optional<Worth> worth{};  ///< Set by add_worth().
 };
 
 /// Returns the waits before and after of the jobs that start in both.

@@ -144,6 +144,7 @@ Figure settings(const KnobSearch& search) {
   Column& from = made.number("from", "95 % CI from", Unit::ratio);
   Column& to = made.number("to", "95 % CI to", Unit::ratio);
   Column& wait = made.number("avg_wait_s", "Mean wait", Unit::seconds);
+  Column& nodes = made.number("nodes_needed", "Nodes for this wait with today's settings");
   Column& losing = made.number("losing", "Users and classes who lose");
   Column& line = made.text("line", "Line");
   gain.better = "more";
@@ -155,12 +156,14 @@ Figure settings(const KnobSearch& search) {
     from.add(each.users.sure ? each.users.sure->from : stats::kNaN);
     to.add(each.users.sure ? each.users.sure->to : stats::kNaN);
     wait.add(each.after.avg_wait_s);
+    nodes.add(each.worth && each.worth->needed ? *each.worth->needed : stats::kNaN);
     losing.add(static_cast<double>(each.losers.size()));
     line.add(fmt::format("{}", fmt::join(lines_in_words(each), "; ")));
   }
   made.caption =
       "Ranked by how much shorter users wait: each user counts once, with the root mean square of "
-      "the user's waits. Each setting is changed alone.";
+      "the user's waits. Each setting is changed alone. No number of nodes: twice today's do not "
+      "suffice.";
   return made;
 }
 
@@ -218,6 +221,23 @@ figure::Finding finding_of(const std::string& text, std::string figure) {
           .figure = std::move(figure)};
 }
 
+/// All settings that matter, as a number of nodes.
+void add_worth_tile(const KnobSearch& search, figure::Document& made) {
+  if (search.changes.empty()) return;
+  const Change& change = search.together ? *search.together : search.changes.front();
+  if (!change.worth) return;
+  const int today = change.worth->nodes;
+  const int needed = change.worth->needed.value_or(2 * today);
+  const bool is_known = change.worth->needed.has_value();
+  made.tiles.push_back(
+      {.label = search.together ? "These settings together are worth" : "This setting is worth",
+       .value = (is_known ? "" : "over ") + counted(needed - today, "node"),
+       .detail =
+           fmt::format("Today's settings need {}{} instead of {} for the same mean wait ({}).",
+                       is_known ? "" : "over ", counted(needed, "node"), today,
+                       human_time(change.after.avg_wait_s))});
+}
+
 void add_tiles(const Advice& advice, figure::Document& made) {
   if (advice.what_if) {
     const Change& change = *advice.what_if;
@@ -255,6 +275,7 @@ void add_tiles(const Advice& advice, figure::Document& made) {
                       human_time(first.after.avg_wait_s), human_time(first.before.avg_wait_s));
     }
     made.tiles.push_back(std::move(tile));
+    add_worth_tile(*advice.knobs, made);
   }
   if (advice.reproduction) {
     made.tiles.push_back({.label = "Waits reproduced within 10 minutes",
@@ -273,10 +294,11 @@ void add_findings(const Advice& advice, figure::Document& made) {
   }
   if (advice.knobs) {
     for (const Change& each : advice.knobs->changes) {
-      made.findings.push_back({.headline = in_words(each) + ".",
-                               .detail = capitalized(effect_in_words(each)),
-                               .figure = "advice_settings",
-                               .advice = fmt::format("{}", fmt::join(lines_in_words(each), "; "))});
+      made.findings.push_back(
+          {.headline = in_words(each) + ".",
+           .detail = capitalized(effect_in_words(each)) + " " + worth_in_words(each),
+           .figure = "advice_settings",
+           .advice = fmt::format("{}", fmt::join(lines_in_words(each), "; "))});
     }
   }
   made.findings.push_back(
@@ -340,7 +362,7 @@ figure::Document document(const Advice& advice, const Origin& origin) {
   if (advice.knobs) {
     figure::Section section{.id = "settings", .title = "Settings", .text = search_in_words(advice)};
     if (!advice.knobs->changes.empty()) {
-      section.text += ".";
+      section.text += ".\n\n" + together_in_words(*advice.knobs);
       section.figures.push_back(settings(*advice.knobs));
     }
     made.sections.push_back(std::move(section));

@@ -77,7 +77,7 @@ Result<KueueAdvice> advise_kueue(trace::Trace log, const cluster::Cluster& clust
       {Kind::free, "almanac without Kueue", service::compose("almanac").value(), nullptr});
   std::vector<std::optional<std::vector<Lived>>> lives(cases.size());
   tbb::parallel_for(std::size_t{0}, cases.size(), [&](std::size_t at) {
-    lives[at] = play.under(cases[at].composition, nullptr, cases[at].queues);
+    lives[at] = play.under(cases[at].composition, {.queues = cases[at].queues});
   });
   for (const auto& each : lives) {
     if (!each) return fail(Code::unavailable, "interrupted");

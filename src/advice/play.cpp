@@ -120,21 +120,21 @@ std::int64_t Play::users() const {
 }
 
 std::optional<std::vector<Lived>> Play::under(const policy::Composition& composition,
-                                              std::shared_ptr<const site::Site> site,
-                                              std::shared_ptr<const kueue::Objects> queues) const {
+                                              const Instead& instead) const {
   schedule::SiteRules rules = schedule::kNoSiteRules;
   if (!is_slurm(composition) && !is_kueue(composition)) rules.age_cap = conditions_.age_cap;
   if (!conditions_.kept.empty()) {
     rules.is_kept = [&](JobId job) { return conditions_.kept.contains(log_.jobs[index(job)].id); };
   }
-  const auto& described = site != nullptr ? site : conditions_.site;
+  const auto& described = instead.site != nullptr ? instead.site : conditions_.site;
+  const auto& queues = instead.queues != nullptr ? instead.queues : conditions_.queues;
+  const cluster::Cluster& cluster = instead.cluster != nullptr ? *instead.cluster : cluster_;
   const auto policy = schedule::make_policy(
       composition,
-      schedule::PlayedHost{.estimator = taught(composition),
-                           .past_use = past_use_,
-                           .site = {.description = described,
-                                    .names = &log_.names,
-                                    .queues = queues != nullptr ? queues : conditions_.queues}},
+      schedule::PlayedHost{
+          .estimator = taught(composition),
+          .past_use = past_use_,
+          .site = {.description = described, .names = &log_.names, .queues = queues}},
       rules);
   const sim::Options options{
       .policy = composition.name,
@@ -144,7 +144,7 @@ std::optional<std::vector<Lived>> Play::under(const policy::Composition& composi
       .watch = {
           .stop = conditions_.stop,
           .arrived = conditions_.progress == nullptr ? nullptr : conditions_.progress->arrivals()}};
-  const sim::Schedule schedule = sim::simulate(log_, cluster_, *policy, options);
+  const sim::Schedule schedule = sim::simulate(log_, cluster, *policy, options);
   if (schedule.interrupted) return std::nullopt;
   std::vector<Lived> lived;
   lived.reserve(counted_.size());

@@ -43,6 +43,13 @@ struct Lived {
 /// Returns those for which `keep`, which is as long, is true.
 std::vector<Lived> kept(const std::vector<Lived>& lived, const std::vector<bool>& keep);
 
+/// What a simulation has in place of what its conditions say; null for the same.
+struct Instead {
+  std::shared_ptr<const site::Site> site{};
+  std::shared_ptr<const kueue::Objects> queues{};
+  const cluster::Cluster* cluster = nullptr;
+};
+
 /// What binds every simulation.
 struct Conditions {
   /// Nothing if unknown; none is simulated then.
@@ -85,11 +92,9 @@ class Play {
   /// Jobs of these weeks that left the queue without having run, and do not count.
   std::int64_t never_ran() const { return never_ran_; }
 
-  /// Simulates the jobs under `composition`. `site` and `queues`, if not null, are those that Slurm
-  /// or Kueue has instead of those of the conditions. Returns nothing if it was stopped.
-  std::optional<std::vector<Lived>> under(
-      const policy::Composition& composition, std::shared_ptr<const site::Site> site = nullptr,
-      std::shared_ptr<const kueue::Objects> queues = nullptr) const;
+  /// Simulates the jobs under `composition`. Returns nothing if it was stopped.
+  std::optional<std::vector<Lived>> under(const policy::Composition& composition,
+                                          const Instead& instead = {}) const;
   /// Whether jobs before those simulated are known, so that fair share begins with their usage.
   bool knows_past_use() const { return past_use_ != nullptr && !past_use_->empty(); }
   /// What happened; NaN where the log does not say.

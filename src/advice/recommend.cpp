@@ -175,8 +175,11 @@ std::string recommend(const Advice& advice) {
       return fmt::format("Nothing would change: {} is today's setting.", in_words(change));
     }
     const std::string doubtful = doubt_in_words(advice);
-    return fmt::format("With {}: {}{}{}", in_words(change), effect_in_words(change),
-                       doubtful.empty() ? "" : " ", doubtful);
+    std::string made = fmt::format("With {}: {}", in_words(change), effect_in_words(change));
+    for (const std::string& more : {worth_in_words(change), doubtful}) {
+      if (!more.empty()) made += " " + more;
+    }
+    return made;
   }
   const std::string why_not = doubt(advice);
   if (!advice.best) {

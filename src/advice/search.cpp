@@ -11,6 +11,7 @@
 
 #include "advice/candidates.h"
 #include "advice/knobs.h"
+#include "advice/worth.h"
 
 namespace almanac::advice {
 namespace {
@@ -69,6 +70,11 @@ class Search {
     auto changes = changes_on(play_, today_);
     if (!changes) return tl::unexpected(changes.error());
     choose(std::move(*changes));
+    if (auto added = add_together(); !added) return tl::unexpected(added.error());
+    std::vector<Change*> valued;
+    for (Change& each : made_.changes) valued.push_back(&each);
+    if (made_.together) valued.push_back(&*made_.together);
+    if (auto added = add_worth(play_, valued); !added) return tl::unexpected(added.error());
     return std::move(made_);
   }
 
@@ -133,6 +139,16 @@ class Search {
         return each.settings.empty() || name_of(each.settings.front()) == name;
       });
     }
+  }
+
+  Result<void> add_together() {
+    if (made_.changes.size() < 2) return {};
+    std::vector<Setting> settings;
+    for (const Change& each : made_.changes) settings.push_back(each.settings.front());
+    auto change = change_of(play_, today_, settings);
+    if (!change) return tl::unexpected(change.error());
+    made_.together = std::move(*change);
+    return {};
   }
 
   const Play& play_;

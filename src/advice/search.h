@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "advice/change.h"
@@ -24,10 +25,12 @@ struct KnobSearch {
   /// (users_gain_of) by kWorth at least and keeps no job from starting. Where the log shows how
   /// certain that is, some gain is certain (95 %). The best of many look better than they are.
   std::vector<Change> changes{};
-  std::size_t knobs = 0;       ///< Different settings tried.
-  std::size_t candidates = 0;  ///< Values tried.
-  std::size_t simulations = 0;
-  std::int64_t jobs = 0;  ///< Simulated in all.
+  /// All of `changes` made together; nothing if there are fewer than two.
+  std::optional<Change> together{};
+  std::size_t knobs = 0;        ///< Different settings tried.
+  std::size_t candidates = 0;   ///< Values tried.
+  std::size_t simulations = 0;  ///< Of these values; add_worth() takes more.
+  std::int64_t jobs = 0;        ///< Simulated in all.
 
   static constexpr std::size_t kMost = 3;
   static constexpr double kWorth = 1.05;
@@ -38,7 +41,7 @@ inline constexpr std::size_t kFewJobs = 5000;
 
 /// `today` are the jobs of `play` under its site as it is. Logs of at most `few_jobs` jobs have no
 /// smaller parts. Fails with `unavailable` when stopped. Does not depend on the number of threads.
-/// Cost: one simulation for each candidate and part.
+/// Cost: one simulation for each candidate and part, and those of add_worth().
 Result<KnobSearch> search_knobs(const Play& play, const std::vector<Lived>& today,
                                 std::size_t few_jobs = kFewJobs);
 

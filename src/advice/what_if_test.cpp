@@ -84,6 +84,18 @@ TEST(WhatIf, SaysWhichJobsWouldNeverStartAndComparesTheOthers) {
                         "start. Of the other 48 jobs, the mean wait "));
 }
 
+TEST(WhatIf, SaysHowManyNodesAChangeIsWorth) {
+  // On four nodes each day's wide job leaves room for two narrow ones, and the third waits an hour.
+  const auto advice = advise_on("partition.gpu.MaxNodes=1");
+  ASSERT_TRUE(advice) << to_string(advice.error());
+  const auto& worth = advice->what_if->worth;
+  ASSERT_TRUE(worth);
+  EXPECT_EQ(worth->nodes, 2);
+  EXPECT_EQ(worth->needed, 4);
+  EXPECT_THAT(advice->recommendation, HasSubstr("Worth 2 nodes: today's settings would need 4 "
+                                                "instead of 2 for this mean wait."));
+}
+
 TEST(WhatIf, SaysIfNoJobIsLeft) {
   const auto advice = advise_on("partition.gpu.MaxNodes=0");
   ASSERT_TRUE(advice) << to_string(advice.error());

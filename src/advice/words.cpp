@@ -100,6 +100,35 @@ std::string effect_in_words(const Change& change) {
   return made;
 }
 
+std::string worth_in_words(const Change& change) {
+  if (!change.worth) return "";
+  const Worth& worth = *change.worth;
+  const auto nodes = static_cast<std::uint64_t>(worth.nodes);
+  if (!worth.needed) {
+    return fmt::format("Today's settings would not reach this mean wait with twice the {}.",
+                       text::counted(nodes, "node"));
+  }
+  return fmt::format("Worth {}: today's settings would need {} instead of {} for this mean wait.",
+                     text::counted(static_cast<std::uint64_t>(*worth.needed) - nodes, "node"),
+                     *worth.needed, nodes);
+}
+
+std::string together_in_words(const KnobSearch& search) {
+  std::string made;
+  if (search.together) {
+    made = fmt::format("All of them together: {} {}", effect_in_words(*search.together),
+                       worth_in_words(*search.together));
+  }
+  if (search.changes.size() < KnobSearch::kMost && search.knobs > search.changes.size()) {
+    if (!made.empty()) made += " ";
+    made += fmt::format(
+        "No other setting tried shortens the waits of users by {:.0f} % or more so that a gain is "
+        "certain (95 %).",
+        100 * (KnobSearch::kWorth - 1));
+  }
+  return made;
+}
+
 std::string doubt_in_words(const Advice& advice) {
   if (advice.reproduces || !advice.reproduction) return "";
   const Fit& all = advice.reproduction->all;

@@ -26,6 +26,11 @@ std::string causes_in_words(const Reproduction& reproduction);
 /// Returns which jobs would never start, what a change does to the waits of the others, how certain
 /// that is, and who loses.
 std::string effect_in_words(const Change& change);
+/// Returns how many nodes today's settings would need for waits as short; "" if that is unknown.
+std::string worth_in_words(const Change& change);
+/// Returns what all settings that matter do together, and which others were tried in vain; "" if
+/// there is nothing to say of either.
+std::string together_in_words(const KnobSearch& search);
 /// Returns that the simulation does not match the log, so that a change is in doubt; "" if it
 /// matches.
 std::string doubt_in_words(const Advice& advice);

@@ -55,6 +55,10 @@ Json as_json(const advice::Fit& fit) {
           {"simulated_wait_s", fit.simulated_s}};
 }
 
+Json as_json(const advice::Worth& worth) {
+  return {{"nodes", worth.nodes}, {"nodes_needed", worth.needed ? Json(*worth.needed) : Json()}};
+}
+
 Json as_json(const Change& change) {
   Json made{{"settings", Json::array()}};
   for (std::size_t at = 0; at < change.settings.size(); ++at) {
@@ -78,6 +82,7 @@ Json as_json(const Change& change) {
   made["users_wait_shorter"] = as_json(change.users);
   made["groups"] = list_of(change.groups);
   made["losers"] = list_of(change.losers);
+  made["worth"] = change.worth ? as_json(*change.worth) : Json();
   return made;
 }
 
@@ -86,7 +91,8 @@ Json as_json(const advice::KnobSearch& search) {
           {"values_tried", search.candidates},
           {"simulations", search.simulations},
           {"jobs_simulated", search.jobs},
-          {"changes", list_of(search.changes)}};
+          {"changes", list_of(search.changes)},
+          {"together", search.together ? as_json(*search.together) : Json()}};
 }
 
 Json as_json(const advice::Reproduction& reproduction) {

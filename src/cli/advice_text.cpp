@@ -117,10 +117,13 @@ std::string knobs_in_words(const Advice& advice) {
       fmt::format("\nSettings of your Slurm that matter ({}):\n", search_in_words(advice));
   for (std::size_t at = 0; at < search.changes.size(); ++at) {
     const Change& change = search.changes[at];
-    made += fmt::format("  {}. {}: {}\n", at + 1, in_words(change), effect_in_words(change));
+    const std::string worth = worth_in_words(change);
+    made += fmt::format("  {}. {}: {}{}{}\n", at + 1, in_words(change), effect_in_words(change),
+                        worth.empty() ? "" : " ", worth);
     made += lines_of(change, "     ");
   }
-  return made;
+  const std::string together = together_in_words(search);
+  return together.empty() ? made : made + together + "\n";
 }
 
 std::string reproduction_in_detail(const advice::Reproduction& reproduction) {

@@ -21,6 +21,7 @@ namespace {
 /// CPUs and memory of a node whose size the log does not show: more than its jobs request.
 constexpr int kManyCpus = 100'000;
 constexpr std::int64_t kMuchMemory_mb = 100'000'000;
+constexpr double kMibPerGb = 1024;
 
 /// The partitions that jobs name, with the number of their jobs.
 std::map<std::string, std::int64_t> partitions_of(const trace::Trace& log) {
@@ -53,8 +54,10 @@ std::vector<site::NodeIndex> add_nodes(const cluster::Cluster& inferred, site::S
     if (is_new) site.nodes.push_back({.name = name});
     site::Node& node = site.nodes[known->second];
     const int cpus = make.cpus > 0 ? static_cast<int>(std::ceil(make.cpus)) : kManyCpus;
+    // The cluster's GB are rounded: a node must not lose the MiB that its jobs held.
     const std::int64_t memory_mb =
-        make.memory_gb > 0 ? cluster::memory_mb(make.memory_gb) : kMuchMemory_mb;
+        make.memory_gb > 0 ? static_cast<std::int64_t>(std::ceil(make.memory_gb * kMibPerGb))
+                           : kMuchMemory_mb;
     node.cpus = node.effective_cpus = std::max(node.cpus, cpus);
     node.cores_per_socket = node.cpus;
     node.memory_mb = std::max(node.memory_mb, memory_mb);

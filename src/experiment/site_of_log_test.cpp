@@ -45,6 +45,8 @@ TEST(SiteOfLog, TakesTheNodesOfTheLogIfTheFilesNameNone) {
   EXPECT_EQ(site->partitions[0].nodes.size(), 1U);
   EXPECT_EQ(site->partitions[1].nodes.size(), 2U);
   EXPECT_TRUE(site->partitions[1].is_default) << "most jobs are in it";
+  EXPECT_EQ(site->nodes[site->partitions[0].nodes[0]].memory_mb, 8 * 1024) << "what job 3 held";
+  EXPECT_EQ(site->nodes[site->partitions[1].nodes[0]].memory_mb, 32 * 1024);
 }
 
 TEST(SiteOfLog, StillRefusesAFolderThatDescribesNothing) {

@@ -77,5 +77,27 @@ TEST_F(AdviseSiteCommand, WritesAReport) {
   EXPECT_TRUE(std::filesystem::exists(folder_ / "advice/advice_sizes.csv"));
 }
 
+TEST(SweepOnASite, SimulatesAGeneratedLogUnderTheSitesSlurm) {
+  const TemporaryFolder folder;
+  const std::string workload = folder / "workload.toml";
+  const ProgramRun made = run_program({"trace", "generate", "--preset", "venus", "--jobs", "300",
+                                       "--save-workload", workload, "--out", folder / "log.csv"});
+  ASSERT_EQ(made.status, 0) << made.err;
+  const auto table_under = [&](const std::string& scheduler) {
+    const std::string conf = folder.write(
+        scheduler + "/slurm.conf",
+        "ClusterName=x\nSchedulerType=sched/" + scheduler +
+            "\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nGresTypes=gpu\n"
+            "NodeName=n[1-8] CPUs=48 CoresPerSocket=48 RealMemory=400000 Gres=gpu:8\n"
+            "PartitionName=all Nodes=ALL Default=YES\n");
+    const ProgramRun done =
+        run_program({"sweep", workload, "--cluster", conf, "--policy", "slurm", "--load", "1",
+                     "--seeds", "1", "--out", folder / (scheduler + ".csv")});
+    EXPECT_EQ(done.status, 0) << done.err;
+    return done.out;
+  };
+  EXPECT_NE(table_under("backfill"), table_under("builtin")) << "one of them has no backfill";
+}
+
 }  // namespace
 }  // namespace almanac

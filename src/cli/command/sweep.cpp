@@ -110,16 +110,18 @@ using Prepare = std::function<Result<experiment::Prepared>(double, std::uint64_t
 Result<Prepare> prepare_generated(const experiment::Experiment& experiment) {
   auto workload = trace::load_workload(experiment.trace);
   if (!workload) return tl::unexpected(workload.error());
+  std::shared_ptr<const site::Site> site;
   const auto cluster =
       experiment.cluster.empty()
           ? cluster::parse_toml(trace::to_cluster_toml(*workload), experiment.trace)
-          : site::read_cluster(experiment.cluster);
+          : site::read_cluster(experiment.cluster, &site);
   if (!cluster) return tl::unexpected(cluster.error());
-  return [experiment, workload = *workload, cluster = *cluster](double load, std::uint64_t seed) {
+  return [experiment, workload = *workload, cluster = *cluster, site](double load,
+                                                                      std::uint64_t seed) {
     experiment::Experiment point = experiment;
     point.load = load;
     point.seed = seed;
-    return experiment::prepare(point, trace::generate(workload, seed), cluster);
+    return experiment::prepare(point, trace::generate(workload, seed), cluster, site);
   };
 }
 
