@@ -42,8 +42,8 @@ Belief belief_of(const Distribution& said, Duration time_limit) {
   return made;
 }
 
-Proven::Proven(const Names& names, std::shared_ptr<const StoredModel> brought)
-    : kinds_(names), past_(names) {
+Proven::Proven(const Names& names, std::shared_ptr<const StoredModel> brought, bool uses_given)
+    : kinds_(names), past_(names), uses_given_(uses_given) {
   if (brought) learned_.emplace(names, std::move(brought), LearnedOptions{.fits = false});
 }
 
@@ -68,6 +68,11 @@ Proven::Opinions Proven::ask(JobId job, const trace::Request& request) {
     speak[of] = said.has_value();
     waiting.expected_s[of] = said ? static_cast<float>(mean_s(*said)) : Regret::kSilent;
   }
+  if (uses_given_ && request.predicted != kNoDuration) {
+    constexpr auto kGiven = static_cast<std::size_t>(Predictor::given);
+    speak[kGiven] = true;
+    waiting.expected_s[kGiven] = static_cast<float>(seconds(request.predicted));
+  }
   made.believed = regret_.choose(speak);
   underway_.insert_or_assign(static_cast<std::uint32_t>(index(job)), waiting);
   return made;
@@ -75,6 +80,7 @@ Proven::Opinions Proven::ask(JobId job, const trace::Request& request) {
 
 Belief Proven::estimate(JobId job, const trace::Request& request) {
   const Opinions opinions = ask(job, request);
+  if (opinions.believed == Predictor::given) return {.run = request.predicted};
   const auto believed = static_cast<std::size_t>(opinions.believed);
   return belief_of(*opinions.said[believed], request.time_limit);
 }
@@ -103,6 +109,10 @@ void Proven::learn(JobId job, const trace::Request& request, const Ended& ended)
 std::unique_ptr<Estimator> make_proven(const Names& names,
                                        std::shared_ptr<const StoredModel> brought) {
   return std::make_unique<Proven>(names, std::move(brought));
+}
+
+std::unique_ptr<Estimator> make_proven_given(const Names& names) {
+  return std::make_unique<Proven>(names, nullptr, true);
 }
 
 }  // namespace almanac::predict

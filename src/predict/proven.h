@@ -12,6 +12,8 @@
 ///   learned        a model that was trained before. None is trained here: tables of past runs
 ///                  order jobs as well as trees do, at a hundredth of the cost
 ///                  (docs/evidence/predict.md)
+///   given          the prediction in the trace, if it may be used. It is a number, which replaces
+///                  the distribution while it is believed
 ///
 /// One distribution serves three uses:
 ///
@@ -40,12 +42,14 @@ namespace almanac::predict {
 
 class Proven final : public Estimator {
  public:
-  /// `names` must outlive it; `brought` is null where no model was trained before.
-  explicit Proven(const Names& names, std::shared_ptr<const StoredModel> brought = nullptr);
+  /// `names` must outlive it; `brought` is null where no model was trained before. If it
+  /// `uses_given`, predictor `given` speaks of each job with a prediction in the trace.
+  explicit Proven(const Names& names, std::shared_ptr<const StoredModel> brought = nullptr,
+                  bool uses_given = false);
 
   /// What the predictors say of one job.
   struct Opinions {
-    /// Cut at the limit; nothing = the predictor does not know this job.
+    /// Cut at the limit; nothing = the predictor does not know this job. Nothing for `given`.
     std::array<std::optional<Distribution>, kPredictors> said{};
     Predictor believed{};
   };
@@ -68,6 +72,7 @@ class Proven final : public Estimator {
   PastRuns past_;
   StepTimes steps_;
   std::optional<Learned> learned_;
+  bool uses_given_;
   Regret regret_;
   std::unordered_map<std::uint32_t, Waiting> underway_;  // by JobId
 };
@@ -79,5 +84,7 @@ Belief belief_of(const Distribution& said, Duration time_limit);
 /// As the constructor of Proven.
 std::unique_ptr<Estimator> make_proven(const Names& names,
                                        std::shared_ptr<const StoredModel> brought = nullptr);
+/// Makes one that uses the predictions in the trace, too. `names` must outlive it.
+std::unique_ptr<Estimator> make_proven_given(const Names& names);
 
 }  // namespace almanac::predict

@@ -122,6 +122,41 @@ TEST(Proven, JudgesWithoutAModelWhatItIsTaught) {
   EXPECT_EQ(proven.regret().of(Predictor::learned), std::numeric_limits<double>::infinity());
 }
 
+/// A log whose jobs have predictions: `predict` of the true run time.
+trace::Trace predicted_log(const std::function<Duration(Duration)>& predict) {
+  trace::Trace made = limited_log(1'000);
+  for (trace::Job& job : made.jobs) job.request.predicted = predict(job.outcome.run);
+  return made;
+}
+
+TEST(Proven, BelievesTruePredictionsOfTheLogFromTheFirstJobOn) {
+  const trace::Trace log = predicted_log(same);
+  Proven proven(log.names, nullptr, true);
+  for (const Proven::Opinions& each : answers(proven, log)) {
+    ASSERT_EQ(each.believed, Predictor::given);
+  }
+  const trace::Request& last = log.jobs.back().request;
+  EXPECT_EQ(proven.estimate(JobId{1'000}, last).run, last.predicted);
+}
+
+TEST(Proven, SoonDropsReversedPredictionsOfTheLog) {
+  const trace::Trace log = predicted_log(reversed);
+  Proven proven(log.names, nullptr, true);
+  const auto made = answers(proven, log);
+  EXPECT_EQ(made.front().believed, Predictor::given) << "nothing has ended";
+  for (std::size_t at = 200; at < made.size(); ++at) {
+    ASSERT_NE(made[at].believed, Predictor::given) << "job " << at;
+  }
+}
+
+TEST(Proven, IgnoresPredictionsOfTheLogByDefault) {
+  const trace::Trace log = predicted_log(same);
+  Proven proven(log.names);
+  for (const Proven::Opinions& each : answers(proven, log)) {
+    ASSERT_NE(each.believed, Predictor::given);
+  }
+}
+
 RC_GTEST_PROP(Proven, NeverExpectsMoreThanTheLimit, ()) {
   trace::Trace log;
   const auto any = [](auto low, auto high) { return *rc::gen::inRange(low, high); };

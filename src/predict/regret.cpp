@@ -16,6 +16,8 @@ std::string_view name_of(Predictor predictor) {
       return "learned";
     case Predictor::steps:
       return "steps";
+    case Predictor::given:
+      return "given";
   }
   return "";
 }
@@ -63,10 +65,12 @@ Predictor Regret::choose(const std::array<bool, kPredictors>& speak) {
     return (predictor == believed_ ? kClearly : 1) * of(predictor);
   };
   const auto speaks = [&](Predictor each) { return speak[static_cast<std::size_t>(each)]; };
-  Predictor best = speaks(Predictor::limit)   ? Predictor::limit
+  Predictor best = speaks(Predictor::given)   ? Predictor::given
+                   : speaks(Predictor::limit) ? Predictor::limit
                    : speaks(Predictor::steps) ? Predictor::steps
                                               : Predictor::history;  // it always speaks
-  for (const Predictor each : {Predictor::history, Predictor::learned, Predictor::steps}) {
+  for (const Predictor each :
+       {Predictor::limit, Predictor::history, Predictor::learned, Predictor::steps}) {
     if (speaks(each) && regret(each) < regret(best)) best = each;
   }
   believed_ = best;

@@ -25,9 +25,10 @@
 
 namespace almanac::predict {
 
-/// Predictors. While none has a record, `limit` comes before `steps`, and `steps` before `history`.
-enum class Predictor : std::uint8_t { limit, history, learned, steps };
-inline constexpr std::size_t kPredictors = 4;
+/// Predictors. While none has a record, `given` comes before `limit`, `limit` before `steps`, and
+/// `steps` before `history`.
+enum class Predictor : std::uint8_t { limit, history, learned, steps, given };
+inline constexpr std::size_t kPredictors = 5;
 std::string_view name_of(Predictor predictor);
 
 class Regret {

@@ -109,7 +109,7 @@ sim::Schedule play(const Case& input, const trace::Trace& trace, std::string_vie
   if (!input.samples.empty()) options.timeline_interval = 60s;
   experiment::PolicyRun run{
       .composition = value_or_throw(policy::registry().compose(
-          policy == "qssf" ? std::string("qssf+given") : std::string(policy))),
+          policy == "qssf" ? std::string("qssf+given:always") : std::string(policy))),
       .restart = options.restart};
   const bool as_it_is = policy == "fifo" || policy == "sjf";
   if (!as_it_is) passes::as_helios(run);
