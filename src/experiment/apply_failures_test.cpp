@@ -166,29 +166,51 @@ TEST_F(SimulatedFailures, ALinkStopsOnlyJobsOnSeveralNodes) {
   EXPECT_FALSE(play(2).failures.interruptions.empty());
 }
 
-TEST_F(SimulatedFailures, AJobPausesLongerEachTimeAndGivesUp) {
+TEST_F(SimulatedFailures, AJobPausesLongerEachTimeWithoutGpusAndGivesUp) {
   // It fails each 15 minutes on average, and needs 10 hours for a checkpoint.
   model_ =
       "restart = \"1s\"\n[retry]\nwait = \"1m\"\nlongest = \"4m\"\nmost = 5\n"
       "[[cause]]\nname = \"bug\"\nof = \"user\"\nper_1000_days = 96000\n"
       "[checkpoint]\nevery = \"10h\"\nwrite = \"0s\"\n";
   add(0s, 8, 100h);
-  add(0s, 8, 1min);  // waits behind it
+  add(0s, 8, 30s);  // waits behind it
   play(1);
-  std::vector<Duration> restarts;
+  std::vector<Duration> pauses;
+  Time failed = kNoTime;
   for (const auto& each : schedule_.failures.interruptions) {
-    if (each.job == JobId{0}) restarts.push_back(each.restart);
+    if (each.job != JobId{0}) continue;
+    EXPECT_EQ(each.restart, 1s);
+    if (failed == kNoTime) failed = each.at;
+    if (!each.gave_up) pauses.push_back(each.resumed - each.at);
   }
-  EXPECT_THAT(restarts, testing::ElementsAre(61s, 121s, 241s, 241s, 241s));
+  EXPECT_THAT(pauses, testing::ElementsAre(1min, 2min, 4min, 4min));
+  // The other job has the GPUs in the first pause.
+  EXPECT_EQ(schedule_.jobs[1].start, failed);
+  EXPECT_EQ(schedule_.jobs[1].end, failed + 30s);
   EXPECT_EQ(schedule_.jobs[0].phase, policy::Phase::withdrawn);
   EXPECT_EQ(schedule_.jobs[1].phase, policy::Phase::ended);
   EXPECT_EQ(report().gave_up, 1U);
   EXPECT_EQ(schedule_.failures.jobs[0].span, schedule_.jobs[0].end - schedule_.jobs[0].start);
 }
 
+TEST_F(SimulatedFailures, AJobThatPausesKeepsItsDependentsWaiting) {
+  model_ =
+      "restart = \"1s\"\n[retry]\nwait = \"20h\"\nlongest = \"20h\"\n"
+      "[[cause]]\nname = \"bug\"\nof = \"user\"\nper_1000_days = 2000\n"
+      "[checkpoint]\nevery = \"1h\"\n";
+  add(0s, 8, 30h);
+  const Time failed = play(1).failures.interruptions.at(0).at;
+  add(failed + 1h - Time{}, 8, 1min);
+  jobs_[1].request.after = jobs_[0].id;
+  play(1);
+  EXPECT_EQ(schedule_.failures.interruptions.at(0).at, failed);
+  EXPECT_GE(schedule_.jobs[1].start, schedule_.jobs[0].end);
+}
+
 TEST_F(SimulatedFailures, EveryPolicyLetsAJobGiveUp) {
   model_ =
-      "[retry]\nmost = 2\n[[cause]]\nname = \"bug\"\nof = \"user\"\nper_1000_days = 96000\n"
+      "[retry]\nwait = \"1m\"\nmost = 2\n[[cause]]\nname = \"bug\"\nof = \"user\"\nper_1000_days = "
+      "96000\n"
       "[checkpoint]\nevery = \"10h\"\n";
   for (int each = 0; each < 30; ++each) add(each * 5min, 1 + each % 8, each % 3 == 0 ? 50h : 1min);
   for (const policy::Composition& each : policy::registry().policies()) {
@@ -219,7 +241,7 @@ TEST_F(SimulatedFailures, NodesFailAtTheSameTimesUnderEveryPolicy) {
 
 TEST_F(SimulatedFailures, EveryPolicyEndsEveryJob) {
   model_ =
-      "restart = \"2m\"\nspares = 1\n"
+      "restart = \"2m\"\nspares = 1\n[retry]\nwait = \"5m\"\n"
       "[[cause]]\nname = \"node\"\nof = \"node\"\nper_1000_days = 500\nrepair = \"2h\"\n"
       "[[cause]]\nname = \"soon\"\nof = \"gpu\"\nper_1000_days = 60\nnotice = \"10m\"\n"
       "[[cause]]\nname = \"link\"\nof = \"link\"\nper_1000_days = 500\nrepair = \"1h\"\n"

@@ -16,6 +16,7 @@
 #include "energy/power_file.h"
 #include "experiment/apply_failures.h"
 #include "experiment/experiment.h"
+#include "experiment/fitted_failures.h"
 #include "experiment/impossible_jobs.h"
 #include "experiment/log_speeds.h"
 #include "experiment/run_notes.h"
@@ -325,11 +326,19 @@ Result<void> read_incidents(Prepared& made) {
   return {};
 }
 
+/// Fits the failure model to the log.
+Result<faults::Model> fit_model(Prepared& made) {
+  const auto text = fitted_failures(made.trace, made.cluster);
+  if (!text) return tl::unexpected(text.error());
+  made.notes.push_back(fit_in_words(faults::fit(runs_of(made.trace, made.cluster))));
+  return faults::parse_model(*text, kFitted);
+}
+
 /// Reads the failure model, and checks it against the cluster.
 Result<void> read_failures(Prepared& made) {
   const std::string& name = made.experiment.failures;
   if (name.empty()) return {};
-  auto model = faults::read_model(name);
+  auto model = name == kFitted ? fit_model(made) : faults::read_model(name);
   if (!model) return tl::unexpected(model.error());
   using Kind = cluster::Incident::Kind;
   const bool any_down = made.incidents != nullptr &&

@@ -17,6 +17,7 @@
 #include "cluster/capacity.h"
 #include "cluster/read.h"
 #include "experiment/failure_json.h"
+#include "experiment/fitted_failures.h"
 #include "experiment/run_tables.h"
 #include "experiment/summary_fields.h"
 #include "faults/model_file.h"
@@ -216,6 +217,7 @@ std::string digest_of_failures(const std::string& model) {
   for (const text::Preset& each : faults::presets()) {
     if (each.name == model) return table::sha256(each.text);
   }
+  if (model == kFitted) return "";  // the trace decides
   return digest_of_files(model);
 }
 
@@ -294,6 +296,11 @@ Result<void> write_policy_run(const std::string& path, const Prepared& prepared,
   if (prepared.failures != nullptr) {
     const auto done = write_failures((folder / "failures.csv").string(), prepared, schedule);
     if (!done) return done;
+    if (prepared.experiment.failures == kFitted) {
+      const auto model = fitted_failures(prepared.trace, prepared.cluster);
+      const auto kept = table::write_file((folder / "failures.toml").string(), model.value());
+      if (!kept) return kept;
+    }
   }
   return write_timeline((folder / "timeline.csv").string(), prepared, schedule);
 }

@@ -20,7 +20,7 @@ struct Interruption {
   std::uint16_t cause = 0;  ///< Position in Model::causes.
   std::int32_t gpus = 0;
   Duration lost{0};        ///< Work since the last checkpoint, which it repeats.
-  Duration restart{0};     ///< Time on its GPUs until training continues, with the pause before.
+  Duration restart{0};     ///< Time on its GPUs until training continues.
   Time resumed = kNoTime;  ///< When it runs again; kNoTime if it does not.
   bool gave_up = false;    ///< It failed too often without a new checkpoint.
 };

@@ -43,8 +43,8 @@ struct Checkpoints {
   Duration write{0};  ///< How long training stands still for one.
 };
 
-/// When a job that failed tries again. It pauses on its GPUs, as a container that its node starts
-/// again does.
+/// When a job that failed tries again. It leaves the queue for the pause, and others use its GPUs;
+/// then it waits like any other job.
 struct Retry {
   /// After a failure; each further one without a new checkpoint between them doubles the pause.
   Duration wait{0};

@@ -44,19 +44,31 @@ void NodeFaults::draw(NodeId node, Time after) {
   Node& state = nodes_[index(node)];
   if (state.per_ms <= 0) return;
   const double gap_ms = state.rng.exponential() / state.per_ms;
-  const int gpus = cluster_.classes[cluster_.nodes[index(node)].node_class].gpus;
-  Fault fault{.node = node, .cause = draw_cause(state.rng, gpus)};
-  const double normal = stats::normal_draw(state.rng);
+  const Kind kind = draw_kind(node);
   if (gap_ms > kEndless_ms) return;
-  fault.fails_at = after + Duration{1 + std::llround(gap_ms)};
-  const Cause& cause = model_.causes[fault.cause];
-  const double repair_ms =
-      static_cast<double>(cause.repair.count()) * std::exp(cause.spread * normal);
-  fault.repair = Duration{std::llround(std::min(repair_ms, kEndless_ms))};
-  fault.is_notice = cause.notice > Duration{0};
-  fault.at = fault.is_notice ? std::max(after, fault.fails_at - cause.notice) : fault.fails_at;
+  const Duration notice = model_.causes[kind.cause].notice;
+  Fault fault{.node = node,
+              .cause = kind.cause,
+              .is_notice = notice > Duration{0},
+              .fails_at = after + Duration{1 + std::llround(gap_ms)},
+              .repair = kind.repair};
+  fault.at = fault.is_notice ? std::max(after, fault.fails_at - notice) : fault.fails_at;
   queue_.push({.fault = fault, .generation = state.generation, .at = fault.at});
 }
+
+NodeFaults::Kind NodeFaults::draw_kind(NodeId node) {
+  Rng& rng = nodes_[index(node)].rng;
+  const int gpus = cluster_.classes[cluster_.nodes[index(node)].node_class].gpus;
+  Kind made{.cause = draw_cause(rng, gpus)};
+  const double normal = stats::normal_draw(rng);
+  const Cause& cause = model_.causes[made.cause];
+  const double repair_ms =
+      static_cast<double>(cause.repair.count()) * std::exp(cause.spread * normal);
+  made.repair = Duration{std::llround(std::min(repair_ms, kEndless_ms))};
+  return made;
+}
+
+Duration NodeFaults::draw_repair(NodeId node) { return draw_kind(node).repair; }
 
 std::uint16_t NodeFaults::draw_cause(Rng& rng, int gpus) const {
   double left = rng.uniform() * model_.node_per_day(gpus);

@@ -38,6 +38,8 @@ class NodeFaults {
   Time next_at() const { return queue_.empty() ? kNever : queue_.top().at; }
   /// Returns the next failure or notice, and goes on.
   Fault take();
+  /// Returns the repair time of a node that has failed already, for one of its causes.
+  Duration draw_repair(NodeId node);
   bool is_lemon(NodeId node) const { return nodes_[index(node)].lemon; }
   /// The node is replaced by a healthy one at `now`.
   void replace(NodeId node, Time now);
@@ -59,6 +61,11 @@ class NodeFaults {
     }
   };
   void draw(NodeId node, Time after);
+  struct Kind {
+    std::uint16_t cause = 0;
+    Duration repair{0};
+  };
+  Kind draw_kind(NodeId node);
   void drop_replaced();
   std::uint16_t draw_cause(Rng& rng, int gpus) const;
 

@@ -99,6 +99,8 @@ class Player {
         told[each.job] = told_of(belief, runs, rate);
       }
     }
+    // What fails is another draw in each future.
+    if (options_.failures != nullptr) options_.seed = rng.next();
     options_.policy = setting_.composition.name;
     options_.range.until_ended = until;
     const auto policy = schedule::make_policy(

@@ -97,7 +97,12 @@ std::optional<policy::Reason> Round::introduce(JobId job, const Past& past) {
       acceptable_[job] = std::move(acceptable);
     }
   }
-  if (request.group != kNoName) groups_[request.group].push_back(job);
+  if (request.group != kNoName) {
+    std::vector<JobId>& group = groups_[request.group];
+    // A job may come back after it was withdrawn.
+    if (state.phase != Phase::withdrawn) group.push_back(job);
+  }
+  state.end = kNoTime;
   state.since = past.since;
   state.start = past.start;
   state.attained = past.attained;

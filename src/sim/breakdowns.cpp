@@ -25,6 +25,7 @@ Breakdowns::Breakdowns(const faults::Model& model, const cluster::Cluster& clust
       node_faults_(model, cluster, seed, begin),
       job_faults_(model, seed, trace.jobs.size()),
       failing_(trace.jobs.size()),
+      pausing_(trace.jobs.size()),
       jobs_(trace.jobs.size()),
       nodes_(cluster.nodes.size(), Node{.since = begin, .spare_since = begin}) {
   log_.lemons = node_faults_.lemons();
@@ -40,8 +41,21 @@ Breakdowns::Breakdowns(const faults::Model& model, const cluster::Cluster& clust
   }
 }
 
+void Breakdowns::resume(std::span<const NodeId> drained, Time now) {
+  spares_.clear();
+  std::vector<std::int32_t> free(cluster_.vcs.size(), model_.spares);
+  for (auto at = drained.rbegin(); at != drained.rend(); ++at) {
+    if (free[index(cluster_.nodes[index(*at)].vc)]-- > 0) {
+      spares_.push_back(*at);
+    } else {
+      returns_.emplace(now + node_faults_.draw_repair(*at), *at);
+    }
+  }
+}
+
 Time Breakdowns::next(bool nothing_left) const {
   Time at = returns_.empty() ? kNever : returns_.top().first;
+  if (!pausing_.empty()) at = std::min(at, pausing_.next());
   if (nothing_left) return at;
   at = std::min(at, node_faults_.next_at());
   return failing_.empty() ? at : std::min(at, failing_.next());
@@ -52,6 +66,11 @@ std::optional<Breakdowns::Event> Breakdowns::take(Time now) {
     const NodeId node = returns_.top().second;
     returns_.pop();
     return Event{.kind = Kind::repaired, .node = node};
+  }
+  if (!pausing_.empty() && pausing_.next() <= now) {
+    const JobId job = pausing_.job();
+    pausing_.pop();
+    return Event{.kind = Kind::retried, .job = job};
   }
   // What would have failed while nothing ran (next()).
   while (node_faults_.next_at() < now) node_faults_.take();
@@ -129,7 +148,7 @@ Duration Breakdowns::fail(Time now, JobId job, Duration position, const Event& e
   state.seen = state.saved;
   state.useful = std::max(state.useful, state.saved);
   ++state.interruptions;
-  const Duration again = restart(job) + back_off(job);
+  const Duration again = restart(job);
   log_.interruptions.push_back({.at = now,
                                 .job = job,
                                 .node = event.node,
@@ -140,6 +159,13 @@ Duration Breakdowns::fail(Time now, JobId job, Duration position, const Event& e
                                 .gave_up = gave_up(job)});
   state.open = static_cast<std::uint32_t>(log_.interruptions.size());
   return position - state.saved + again;
+}
+
+Time Breakdowns::retry(Time now, JobId job) {
+  if (gave_up(job)) return kNever;
+  const Time again = now + back_off(job);
+  if (again > now) pausing_.push(again, job);
+  return again;
 }
 
 Duration Breakdowns::back_off(JobId job) const {

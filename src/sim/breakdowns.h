@@ -7,6 +7,7 @@
 /// A job's *position* is its work done, checkpoints included, less what it must repeat. Between
 /// checkpoints lie `interval` of work and the time to write one. A job that fails goes on from its
 /// last checkpoint after its restart; a failure during the restart costs the restart again. A job
+/// that pauses before it tries again leaves the queue meanwhile, so that others use its GPUs. A job
 /// that a policy stops goes on where the policy's host says.
 #pragma once
 
@@ -36,7 +37,7 @@ class Breakdowns {
   Breakdowns(const faults::Model& model, const cluster::Cluster& cluster, const trace::Trace& trace,
              std::uint64_t seed, Time begin);
 
-  enum class Kind : std::uint8_t { repaired, announced, node_failed, job_failed };
+  enum class Kind : std::uint8_t { repaired, announced, node_failed, job_failed, retried };
   struct Event {
     Kind kind{};
     NodeId node = kNoNode;
@@ -45,6 +46,11 @@ class Breakdowns {
     Time fails_at{};  ///< Of an announced failure.
     Duration repair{0};
   };
+
+  /// Continues from a state in which `drained` are out of service. The state does not say why, so
+  /// the last ones of each virtual cluster count as its spares, and the others return after a
+  /// repair time drawn from the model.
+  void resume(std::span<const NodeId> drained, Time now);
 
   /// Returns when the next event happens. No node fails while no job runs and none will arrive
   /// (`nothing_left`), so that a job that can never start does not keep the simulation going.
@@ -60,10 +66,13 @@ class Breakdowns {
   void stopped(JobId job, Duration position, Duration restart);
   void ended(JobId job);
   /// A running job fails at `position`. Returns the work that the failure adds: what the job
-  /// repeats, and its restart with the pause before it.
+  /// repeats, and its restart.
   Duration fail(Time now, JobId job, Duration position, const Event& event);
-  /// Whether a job that has just failed gives up.
-  bool gave_up(JobId job) const { return jobs_[index(job)].in_row >= model_.retry.most; }
+  /// Returns when a job that has just failed tries again, as an event unless it is `now`; kNever if
+  /// it gives up.
+  Time retry(Time now, JobId job);
+  bool any_pauses() const { return !pausing_.empty(); }
+  bool pauses(JobId job) const { return pausing_.contains(job); }
 
   /// Whether a failure stops this running job.
   bool stops(const Event& event, std::span<const cluster::Grant> grants) const;
@@ -103,6 +112,7 @@ class Breakdowns {
   int gpus_per_node(JobId job) const;
   Duration interval(JobId job) const;
   Duration restart(JobId job) const;
+  bool gave_up(JobId job) const { return jobs_[index(job)].in_row >= model_.retry.most; }
   /// Returns the pause of a job that has just failed.
   Duration back_off(JobId job) const;
   int gpus_of(NodeId node) const {
@@ -115,6 +125,7 @@ class Breakdowns {
   faults::NodeFaults node_faults_;
   faults::JobFaults job_faults_;
   EndQueue failing_;  // jobs that fail by themselves, by when
+  EndQueue pausing_;  // jobs that try again, by when
   std::priority_queue<Return, std::vector<Return>, std::greater<>> returns_;
   std::vector<Job> jobs_;
   std::vector<Node> nodes_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sim/breakdowns.h"
 #include "sim/present.h"
 #include "sim/simulation.h"
 #include "trace/eligible.h"
@@ -31,13 +32,14 @@ Dependencies::Dependencies(const trace::Trace& trace, const cluster::Cluster& cl
   }
 }
 
-bool Dependencies::hold(JobId job, const schedule::Round& round) {
+bool Dependencies::hold(JobId job, const schedule::Round& round, const Breakdowns* breakdowns) {
   if (before_.empty()) return false;
   const auto found = before_.find(job);
   if (found == before_.end()) return false;
   const JobId other = found->second;
   const policy::Phase phase = round.progress(other).phase;
-  const bool is_there = phase == policy::Phase::waiting || phase == policy::Phase::running;
+  const bool is_there = phase == policy::Phase::waiting || phase == policy::Phase::running ||
+                        (breakdowns != nullptr && breakdowns->pauses(other));
   // It may be held itself.
   const auto same = held_.find(before_.contains(other) ? before_.at(other) : other);
   const bool is_held =

@@ -28,6 +28,7 @@
 
 namespace almanac::sim {
 
+class Breakdowns;
 struct Present;
 
 /// Holds jobs until their dependencies have left. Cost: nothing without dependencies; otherwise 32
@@ -38,8 +39,8 @@ class Dependencies {
   Dependencies(const trace::Trace& trace, const cluster::Cluster& cluster);
 
   /// Whether `job`, which arrives now, must wait for another. If so, it is kept until release() of
-  /// that one.
-  bool hold(JobId job, const schedule::Round& round);
+  /// that one. `breakdowns` is null if nothing fails.
+  bool hold(JobId job, const schedule::Round& round, const Breakdowns* breakdowns);
   /// `job` has left: it has ended, was withdrawn, or can never start.
   void release(JobId job);
   bool any_released() const { return !released_.empty(); }

@@ -55,10 +55,11 @@ class Engine final : public schedule::Actuator {
       for (const trace::Job& job : trace.jobs) runs_.push_back(job.outcome.run);
     }
     if (options.services != nullptr) round_.show(options.services->states());
-    if (options.failures != nullptr && options.range.from == nullptr && !trace.jobs.empty()) {
+    if (options.failures != nullptr && !trace.jobs.empty()) {
       on_node_.resize(cluster.nodes.size());
+      const Present* const from = options.range.from;
       breakdowns_.emplace(*options.failures, cluster, trace, options.seed,
-                          trace.jobs.front().request.submit);
+                          from != nullptr ? from->at : trace.jobs.front().request.submit);
       works_ = runs_;
       for (std::size_t job = 0; job < runs_.size(); ++job) {
         runs_[job] += breakdowns_->writes(JobId{static_cast<std::uint32_t>(job)}, works_[job]);
@@ -198,6 +199,8 @@ class Engine final : public schedule::Actuator {
   void set_nodes(const cluster::CapacityChange& change);
   void take_incidents();
   void take_incident(const cluster::Incident& incident);
+  void set_signal(const cluster::Incident& incident);
+  void skip_incidents(Time until);
   void set_drained(NodeId node, bool drained) {
     round_.set_drained(node, drained);
     gaps_.set_drained(node, drained, now_);
@@ -223,6 +226,7 @@ class Engine final : public schedule::Actuator {
   void take_failures();
   void break_node(const Breakdowns::Event& event);
   void break_job(JobId job, const Breakdowns::Event& event);
+  void rejoin(JobId job);
   void skip_jobs_left_out();
   void sample_until(Time until);
   void integrate_until(Time until);
@@ -294,7 +298,9 @@ Time Engine::next_event() {
     // What else may happen matters only while there are jobs.
     Services* const services = options_.services;
     const bool serves = services != nullptr && services->go_on();
-    if (serves ? services->is_stuck() : round_.load().jobs_waiting == 0) return kNever;
+    const bool pauses = breakdowns_ && breakdowns_->any_pauses();  // and comes again
+    const bool is_idle = serves ? services->is_stuck() : round_.load().jobs_waiting == 0;
+    if (is_idle && !pauses) return kNever;
   }
   if (!wakes_.empty()) at = std::min(at, wakes_.top());
   return has_others() ? std::min(at, next_of_others()) : at;
@@ -310,7 +316,9 @@ Time Engine::next_of_others() const {
     at = std::min(at, options_.incidents->all[next_incident_].at);
   }
   if (breakdowns_) {
-    const bool nothing_left = round_.load().jobs_running == 0 && next_arrival_ == logged_;
+    const bool all_came = next_arrival_ == logged_ ||
+                          trace_.jobs[next_arrival_].request.submit > options_.range.last_arrival;
+    const bool nothing_left = round_.load().jobs_running == 0 && all_came;
     at = std::min(at, breakdowns_->next(nothing_left));
   }
   return at;
@@ -352,7 +360,7 @@ void Engine::gather_arrivals() {
   while (now_ <= options_.range.last_arrival && next_arrival_ < logged_ &&
          trace_.jobs[next_arrival_].request.submit == now_) {
     const JobId job{static_cast<std::uint32_t>(next_arrival_)};
-    if (!dependencies_.hold(job, round_)) join(job);
+    if (!dependencies_.hold(job, round_, breakdowns_ ? &*breakdowns_ : nullptr)) join(job);
     ++next_arrival_;
     skip_jobs_left_out();
   }
@@ -496,15 +504,18 @@ void Engine::take_incident(const cluster::Incident& incident) {
     case Kind::notice:
       events_.push_back({EventKind::node_notice, incident.subject, incident.value});
       break;
-    case Kind::signal: {
-      policy::Signal& signal = signals_[incident.subject];
-      signal.value = incident.value;
-      signal.since = incident.at;
-      meter_->set(incident.subject, incident.value);
+    case Kind::signal:
+      set_signal(incident);
       events_.push_back({EventKind::signal_changed, incident.subject, incident.value});
       break;
-    }
   }
+}
+
+void Engine::set_signal(const cluster::Incident& incident) {
+  policy::Signal& signal = signals_[incident.subject];
+  signal.value = incident.value;
+  signal.since = incident.at;
+  meter_->set(incident.subject, incident.value);
 }
 
 void Engine::fail_node(NodeId node) {
@@ -538,6 +549,9 @@ void Engine::take_failures() {
         break;
       case Breakdowns::Kind::job_failed:
         break_job(event->job, *event);
+        break;
+      case Breakdowns::Kind::retried:
+        rejoin(event->job);
         break;
     }
   }
@@ -576,11 +590,26 @@ void Engine::break_job(JobId job, const Breakdowns::Event& event) {
   }
   round_.fail(now_, job, breakdowns_->fail(now_, job, position(job), event));
   halt(job);
-  if (!breakdowns_->gave_up(job)) return;
+  const Time again = breakdowns_->retry(now_, job);
+  if (again == now_) return;
   round_.withdraw(now_, job);
-  dependencies_.release(job);
+  if (again == kNever) dependencies_.release(job);
   end_wait(job);
   events_.push_back({EventKind::job_withdrawn, static_cast<std::uint32_t>(index(job))});
+}
+
+/// A job that has paused waits again.
+void Engine::rejoin(JobId job) {
+  const policy::Progress& state = round_.progress(job);
+  const auto reason = round_.admit(job, {.since = now_,
+                                         .start = state.start,
+                                         .attained = state.attained,
+                                         .charged = state.charged,
+                                         .preemptions = state.preemptions,
+                                         .tenant = state.tenant});
+  ALMANAC_CHECK(!reason, "job {} has run and can never start", index(job));
+  begin_wait(job);
+  events_.push_back({EventKind::job_arrived, static_cast<std::uint32_t>(index(job))});
 }
 
 void Engine::set_nodes(const cluster::CapacityChange& change) {
@@ -699,6 +728,16 @@ void Engine::begin() {
   }
 }
 
+/// What they did to nodes and jobs is in the state to continue from; signals keep their values.
+void Engine::skip_incidents(Time until) {
+  if (options_.incidents == nullptr) return;
+  const std::vector<cluster::Incident>& all = options_.incidents->all;
+  for (; next_incident_ < all.size() && all[next_incident_].at <= until; ++next_incident_) {
+    const cluster::Incident& each = all[next_incident_];
+    if (each.kind == cluster::Incident::Kind::signal) set_signal(each);
+  }
+}
+
 void Engine::resume(const Present& from) {
   now_ = result_.begin = from.at;
   next_sample_ = kNever;
@@ -710,6 +749,7 @@ void Engine::resume(const Present& from) {
   skip_jobs_left_out();
   dependencies_.resume(from, next_arrival_);
   while (next_change_ < changes_.size() && changes_[next_change_].at <= from.at) ++next_change_;
+  skip_incidents(from.at);
   for (std::uint32_t node = 0; node < cluster_.nodes.size(); ++node) {
     round_.set_drained(NodeId{node}, false);
   }
@@ -729,6 +769,9 @@ void Engine::resume(const Present& from) {
     } else {
       ends_.push(std::max(now_, each.past.since + (work - each.past.attained)), each.job);
     }
+    if (breakdowns_) {
+      breakdowns_->started(each.job, now_, each.past.attained + (now_ - each.past.since));
+    }
     events_.push_back({EventKind::job_adopted, static_cast<std::uint32_t>(index(each.job))});
   }
   for (const Present::Job& each : from.waiting) {
@@ -740,6 +783,7 @@ void Engine::resume(const Present& from) {
     events_.push_back({EventKind::job_arrived, static_cast<std::uint32_t>(index(each.job))});
   }
   for (const NodeId node : from.drained) set_drained(node, true);
+  if (breakdowns_) breakdowns_->resume(from.drained, now_);
   if (!events_.empty()) decide();
 }
 

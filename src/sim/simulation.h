@@ -107,7 +107,7 @@ struct Options {
   /// Events of nodes and signals; null for none. A job on a node that goes down waits, and
   /// continues from its last checkpoint.
   const cluster::Incidents* incidents = nullptr;
-  /// Failures to draw, by `seed`; null for none. Ignored when continuing from a state.
+  /// Failures to draw, by `seed`; null for none. After a state, new ones are drawn.
   const faults::Model* failures = nullptr;
   /// Services to run next to the jobs; null for none. Requires Services::trace() as the trace, a
   /// policy::Serving as the policy, and Services::tell_speeds() with `truth.speeds` and `believed`,

@@ -7,6 +7,7 @@
 
 #include "base/rng.h"
 #include "experiment/profile.h"
+#include "faults/model.h"
 #include "forecast/forecaster.h"
 #include "forecast/futures.h"
 #include "forecast/other_gpus.h"
@@ -250,6 +251,76 @@ TEST(PlayFutures, LeaveAKeptJobWhatItHolds) {
   for (const Forecast& each : play_queue(setting, present, beliefs, 3, 0)) {
     EXPECT_GE(each.ended_by(0.5), Time{101s});
   }
+}
+
+/// One GPU for the job 0, with the failures of `model`.
+class FailuresAhead : public testing::Test {
+ protected:
+  FailuresAhead() {
+    input_.cluster = cluster::uniform(1, 1);
+    add_job(input_.trace, {.id = "A", .run = 10h, .checkpoint = 0s});
+    beliefs_[JobId{0}].likely.run = 10h;
+  }
+  Forecast foresee() {
+    sim::Options options;
+    options.failures = &model_;
+    options.incidents = incidents_ ? &*incidents_ : nullptr;
+    return play_futures({.trace = input_.trace,
+                         .cluster = input_.cluster,
+                         .composition = composition_,
+                         .options = options},
+                        present_, beliefs_, JobId{0}, 400, 0);
+  }
+
+  Case input_;
+  policy::Composition composition_ = *policy::registry().compose("fifo");
+  faults::Model model_;
+  std::optional<cluster::Incidents> incidents_;
+  sim::Present present_{.at = Time{0s},
+                        .running = {},
+                        .waiting = {{.job = JobId{0}, .past = {.since = Time{0s}}}},
+                        .drained = {}};
+  Beliefs beliefs_;
+};
+
+TEST_F(FailuresAhead, MakeAJobEndLater) {
+  EXPECT_EQ(foresee().ended_by(0.9), Time{10h});
+  // It fails each two hours on its GPU, five times in ten hours. A restart takes an hour, or with
+  // the failures that hit it (e^0.5 - 1) x 2 h = 1.3 h.
+  model_.restart = 1h;
+  model_.causes = {{.name = "bug", .unit = faults::Unit::user, .per_day = 12}};
+  const Forecast made = foresee();
+  EXPECT_NEAR(seconds(made.ended_by(0.5)), 16.5 * 3600, 1.5 * 3600);
+  EXPECT_LT(made.end(0.9).from, Time{14h});
+  EXPECT_GT(made.end(0.9).to, Time{20h});
+}
+
+TEST_F(FailuresAhead, BringNodesUnderRepairBack) {
+  model_.causes = {
+      {.name = "node", .unit = faults::Unit::node, .per_day = 1e-9, .repair = 3h, .spread = 0}};
+  input_.cluster = cluster::uniform(2, 1);
+  present_.drained = {NodeId{0}, NodeId{1}};
+  EXPECT_EQ(foresee().started_by(0.9), Time{3h});
+  // One of the two is a spare: the other returns.
+  model_.spares = 1;
+  EXPECT_EQ(foresee().started_by(0.9), Time{3h});
+  // Both are spares.
+  model_.spares = 2;
+  EXPECT_EQ(foresee().started_by(0.9), kNever);
+}
+
+TEST_F(FailuresAhead, IncidentsBeforeThePresentAreOver) {
+  using Kind = cluster::Incident::Kind;
+  incidents_.emplace();
+  incidents_->all = {{.at = Time{1h}, .kind = Kind::down}, {.at = Time{2h}, .kind = Kind::up}};
+  present_ = {.at = Time{5h},
+              .running = {{.job = JobId{0},
+                           .past = {.since = Time{3h}, .start = Time{3h}},
+                           .worked = 2h,
+                           .held = {{.node = NodeId{0}, .gpus = 1}}}},
+              .waiting = {},
+              .drained = {}};
+  EXPECT_EQ(foresee().ended_by(0.9), Time{13h});
 }
 
 std::string linear_speeds() {
