@@ -223,15 +223,14 @@ std::vector<Queue::Refused> Queue::begin(Successor next, schedule::Actuator& act
   round_->observe(nullptr, &measured_);
   events_.clear();
   wakes_.clear();
-  for (std::uint32_t at = 0; at < cluster.nodes.size(); ++at) {
-    round_->set_drained(NodeId{at}, outage.drained.contains(NodeId{at}));
-  }
   for (const Entry* const entry : running) {
     const auto never = round_->adopt(entry->id, entry->job.held_gpus, past_of(entry->job));
     ALMANAC_CHECK(!never, "job {} runs and could not start", entry->job.number);
     events_.push_back(event_of(EventKind::job_adopted, *entry));
   }
+  // After the jobs that run there, which keep what they hold.
   for (std::uint32_t at = 0; at < cluster.nodes.size(); ++at) {
+    round_->set_drained(NodeId{at}, outage.drained.contains(NodeId{at}));
     round_->set_out(NodeId{at}, outage.mask(NodeId{at}));
   }
   std::vector<Refused> refused;

@@ -495,6 +495,8 @@ TEST_F(Box, TellsWhatTheModelDrawsWhereNoDriverTells) {
 TEST_F(Box, DrainsTheNode) {
   begin("sjf", 2);
   const std::string node = service_->nodes().front().name;
+  const JobNumber runs = submit(shell("until test -e go; do sleep 0.05; done"));
+  ASSERT_TRUE(comes_to(runs, JobState::running));
   ASSERT_TRUE(service_->set_drained(node, true, me_));
   const JobNumber waits = submit(shell("true"));
   ASSERT_TRUE(service_->set_policy("easy", me_));
@@ -502,6 +504,9 @@ TEST_F(Box, DrainsTheNode) {
   begin("fifo", 2);
   EXPECT_TRUE(service_->nodes().front().drained);
   EXPECT_EQ(look(waits).state, JobState::pending);
+  EXPECT_EQ(look(runs).state, JobState::running);
+  std::ofstream(folder_ / "work/go");
+  EXPECT_TRUE(comes_to(runs, JobState::completed));
   ASSERT_TRUE(service_->set_drained(node, false, me_));
   EXPECT_TRUE(comes_to(waits, JobState::completed));
 }
