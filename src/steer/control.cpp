@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "steer/lock.h"
+#include "service/lock.h"
 #include "table/output_file.h"
 
 namespace nlohmann {
@@ -84,7 +84,7 @@ Result<Switches> read_switches(const std::string& state) {
 
 Result<void> change_switches(const std::string& state,
                              const std::function<void(Switches&)>& change) {
-  const auto lock = Lock::briefly(state);
+  const auto lock = service::Lock::briefly(state);
   if (!lock) return tl::unexpected(lock.error());
   Switches switches = read_switches(state).value_or(Switches{});
   change(switches);

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steer/journal.h"
 
-#include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <deque>
-#include <filesystem>
 #include <fstream>
 #include <utility>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include "steer/action/job_line.h"
 
@@ -106,18 +100,6 @@ Result<std::int64_t> replay(const std::string& path, const Journal::Take& take) 
   return replay.next();
 }
 
-tl::unexpected<Error> cannot(const std::string& path) {
-  return fail(Code::unavailable, std::strerror(errno), {.file = path});
-}
-
-/// A file that is new, or has a new name, may else be gone after a power cut.
-Result<void> sync_folder_of(const std::string& path) {
-  const std::string folder = std::filesystem::absolute(path).parent_path();
-  const process::Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!opened || ::fsync(opened.get()) != 0) return cannot(folder);
-  return {};
-}
-
 }  // namespace
 
 std::string to_words(const Entry& entry) {
@@ -125,24 +107,15 @@ std::string to_words(const Entry& entry) {
          entry.why;
 }
 
-Journal::Journal(std::string path, process::Descriptor file, std::int64_t size, std::int64_t next)
-    : path_(std::move(path)), file_(std::move(file)), size_(size), next_(next), begun_(next) {}
+Journal::Journal(service::LineFile file, std::int64_t next)
+    : file_(std::move(file)), next_(next), begun_(next) {}
 
 Result<Journal> Journal::open(const std::string& path) {
   const auto next = replay(path, [](const Entry&, const Failure&) {});
   if (!next) return tl::unexpected(next.error());
-  constexpr int kOwnersOnly = 0600;
-  process::Descriptor file(
-      ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, kOwnersOnly));
-  if (!file) return cannot(path);
-  std::int64_t size = ::lseek(file.get(), 0, SEEK_END);
-  for (char last = '\n'; size > 0; --size) {
-    if (::pread(file.get(), &last, 1, size - 1) != 1) return cannot(path);
-    if (last == '\n') break;
-  }
-  if (::ftruncate(file.get(), size) != 0) return cannot(path);
-  if (auto synced = sync_folder_of(path); !synced) return tl::unexpected(synced.error());
-  return Journal(path, std::move(file), size, *next);
+  auto file = service::LineFile::open(path);
+  if (!file) return tl::unexpected(file.error());
+  return Journal(std::move(*file), *next);
 }
 
 Result<void> Journal::read(const std::string& path, const Take& take) {
@@ -151,41 +124,36 @@ Result<void> Journal::read(const std::string& path, const Take& take) {
   return {};
 }
 
-Result<void> Journal::write(const std::string& text) {
-  std::size_t at = 0;
-  while (at < text.size()) {
-    const ssize_t wrote = ::write(file_.get(), text.data() + at, text.size() - at);
-    if (wrote < 0 && errno != EINTR) break;
-    at += static_cast<std::size_t>(std::max<ssize_t>(0, wrote));
+namespace {
+
+std::string lines_of(const std::vector<Entry>& entries, std::int64_t first) {
+  std::string text;
+  for (const Entry& entry : entries) {
+    text += json_of(entry, first++).dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
   }
-  if (at < text.size() || ::fdatasync(file_.get()) != 0) {
-    const auto failed = cannot(path_);
-    static_cast<void>(::ftruncate(file_.get(), size_));  // half a line would hide the next one
-    return failed;
-  }
-  size_ += static_cast<std::int64_t>(text.size());
-  return {};
+  return text;
 }
 
-Result<void> Journal::begin(const std::vector<Entry>& entries) {
-  std::string text;
-  std::int64_t number = next_;
-  for (const Entry& entry : entries) {
-    text += json_of(entry, number++).dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+std::string end_line(std::int64_t first, std::int64_t last, const std::vector<Failure>& failures) {
+  Json line{{"done", first}, {"to", last}};
+  for (std::size_t at = 0; at < failures.size(); ++at) {
+    if (failures[at] == "") continue;
+    Json& failed = line["failed"][std::to_string(first + static_cast<std::int64_t>(at))];
+    if (failures[at]) failed = *failures[at];
   }
-  if (auto wrote = write(text); !wrote) return wrote;
-  begun_ = std::exchange(next_, number);
+  return line.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace
+
+Result<void> Journal::begin(const std::vector<Entry>& entries) {
+  if (auto wrote = file_.append(lines_of(entries, next_)); !wrote) return wrote;
+  begun_ = std::exchange(next_, next_ + std::ssize(entries));
   return {};
 }
 
 Result<void> Journal::end(const std::vector<Failure>& failures) {
-  Json line{{"done", begun_}, {"to", next_ - 1}};
-  for (std::size_t at = 0; at < failures.size(); ++at) {
-    if (failures[at] == "") continue;
-    Json& failed = line["failed"][std::to_string(begun_ + static_cast<std::int64_t>(at))];
-    if (failures[at]) failed = *failures[at];
-  }
-  return write(line.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n');
+  return file_.append(end_line(begun_, next_ - 1, failures));
 }
 
 Result<void> Journal::keep(const std::vector<Entry>& entries) {
@@ -195,23 +163,16 @@ Result<void> Journal::keep(const std::vector<Entry>& entries) {
 }
 
 Result<void> Journal::begin_anew(const std::vector<Entry>& standing) {
-  const std::string fresh = path_ + ".new";
-  ::unlink(fresh.c_str());
-  auto made = open(fresh);
-  if (!made) return tl::unexpected(made.error());
-  made->next_ = made->begun_ = next_;
-  if (auto kept = made->keep(standing); !kept) return kept;
-  // At every moment there is a journal under its name.
-  const std::string old = path_ + ".old";
-  ::unlink(old.c_str());
-  if (::link(path_.c_str(), old.c_str()) != 0 || std::rename(fresh.c_str(), path_.c_str()) != 0) {
-    return cannot(path_);
+  std::string lines;
+  const std::int64_t first = next_;
+  if (!standing.empty()) {
+    lines = lines_of(standing, first) + end_line(first, first + std::ssize(standing) - 1,
+                                                 std::vector<Failure>(standing.size(), ""));
   }
-  file_ = std::move(made->file_);
-  size_ = made->size_;
-  next_ = made->next_;
-  begun_ = made->begun_;
-  return sync_folder_of(path_);
+  if (auto begun = file_.begin_anew(lines); !begun) return begun;
+  begun_ = first;
+  next_ = first + std::ssize(standing);
+  return {};
 }
 
 }  // namespace almanac::steer

@@ -22,7 +22,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "process/descriptor.h"
+#include "service/line_file.h"
 #include "steer/action/action.h"
 
 namespace almanac::steer {
@@ -68,15 +68,12 @@ class Journal {
   /// the old file as ".old", replacing an earlier one.
   Result<void> begin_anew(const std::vector<Entry>& standing);
   /// In bytes.
-  std::int64_t size() const { return size_; }
+  std::int64_t size() const { return file_.size(); }
 
  private:
-  Journal(std::string path, process::Descriptor file, std::int64_t size, std::int64_t next);
-  Result<void> write(const std::string& text);
+  Journal(service::LineFile file, std::int64_t next);
 
-  std::string path_;
-  process::Descriptor file_;
-  std::int64_t size_ = 0;
+  service::LineFile file_;
   std::int64_t next_ = 1;   // number of the next entry
   std::int64_t begun_ = 1;  // of the first of those that began last
 };

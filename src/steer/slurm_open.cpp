@@ -46,8 +46,8 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
     return fail(Code::unavailable, fmt::format("cannot create the folder: {}", error.message()),
                 {.file = config.state});
   }
-  std::vector<Lock> locks;
-  auto folder = Lock::take(lock_of_folder(config.state), "this folder");
+  std::vector<service::Lock> locks;
+  auto folder = service::Lock::take(service::lock_of_folder(config.state), "this folder");
   if (!folder) return tl::unexpected(folder.error());
   locks.push_back(std::move(*folder));
   auto site = link->site();
@@ -56,7 +56,7 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
     return fail(Code::unsupported, fmt::format("cluster {} belongs to a federation", site->cluster),
                 {}, "Slurm itself moves jobs within a federation; steer only clusters outside one");
   }
-  auto cluster = Lock::of_cluster(site->cluster, site->controller);
+  auto cluster = service::Lock::of_cluster(site->cluster, site->controller);
   if (!cluster) return tl::unexpected(cluster.error());
   locks.push_back(std::move(*cluster));
 

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "service/lock.h"
 #include "service/loop.h"
 #include "service/notify.h"
-#include "steer/lock.h"
 #include "steer/ranking.h"
 #include "steer/slurm_service.h"
 #include "steer/steered_cluster.h"
@@ -20,7 +20,7 @@ namespace almanac::steer {
 /// In order of construction: each part knows only the parts before it, and the threads of later
 /// parts use earlier ones.
 struct SlurmService::Parts {
-  std::vector<Lock> locks;
+  std::vector<service::Lock> locks;
   Known known;
   service::Watchdog watchdog{};
   Controller controller;
@@ -43,7 +43,8 @@ struct SlurmService::Parts {
   service::Loop loop{cluster, known.bell, watchdog};
   Ranking ranking{known, controller, steering};
 
-  Parts(Opened opened, std::vector<Lock> held, std::unique_ptr<slurm::Link> link, Switches switches)
+  Parts(Opened opened, std::vector<service::Lock> held, std::unique_ptr<slurm::Link> link,
+        Switches switches)
       : locks(std::move(held)),
         known(std::move(opened)),
         controller(known, std::move(link), watchdog),

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "service/lock.h"
 #include "steer/control.h"
-#include "steer/lock.h"
 
 namespace almanac::steer {
 
@@ -79,7 +79,7 @@ Result<TakenBack> undo_without_service(
     return fail(Code::not_found, "Almanac never changed a Slurm cluster from this folder",
                 {.file = state});
   }
-  const auto folder = Lock::take(lock_of_folder(state), "this folder");
+  const auto folder = service::Lock::take(service::lock_of_folder(state), "this folder");
   if (!folder) return tl::unexpected(folder.error());
   auto journal = open_journal(state);
   if (!journal) return tl::unexpected(journal.error());

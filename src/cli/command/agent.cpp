@@ -20,9 +20,9 @@
 #include "cli/program.h"
 #include "cli/slurm_engine.h"
 #include "cli/value_check.h"
+#include "service/lock.h"
 #include "service/log.h"
 #include "service/notify.h"
-#include "steer/lock.h"
 
 namespace almanac::cli {
 namespace {
@@ -71,7 +71,7 @@ Result<int> run(const AgentOptions& options) {
   constexpr mode_t kOwners = 0700;
   constexpr mode_t kEverybodys = 01777;
   if (auto made = keep_folder(options.state, kOwners); !made) return tl::unexpected(made.error());
-  const auto lock = steer::Lock::take(steer::lock_of_folder(options.state), "this folder");
+  const auto lock = service::Lock::take(service::lock_of_folder(options.state), "this folder");
   if (!lock) return tl::unexpected(lock.error());
   const std::string memory = options.state + "/held.json";
   if (options.undo) {

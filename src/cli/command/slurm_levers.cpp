@@ -21,9 +21,9 @@
 #include "cli/slurm_engine.h"
 #include "cli/value_check.h"
 #include "serve/client.h"
+#include "service/lock.h"
 #include "slurm/connect.h"
 #include "steer/control.h"
-#include "steer/lock.h"
 #include "steer/undo.h"
 #include "text/human.h"
 #include "text/nearest.h"
@@ -90,7 +90,7 @@ Result<int> show_status(const SlurmLeversOptions& options) {
   if (!printed) return printed;
   const Duration age = wall_clock() - status->at;
   const std::string old = fmt::format("this status is {} old", text::human_time(seconds(age)));
-  const auto is_held = steer::Lock::is_held(steer::lock_of_folder(options.state));
+  const auto is_held = service::Lock::is_held(service::lock_of_folder(options.state));
   if (!is_held.has_value()) {
     if (age > kOld)
       note(fmt::format("{}; only the service's user can see whether process {} is running", old,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steer/lock.h"
+#include "service/lock.h"
 
 #include <cerrno>
 #include <cstring>
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace almanac::steer {
+namespace almanac::service {
 namespace {
 
 std::string first_line(int file) {
@@ -129,4 +129,4 @@ Result<Lock> Lock::of_cluster(const std::string& cluster, const std::string& con
   return take(fmt::format("{}/{}.lock", folder, name), fmt::format("the Slurm {}", cluster));
 }
 
-}  // namespace almanac::steer
+}  // namespace almanac::service

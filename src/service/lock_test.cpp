@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steer/lock.h"
+#include "service/lock.h"
 
 #include <filesystem>
 #include <fstream>
@@ -10,7 +10,7 @@
 
 #include "support/temporary_folder.h"
 
-namespace almanac::steer {
+namespace almanac::service {
 namespace {
 
 TEST(LockTest, IsHeldAsLongAsItsHolderLives) {
@@ -57,4 +57,4 @@ TEST(LockTest, IsNoOtherUsers) {
 }
 
 }  // namespace
-}  // namespace almanac::steer
+}  // namespace almanac::service

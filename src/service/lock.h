@@ -13,7 +13,7 @@
 #include "base/result.h"
 #include "process/descriptor.h"
 
-namespace almanac::steer {
+namespace almanac::service {
 
 /// Held until it is destroyed, or its process is dead.
 class Lock {
@@ -41,4 +41,4 @@ class Lock {
 /// The path of the lock of a state folder.
 inline std::string lock_of_folder(const std::string& state) { return state + "/lock"; }
 
-}  // namespace almanac::steer
+}  // namespace almanac::service
