@@ -22,7 +22,7 @@ class Play {
 
   DispatchedRun run() {
     while (true) {
-      double at = source_.next_ms();
+      double at = std::min(source_.next_ms(), dispatcher_.next_ms());
       for (const Gpu& gpu : gpus_) at = std::min(at, gpu.ends_ms);
       if (at == kNone) return run_;
       now_ms_ = at;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -52,6 +53,9 @@ class Dispatcher {
   /// Returns a batch to run now; nothing to leave the GPU as it is. A running batch is then lost,
   /// and its requests wait again. Called for each GPU whenever a request arrives or a batch ends.
   virtual std::optional<Dispatched> choose(const DispatchCase& seen) = 0;
+  /// Returns when to call choose() even if no request arrives and no batch ends before; infinite if
+  /// there is no need. After choose() it is later than now.
+  virtual double next_ms() const { return std::numeric_limits<double>::infinity(); }
 };
 
 struct DispatchedRun {

@@ -82,6 +82,35 @@ TEST(EarliestStart, RunsTheModelThatMustStartSoonestInTheLargestBatchInTime) {
   EXPECT_EQ(run.in_time, 4U);
 }
 
+TEST(Symphony, WaitsForMoreRequestsUntilOneMoreWouldBeLate) {
+  const std::vector<Variant> variants{batching(10, 5)};
+  // Three wait at 20 ms. Four would take 30 ms and must start by 30 ms for the first; none comes.
+  const std::vector<TimedRequest> requests{{0, 60, 0}, {10, 70, 0}, {20, 80, 0}};
+  const DispatchedRun deferred = played("symphony", variants, requests, 2);
+  ASSERT_EQ(deferred.finish_ms.size(), 3U);
+  for (const double finish_ms : deferred.finish_ms) EXPECT_NEAR(finish_ms, 55, 1e-5);
+  EXPECT_NEAR(deferred.busy_ms, 25, 1e-5);
+  // Without waiting each runs alone, for 15 ms.
+  EXPECT_EQ(played("earliest_start", variants, requests, 2).busy_ms, 45);
+}
+
+TEST(Symphony, DoesNotHoldBackABatchThatCannotGrow) {
+  std::vector<Variant> variants{batching(10, 5)};
+  variants[0].most_batch = 2;
+  const DispatchedRun run = played("symphony", variants, {{0, 100, 0}, {0, 100, 0}});
+  EXPECT_EQ(run.finish_ms, (std::vector<double>{20, 20}));
+}
+
+TEST(Symphony, GivesAnIdleGpuToTheWindowThatEndsFirst) {
+  const std::vector<Variant> variants{batching(40, 0), batching(10, 5), batching(10, 5)};
+  // The GPU is busy from 0 to 40 ms. The windows of the other two begin at 40 and 35 ms, and end at
+  // 45 and 40 ms. There is no time for both.
+  const DispatchedRun run = played("symphony", variants, {{0, 40, 0}, {1, 60, 1}, {1, 55, 2}});
+  EXPECT_EQ(run.finish_ms[0], 40);
+  EXPECT_EQ(run.finish_ms[2], 55);
+  EXPECT_EQ(run.in_time, 2U);
+}
+
 TEST(Abacus, RunsOperatorsOfOthersBesideTheMostUrgentAsFarAsItAllows) {
   std::vector<Variant> variants{batching(40, 0)};
   variants[0].operators = 4;
