@@ -10,6 +10,7 @@
 #include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/value_check.h"
+#include "inference/fewer_gpus.h"
 #include "inference/profile/fit.h"
 #include "inference/profile/kernel_tables.h"
 #include "inference/request_log.h"
@@ -82,17 +83,29 @@ Result<std::shared_ptr<const inference::StepTime>> kernel_tables_of(
 }
 
 /// Says how many requests a server of the model would reject.
-void note_too_long(const inference::Model& model, const inference::Requests& requests,
+void note_too_long(const inference::Service& service, const inference::Requests& requests,
                    const std::string& path) {
-  if (model.positions == 0) return;
-  const auto too_long = std::count_if(
-      requests.all.begin(), requests.all.end(),
-      [&](const inference::Request& each) { return each.prompt + each.output > model.positions; });
-  if (too_long == 0) return;
+  const auto longer_than = [&](std::int64_t tokens) {
+    return std::count_if(requests.all.begin(), requests.all.end(),
+                         [&](const auto& each) { return each.prompt + each.output > tokens; });
+  };
+  const inference::Model& model = service.model;
+  if (model.positions > 0 && longer_than(model.positions) > 0) {
+    note(fmt::format(
+        "{}: {} of {} requests exceed the {} tokens of {} (max_position_embeddings) "
+        "and are rejected, as a server does",
+        path, longer_than(model.positions), requests.size(), model.positions, model.name));
+  }
+  if (model.layer_count() == 0) return;  // the requests are of several models
+  const std::int64_t blocks =
+      service.limits.kv_blocks > 0 ? service.limits.kv_blocks : inference::fitting_blocks(service);
+  const std::int64_t room = blocks * service.limits.block_tokens;
+  const auto rejected = longer_than(room + 1);  // the last token of an answer has no KV
+  if (blocks < 1 || (model.positions > 0 && room >= model.positions) || rejected == 0) return;
   note(
-      fmt::format("{}: {} of {} requests exceed the {} tokens of {} (max_position_embeddings) and "
-                  "are rejected, as a server does",
-                  path, too_long, requests.size(), model.positions, model.name));
+      fmt::format("{}: {} of {} requests exceed the {} tokens of KV cache that a replica has room "
+                  "for, and are rejected",
+                  path, rejected, requests.size(), room));
 }
 
 }  // namespace
@@ -400,7 +413,10 @@ Result<InferenceCase> inference_case(const InferenceOptions& options) {
                                 told.plan.has_value() || options.by_model);
   if (!requests) return tl::unexpected(requests.error());
   told.requests = std::move(*requests);
-  note_too_long(told.service.model, told.requests, options.requests);
+  if (!told.plan) {
+    note_too_long(told.service, told.requests, options.requests);
+    for (const std::string& each : inference::slower_than_fewer_gpus(told.service)) note(each);
+  }
   if (!told.requests.adapters.empty()) {
     told.service.adapters = options.adapters;
     told.service.adapter_rank = options.adapter_rank;

@@ -566,5 +566,17 @@ TEST_F(InferenceCommand, SizeLeavesOutWhatNoRequestHas) {
                                        testing::Not(HasSubstr("nan"))));
 }
 
+TEST_F(InferenceCommand, SaysHowManyRequestsNoReplicaHasRoomFor) {
+  // Ten blocks hold 160 tokens: all but the last token of the first request's answer.
+  requests_ =
+      folder_.write("room.csv", "arrival_s,prompt_tokens,output_tokens\n0,151,10\n1,151,11\n");
+  const ProgramRun run = run_program({"inference", "simulate", requests_, "--model", "llama-3.1-8b",
+                                      "--replicas", "1", "--kv-blocks", "10"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("1 of 2 requests exceed the 160 tokens of KV cache that a replica "
+                                 "has room for, and are rejected"));
+  EXPECT_THAT(run.out, testing::ContainsRegex("finished +1\n"));
+}
+
 }  // namespace
 }  // namespace almanac

@@ -8,9 +8,11 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/rng.h"
+#include "inference/fewer_gpus.h"
 
 namespace almanac::inference {
 namespace {
@@ -296,6 +298,22 @@ TEST(Roofline, DraftsCostAnIterationAndShortenTheTimePerToken) {
   // Prompts alone take as long.
   const Batch prompt{.prefills = {{.fresh = 500, .prompt = 500}}};
   EXPECT_EQ(took({4, 0.8}, prompt), took({}, prompt));
+}
+
+/// Two all-reduces per layer over PCIe take longer than the matrices of a small model; of a large
+/// one they do not.
+TEST(Service, SaysWhereFewerGpusPerReplicaAreFaster) {
+  Service small{.model = *find_model("qwen3-0.6b"), .board = *find_board("l40s"), .gpus = 8};
+  const auto slower = slower_than_fewer_gpus(small);
+  ASSERT_FALSE(slower.empty());
+  EXPECT_THAT(slower.front(), testing::HasSubstr("a prompt of 2048 tokens takes "));
+  EXPECT_THAT(slower.front(), testing::HasSubstr(" ms with 8 GPUs per stage and "));
+  EXPECT_THAT(slower.front(), testing::HasSubstr(" ms with 1"));
+  small.gpus = 1;
+  EXPECT_TRUE(slower_than_fewer_gpus(small).empty()) << "there are none fewer";
+  const Service large{
+      .model = *find_model("llama-3.1-70b"), .board = *find_board("h100"), .gpus = 8};
+  EXPECT_TRUE(slower_than_fewer_gpus(large).empty());
 }
 
 }  // namespace

@@ -445,6 +445,18 @@ TEST(LoadCurve, TellsTheRateThatEachFleetCarries) {
   EXPECT_EQ(idle->attainment(), 0);
 }
 
+/// Every second of 1,000 requests has a prompt that takes longer than the objective.
+TEST(LoadCurve, SeesBothKindsOfRequestsThatAlternate) {
+  Requests requests;
+  for (int each = 0; each < 1000; ++each) {
+    requests.all.push_back(
+        {.arrival = 1e6 * each, .prompt = each % 2 == 0 ? 100 : 60'000, .output = 2});
+  }
+  const auto idle = play_idle(of_8b(), requests, {.first_token = 1e6});
+  ASSERT_TRUE(idle) << to_string(idle.error());
+  EXPECT_NEAR(idle->attainment(), 0.5, 0.05);
+}
+
 TEST(LoadCurve, SizesArePowersOfTwoAndBothAnswers) {
   EXPECT_THAT(curve_sizes(2, 24), testing::ElementsAre(1, 2, 4, 8, 16, 24));
   EXPECT_THAT(curve_sizes(3, 5), testing::ElementsAre(1, 2, 3, 4, 5));

@@ -97,11 +97,18 @@ void note_possible(const InferenceCase& told, const inference::SizeQuestion& que
   const auto curve =
       inference::load_curve(told.service, told.requests, told.objective, question.share, sizes);
   if (!curve) return;
+  const auto carries = [](const inference::LoadPoint& each) { return each.requests_per_s > 0; };
+  if (!curve->empty() && std::none_of(curve->begin(), curve->end(), carries)) {
+    return note(
+        fmt::format("up to {} replicas meet the objective at no rate, because requests of "
+                    "this log come at once",
+                    curve->back().replicas));
+  }
   for (const inference::LoadPoint& each : *curve) {
     note(fmt::format("{} meet{} the objective {}",
                      text::counted(static_cast<std::uint64_t>(each.replicas), "replica"),
                      each.replicas == 1 ? "s" : "",
-                     each.requests_per_s > 0
+                     carries(each)
                          ? fmt::format("up to {:.3g} requests/s, {:.3g} times this log's rate",
                                        each.requests_per_s, each.times_log)
                          : "at no rate, because requests of this log come at once"));
