@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac serve: the service of this machine, or of a Slurm cluster, until SIGTERM or Ctrl-C.
+/// almanac serve: the service of this machine, or of a Slurm or Kubernetes cluster, until SIGTERM
+/// or Ctrl-C.
 /// Running jobs continue, and the next service takes them over.
 #include <algorithm>
 #include <atomic>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/step_back.h"
+#include "cli/kube_engine.h"
 #include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/slurm_engine.h"
@@ -35,6 +37,7 @@
 #include "service/log.h"
 #include "service/notify.h"
 #include "service/policies.h"
+#include "steer_kube/known.h"
 #include "text/duration.h"
 #include "text/number.h"
 
@@ -68,6 +71,7 @@ struct ServeOptions {
   std::string hooks;
   std::string engine = "machine";
   SlurmEngine slurm;
+  KubeEngine kube;
   int gpus = -1;
   bool make_instances = false;
 };
@@ -201,20 +205,45 @@ Result<void> check_policies(const ServeOptions& options) {
   return {};
 }
 
+/// Fails if an option is only for jobs that the service runs itself.
+Result<void> check_no_machine(const ServeOptions& options) {
+  if (!options.cluster.empty() || options.gpus >= 0 || !options.power.empty() ||
+      !options.max_grace.empty() || !options.requeue_for.empty() || !options.age_cap.empty() ||
+      !options.limits.empty() || !options.idle.empty() || !options.hooks.empty() ||
+      options.make_instances) {
+    return fail(Code::usage,
+                "--cluster, --gpus, --power, --max-grace, --requeue-for, --age-cap, --limits, "
+                "--idle, --hooks and --make-instances require --engine machine",
+                {},
+                "a Slurm or Kubernetes cluster describes itself, and its power is not measured");
+  }
+  return {};
+}
+
 /// `open_files`: that a job may have open.
 Result<std::unique_ptr<service::Service>> open_service(const ServeOptions& options,
                                                        std::uint64_t open_files) {
   if (const auto known = check_policies(options); !known) return tl::unexpected(known.error());
-  if (options.engine == "slurm") {
-    if (!options.cluster.empty() || options.gpus >= 0 || !options.power.empty() ||
-        !options.max_grace.empty() || !options.requeue_for.empty() || !options.age_cap.empty() ||
-        !options.limits.empty() || !options.idle.empty() || !options.hooks.empty() ||
-        options.make_instances) {
+  if (options.engine != "machine") {
+    if (const auto fits = check_no_machine(options); !fits) return tl::unexpected(fits.error());
+  }
+  if (options.engine != "kubernetes" && options.kube.is_told_anything()) {
+    return fail(Code::usage,
+                "--kubeconfig, --context, --server, --order-field, --canary, --exempt, "
+                "--lease-namespace, --user-label and --fair require --engine kubernetes",
+                {}, "add --engine kubernetes");
+  }
+  if (options.engine == "kubernetes") {
+    if (!options.policy.empty() || !options.shadow.empty() || !options.speed.empty() ||
+        options.slurm.is_told_more_than_order()) {
       return fail(Code::usage,
-                  "--cluster, --gpus, --power, --max-grace, --requeue-for, --age-cap, --limits, "
-                  "--idle, --hooks and --make-instances require --engine machine",
-                  {}, "a Slurm cluster describes itself, and its power is not measured");
+                  "--policy, --shadow, --speed, --way, --levers and --agents are not for --engine "
+                  "kubernetes",
+                  {}, fmt::format("its order is that of policy {}", steer_kube::kPolicy));
     }
+    return options.kube.open(options.state, options.slurm.order);
+  }
+  if (options.engine == "slurm") {
     auto speeds = read_speeds(options);
     if (!speeds) return tl::unexpected(speeds.error());
     return options.slurm.open(options.state, options.policy, options.shadow, *std::move(speeds));
@@ -297,8 +326,9 @@ Result<int> run(const ServeOptions& options) {
 }  // namespace
 
 void register_serve(Program& program) {
-  CLI::App& command = program.command(Purpose::run, "serve",
-                                      "Start the scheduling service of a machine or Slurm cluster");
+  CLI::App& command =
+      program.command(Purpose::run, "serve",
+                      "Start the scheduling service of a machine, Slurm or Kubernetes cluster");
   const auto options = std::make_shared<ServeOptions>();
   command.add_option("--state", options->state, "State directory")
       ->type_name("DIR")
@@ -395,15 +425,17 @@ void register_serve(Program& program) {
       ->type_name("FILE")
       ->group(heading(Group::limits));
   command.add_option("--engine", options->engine, "What runs the jobs")
-      ->check(one_of({"machine", "slurm"}))
+      ->check(one_of({"machine", "slurm", "kubernetes"}))
       ->capture_default_str();
   options->slurm.add_to(command);
+  options->kube.add_to(command);
   add_example(command, "almanac serve --policy easy --listen 127.0.0.1:8317");
   add_example(command, "almanac serve --gpus 16 --state /tmp/almanac");
   add_example(command,
               "almanac serve --listen 0.0.0.0:8443 --tls-cert host.pem --tls-key host.key");
   add_example(command, "almanac serve --speed train.csv");
   add_example(command, "almanac serve --engine slurm --state /var/lib/almanac --policy qssf");
+  add_example(command, "almanac serve --engine kubernetes --state /var/lib/almanac");
   program.on(command, [options] { return run(*options); });
 }
 
