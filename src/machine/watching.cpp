@@ -138,6 +138,12 @@ Result<std::optional<service::Expected>> Watching::foresee(const store::Submissi
   return foresight_->would(asked);
 }
 
+Result<std::optional<service::ChangedForecasts>> Watching::foresee(
+    const std::vector<std::string>& changes) const {
+  if (!foresight_) return fail(Code::unsupported, "this service makes no forecasts");
+  return foresight_->would(changes);
+}
+
 Result<std::vector<service::JobView>> Watching::add_to(
     Result<std::vector<service::JobView>> views) const {
   if (!views) return views;
