@@ -362,6 +362,20 @@ TEST_F(ApiTest, LetsATokenDoWhatItsScopeSays) {
   EXPECT_EQ(status(service_.by_token(ask("POST", own + "/cancel"), Scope::operate, other)), 200);
 }
 
+TEST_F(ApiTest, LetsABoxOnlyReport) {
+  const std::string own = "/v1/jobs/" + std::to_string(service_.submit());
+  EXPECT_EQ(status(service_.by_token(ask("POST", own + "/hold"), Scope::agent)), 403);
+  EXPECT_EQ(status(service_.by_token(ask("GET", "/v1/jobs"), Scope::agent)), 403);
+  EXPECT_EQ(status(service_.by_token(ask("POST", "/v1/boxes/a/gone"), Scope::agent)), 403);
+  for (const char* const path : {"/v1/boxes/a/report", "/v1/boxes/a/output"}) {
+    EXPECT_EQ(status(service_.by_token(ask("POST", path), Scope::agent)), 403)
+        << "it is the key of another box";
+    EXPECT_EQ(status(service_.by_token(ask("POST", path), Scope::operate)), 403);
+    EXPECT_EQ(status(TestService::by_tcp(ask("POST", path))), 401);
+    EXPECT_EQ(status(ask("POST", path)), 401) << "by the socket";
+  }
+}
+
 TEST_F(ApiTest, RunsNoJobAsRootOrAnotherByAToken) {
   if (::geteuid() != 0) GTEST_SKIP() << "not root: no job runs as another";
   const Ask submits = ask("POST", "/v1/jobs", TestService::held());
