@@ -208,6 +208,12 @@ Result<std::optional<service::Expected>> KubeService::foresee(const store::Submi
   return better_by_kubectl("the service foresees submitted workloads only", "almanac kube queue");
 }
 
+Result<std::optional<service::ChangedForecasts>> KubeService::foresee(
+    const std::vector<std::string>&) const {
+  return better_by_kubectl("changes of quotas are simulated on a recorded log",
+                           "almanac advise LOG --queues FILE --what-if CHANGE");
+}
+
 std::vector<service::NodeView> KubeService::nodes() const { return parts_->views.nodes(); }
 
 Result<service::Tenancy> KubeService::tenancy() const {
