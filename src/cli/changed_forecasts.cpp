@@ -28,7 +28,7 @@ std::string gain_in_words(double gain_s) {
 }
 
 /// How the start of a waiting job changes, or the end of a running one.
-std::string change_in_words(const ChangedForecast& job) {
+std::string shift_in_words(const ChangedForecast& job) {
   if (job.cancelled) return "cancelled";
   const Time before = job.runs ? job.end_before : job.start_before;
   const Time after = job.runs ? job.end_after : job.start_after;
@@ -88,7 +88,7 @@ Result<int> print_changed(const service::ChangedForecasts& changed,
            [&](const ChangedForecast& job) { return shown(job.start_before); });
   rows.add(figure::Tier::key, "start_by_after_s", "START AFTER",
            [&](const ChangedForecast& job) { return shown(job.start_after); });
-  rows.add(figure::Tier::key, "change", "CHANGE", change_in_words).table_only();
+  rows.add(figure::Tier::key, "change", "CHANGE", shift_in_words).table_only();
   rows.add(figure::Tier::detail, "end_by_before_s", "END BEFORE",
            [&](const ChangedForecast& job) { return shown(job.end_before); });
   rows.add(figure::Tier::detail, "end_by_after_s", "END AFTER",
