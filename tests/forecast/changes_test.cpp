@@ -9,8 +9,6 @@
 namespace almanac::forecast {
 namespace {
 
-using Kind = Change::Kind;
-
 TEST(ParseChange, ReadsWhatToStringWrites) {
   for (const char* text : {"cancel 17", "add 1 node", "add 2 nodes", "add 2 nodes to research",
                            "policy almanac+preempt:all"}) {
