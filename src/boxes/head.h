@@ -24,7 +24,7 @@
 
 namespace almanac::boxes {
 
-/// A box is silent after so long without a report.
+/// A box without a report for this long is silent.
 inline constexpr Duration kSilence = 30s;
 
 /// Thread-safe.

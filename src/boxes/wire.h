@@ -44,7 +44,7 @@ struct RunReport {
 };
 
 struct Report {
-  std::string id{};  ///< Of the box's state folder, so that two boxes of one name are told apart.
+  std::string id{};  ///< Of the box's state folder, which distinguishes two boxes of one name.
   Time now{};        ///< The box's clock.
   std::string hardware{};  ///< machine::describe_box.
   std::vector<RunReport> runs{};
