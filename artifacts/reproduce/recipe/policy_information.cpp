@@ -93,9 +93,8 @@ constexpr const char* kNoneUnbound = "almanac+preempt:none+bound:0";
 constexpr const char* kNoneInformed = "almanac+informed+preempt:none+bound:0";
 constexpr const char* kNoneOracle = "easy+gpu_time+best_fit+oracle";
 constexpr const char* kAll = "almanac+preempt:all";
-constexpr const char* kAllUnbound = "almanac+preempt:all+bound:0+patience_s:0+stops_per_job:0";
-constexpr const char* kAllInformed =
-    "almanac+informed+preempt:all+bound:0+patience_s:0+stops_per_job:0";
+constexpr const char* kAllUnbound = "almanac+preempt:all+bound:0+patience_s:0";
+constexpr const char* kAllInformed = "almanac+informed+preempt:all+bound:0+patience_s:0";
 constexpr const char* kGittinsInformed = "gittins+best_fit+informed";
 constexpr const char* kAllOracle = "srtf";
 

@@ -90,7 +90,7 @@ class PreemptPass final : public Pass {
   void file(Desk& desk, VcState& vc, JobId job) override {
     desk.enqueue(vc, job);
     const bool is_new = desk.view().progress(job).start == kNoTime;
-    if (is_new) budget_.add_job();
+    if (is_new) budget_.submitted(desk.view().request(job).user);
     if (bound_) bound_->arrived(desk, job);
   }
   void arrived(VcState& vc, JobId job) override {
@@ -204,10 +204,6 @@ class PreemptPass final : public Pass {
         if (!may_stop_others(book, entry)) break;
         grants = book.stoppable.make_room(vc, first, entry);
         if (grants.empty()) break;
-        if (!may_stop_others(book, entry, book.stoppable.victims().size())) {
-          book.stoppable.undo();
-          break;
-        }
         stop_victims(vc, book, entry.job);
       }
       start(vc, book, entry.job, grants);
@@ -338,15 +334,7 @@ class PreemptPass final : public Pass {
       exhausted_[at] = first_to_stop == nullptr;
       if (first_to_stop == nullptr) continue;
       const QueueEntry entry = *first_to_stop;
-      const auto grants = book.stoppable.make_room(vc, *next, entry);
-      if (grants.empty()) {
-        unmet_.add(next->demand);
-      } else if (!may_stop_others(book, entry, book.stoppable.victims().size())) {
-        book.stoppable.undo();
-        exhausted_[at] = true;
-      } else if (!start_by_stops(vc, book, *next, entry, grants)) {
-        unmet_.add(next->demand);
-      }
+      if (!start_by_stops(vc, book, *next, entry)) unmet_.add(next->demand);
     }
   }
 
@@ -359,15 +347,13 @@ class PreemptPass final : public Pass {
     return nullptr;
   }
 
-  /// Whether a waiting job may stop this many running jobs now. Patience would make a job with a
-  /// deadline late; overdue jobs and those of higher tiers stop others whatever the gain.
-  bool may_stop_others(Book& book, const QueueEntry& entry, std::size_t victims = 1) {
+  /// Whether a waiting job may stop running jobs now. Patience would make a job with a deadline
+  /// late; overdue jobs and those of higher tiers stop others whatever the gain.
+  bool may_stop_others(Book& book, const QueueEntry& entry) {
     if (entry.key.rank < 0 || book.stoppable.has_below(entry.key.tier)) return true;
     if (deadlines_ && desk_.view().request(entry.job).deadline != kNoTime) return true;
-    const double run_s = entry.key.rank / std::max(1, desk_.view().request(entry.job).gpus);
-    const Duration price = budget_.price(run_s, victims);
-    if (price == kNoDuration) return false;
-    const Time from = desk_.view().progress(entry.job).since + price;
+    const NameId user = desk_.view().request(entry.job).user;
+    const Time from = budget_.may_stop_from(user, desk_.view().progress(entry.job).since);
     if (from > desk_.now()) book.patient_from = std::min(book.patient_from, from);
     return from <= desk_.now();
   }
@@ -376,10 +362,10 @@ class PreemptPass final : public Pass {
     return static_cast<std::size_t>(&each - vc.waiting.classes().data());
   }
 
-  /// Starts a job where `grants` have been made free for it, or undoes that if it would delay the
-  /// first job.
   bool start_by_stops(VcState& vc, Book& book, const WaitingQueue::Class& from,
-                      const QueueEntry& entry, std::span<const cluster::Grant> grants) {
+                      const QueueEntry& entry) {
+    const auto grants = book.stoppable.make_room(vc, from, entry);
+    if (grants.empty()) return false;
     const std::vector<cluster::Grant> taken(grants.begin(), grants.end());
     if (!would_yield(vc, book, entry)) {
       const auto stopped = book.stoppable.victims();
@@ -399,7 +385,7 @@ class PreemptPass final : public Pass {
   void stop_victims(VcState& vc, Book& book, JobId first) {
     for (const JobId job : book.stoppable.victims()) {
       book.stoppable.leave(job, desk_.grants(job));
-      budget_.spend_stop();
+      budget_.stopped_for(desk_.view().request(first).user);
       desk_.stop_for(vc, job, first);
     }
   }
@@ -478,14 +464,13 @@ void register_preempt(Registry& registry) {
                  "whether deadlines are ignored, or jobs that must run now to meet theirs go "
                  "first",
                  {"ignored", "met"}),
-            number(
-                "patience_s",
-                "how long a job must have waited for each job that it stops, while the budget of "
-                "stops is half full; in proportion longer for jobs that run longer than 30 min",
-                600, 0, 1e9),
+            number("patience_s",
+                   "a job stops others only after it has waited for this long, unless its user has "
+                   "stops left",
+                   600, 0, 1e9),
             number("stops_per_job",
-                   "the part of a stop that each job adds to the budget of stops, which holds 50 "
-                   "and is full at first; 0 = no budget",
+                   "the part of a stop that each job adds to the budget of its user, which holds "
+                   "up to 5 stops",
                    0.15, 0, 1e6)},
        .adjust_traits =
            [](const Parameters& told, TraitSet& traits) {

@@ -22,15 +22,10 @@ std::string which_are_stopped(const Parameters& told) {
 }
 
 std::string when_jobs_stop_others(const Parameters& told) {
-  const double per_job = told.number("stops_per_job");
   return fmt::format(
-      "A job stops others only after it has waited about {:g} min for each of them, or as many "
-      "times longer as it is expected to run longer than 30 min.{}",
-      told.number("patience_s") / 60,
-      per_job > 0 ? fmt::format(" All jobs share a budget of stops, which grows by {:g} with each "
-                                "submitted job: the less is left, the longer they must wait.",
-                                per_job)
-                  : "");
+      "A job stops others only after it has waited {:g} min. Its user has a budget of stops "
+      "without that wait: one at first, and {:g} more for each submitted job.",
+      told.number("patience_s") / 60, told.number("stops_per_job"));
 }
 
 std::string hours_or_days(double time_s) {
