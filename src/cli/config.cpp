@@ -150,7 +150,8 @@ bool concerns(const Setting& setting, const CLI::App& command, const CLI::Option
                                              words) == setting.commands.end()) {
     return false;
   }
-  // The form of a list. What prints something else by default, such as TOML, goes on to do so.
+  // The setting `output` is for lists. A command whose default is another form, such as TOML, keeps
+  // it.
   return setting.option != kForm || option.get_default_str() == "table";
 }
 

@@ -324,7 +324,7 @@ inline void Ledger::unfile(const NodeState& state) {
 /// Of a GPU that is cut and of which some job holds a part.
 void move_slices(const slices::Board& board, const Grant& grant, bool back, slices::Taken& taken) {
   if (grant.profile == slices::kNoProfile) {
-    // A GPU that jobs which ask whole ones hold together: no instance comes beside them.
+    // Jobs that request whole GPUs share this one, so no instance may be created on it.
     if (taken.slices == 0) taken.slices = (slices::SliceMask{1} << board.memory) - 1;
     return;
   }

@@ -16,7 +16,7 @@
 namespace almanac::inference {
 namespace {
 
-/// The requests for models that some group has, with how many of them are served as asked.
+/// Returns how many requests met the SLO, among those for models that some group has.
 Result<std::size_t> attained_of(const Service& service, const Requests& requests,
                                 const Objective& objective, const Plan& plan) {
   Requests asked = requests;
@@ -117,7 +117,7 @@ class Placing {
     return std::max(group.models.empty() ? price_of(group) : 0, kLittle);
   }
 
-  /// How many requests are served as asked with each; 0 = it does not fit.
+  /// Returns how many requests meet the SLO with each addition; 0 if the addition does not fit.
   Result<std::vector<std::size_t>> tried(const Plan& plan,
                                          const std::vector<Addition>& additions) const {
     std::vector<Result<std::size_t>> attained(additions.size(), std::size_t{0});

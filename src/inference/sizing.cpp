@@ -54,11 +54,12 @@ class Days {
   std::size_t count_ = 1;
 };
 
-/// When a run is over from which only the part of its requests is asked that were served as asked.
+/// When a run may stop, if only its SLO attainment (fraction of requests that met the SLO) is
+/// needed.
 enum class Until {
-  end,    ///< That part is what is asked for.
-  lost,   ///< Or as soon as it cannot be the share any more: then some smaller part.
-  known,  ///< Or as soon as it is known whether it is the share: then some part that says so.
+  end,    ///< At the end; the attainment is exact.
+  lost,   ///< As soon as the share is out of reach; the attainment is then some smaller value.
+  known,  ///< As soon as it is decided; the attainment is then some value on the right side.
 };
 
 /// Counts as requests are finished, of each day.
@@ -107,13 +108,13 @@ class Verdict {
   bool lost_ = false;
 };
 
-/// A way to divide so many replicas, with which enough of the log's requests are served as asked.
+/// A division of the replicas into pools with which enough of the log's requests meet the SLO.
 struct Division {
   int prefill = 0;
   double attained = 0;
 };
 
-/// The part of the requests that so many replicas serve as asked, of which so many are for prompts.
+/// Returns the SLO attainment of `replicas` replicas, `prefill` of them for prompts.
 using Attain =
     std::function<Result<double>(int replicas, int prefill, const Requests& requests, Until until)>;
 
@@ -310,7 +311,7 @@ class Sizing {
     return too_few("the requests of resampled logs", least);
   }
 
-  /// Those that serve the log as asked, the best first; none = none does.
+  /// Returns the divisions that reach the SLO attainment on the log, the best first; may be empty.
   Result<const std::vector<Division>*> divisions(int replicas) {
     if (auto tried = try_all(replicas, replicas + 1); !tried) return tl::unexpected(tried.error());
     return &divisions_.at(replicas);
@@ -367,7 +368,7 @@ class Sizing {
                 {}, "use a larger --most, more GPUs per replica, or a longer objective");
   }
 
-  /// How many of the drawn logs are served as asked; nothing = too few.
+  /// Returns how many of the drawn logs reach the SLO attainment; nothing if too few do.
   Result<std::optional<int>> served_of_draws(int replicas, int prefill) const {
     constexpr double kRounding = 1e-9;
     const int missed_at_most =

@@ -149,7 +149,7 @@ class Future {
     ends_.push({from - age + run, workload.uid, next_run_});
   }
 
-  /// Until a cycle admits and preempts nobody and has tried all flavors of all heads.
+  /// Runs cycles until one admits and preempts no workload and has tried all flavors of all heads.
   void cycle() {
     std::set<std::string> preempted;
     std::size_t fruitless = 0;

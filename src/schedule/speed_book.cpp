@@ -321,7 +321,7 @@ void SpeedBook::add_gpu_jobs(const trace::Trace& trace, std::size_t from) {
     }
     jobs_[at].alike = entry->second;
   }
-  // Without any model nobody expects one to be known.
+  // Without any model no user expects one to be known.
   if (unknown > 0 && !models_.catalogue().models.empty()) {
     notes_.push_back(fmt::format(
         "{} job names match no known model: cores and memory have no effect on their speed",

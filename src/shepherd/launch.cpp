@@ -43,7 +43,7 @@ constexpr int kOomScore = 500;
 /// In the place of the log that cannot be opened: the terminal.
 constexpr int kNoTerminal = -2;
 
-/// As whoever we are now. Does not wait for the reader of a FIFO.
+/// Opens the log as the current user. Does not wait for the reader of a FIFO.
 Descriptor open_log(const std::string& path, bool append) {
   return Descriptor(::open(
       path.empty() ? "/dev/null" : path.c_str(),

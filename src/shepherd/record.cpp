@@ -166,7 +166,7 @@ void read(const json& from, Started& to) {
   take(from, "start_ms", to.start);
   take(from, "since_boot_ms", to.since_boot);
   take(from, "cgroup", to.cgroup);
-  // An earlier release, whose runs go on, did not say.
+  // Runs of an earlier release, which may still be running, do not have this.
   if (const auto means = from.find("limits_by"); means != from.end()) {
     take(*means, "cpus", to.means.cpus);
     take(*means, "memory", to.means.memory);

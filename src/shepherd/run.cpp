@@ -152,8 +152,8 @@ tl::expected<Run, NotStarted> Run::start(const std::string& folder, const Spec& 
     return not_for(For::now, shepherd.error());
   }
   run.shepherd_ = *shepherd;
-  // Nobody has waited for it yet, so the number is still its own. It runs, whether or not a
-  // descriptor is to be had now.
+  // The process has not been waited for, so its number is still its own. It runs, whether or not a
+  // descriptor is available now.
   run.news_ = process::hold(run.shepherd_);
   return run;
 }

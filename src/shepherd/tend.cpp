@@ -312,7 +312,7 @@ std::optional<Exit> run(const std::string& folder, Descriptor signals) {
   auto launched = launch(folder, *spec, bounds);
   using Fault = NotLaunched::Fault;
   if (!launched && launched.error().fault == Fault::machine) return give_up(launched.error().why);
-  // Whoever waits for the end of what our starter writes shall not wait for us.
+  // A program that waits for the end of the starter's output must not wait for the shepherd.
   ::dup2(STDOUT_FILENO, STDERR_FILENO);
   if (!launched) {
     const bool is_job = launched.error().fault == Fault::job;

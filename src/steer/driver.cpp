@@ -19,7 +19,7 @@ constexpr std::size_t kTooMany = 5;
 constexpr std::size_t kShown = 5;
 /// What Slurm has refused once is not asked again at once.
 constexpr Duration kRest = 60s;
-/// A journal of more bytes begins anew: some 400,000 changes.
+/// Size in bytes above which a new journal begins: some 400,000 changes.
 constexpr std::int64_t kLargestJournal = 64 << 20;
 
 Entry entry_of(Action action, std::string_view lever, const Scene& scene) {

@@ -34,7 +34,7 @@ std::string Succession::policy() const {
 
 void Succession::make_aside() {
   const bool is_told = is_asked_;
-  // A file that has changed is read only where an operator asks for that.
+  // Reads a changed policy file only if an operator requests that.
   auto chosen = is_told ? compose(policy()) : Result<Chosen>(known_.decider->policy());
   const auto make = [this, chosen = std::move(chosen)]() -> Result<std::unique_ptr<Decider>> {
     step_back();

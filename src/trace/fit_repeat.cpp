@@ -217,7 +217,8 @@ void fit_limits(const FitInput& input, Workload& workload) {
     const Duration limit = input.jobs[i]->request.time_limit;
     if (limit == kNoDuration || limit <= Duration(0) || limit == Duration::max()) continue;
     limited += 1;
-    // The limits of short jobs are the shortest that one asks for, and tell nothing.
+    // Short jobs have the shortest limits that users choose, which say nothing about their run
+    // times.
     const double usual = typical[key_of(input, i)];
     if (usual > kTellingLimit) factors.push_back(std::log(seconds(limit) / usual));
   }

@@ -163,7 +163,8 @@ Result<int> set_lever(const SlurmLeversOptions& options) {
   return kDone;
 }
 
-/// 1 where something is left: a script that goes on must know that Slurm is not as it was.
+/// Prints what could not be restored and returns 1, so that a script knows that Slurm differs from
+/// before.
 int say_what_is_left(const std::vector<std::string>& left) {
   if (left.empty()) return kDone;
   for (const std::string& each : left) note(each);

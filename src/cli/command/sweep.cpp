@@ -134,13 +134,13 @@ Prepare prepare_recorded(const experiment::Experiment& experiment) {
   };
 }
 
-/// out/sweep.csv has its report beside it, out/sweep.html.
+/// Returns the path of the report next to `csv`: out/sweep.html for out/sweep.csv.
 std::string page_beside(const std::string& csv) {
   const std::string page = std::filesystem::path(csv).replace_extension(".html").string();
   return page == csv ? csv + ".html" : page;
 }
 
-/// The points as CSV and, where this build has a page, the report beside it.
+/// Writes the points as CSV and, if this build has a page, the report next to it.
 Result<void> write_points(const SweepOptions& options,
                           const std::vector<experiment::SweepPoint>& points,
                           const figure::Document& document) {

@@ -83,7 +83,7 @@ class Search {
                                         const std::vector<Cell*>& candidates) {
     const std::vector<Cell*> usable = find_usable(candidates);
     if (usable.size() < cells.size()) return std::nullopt;
-    // A cell goes on with the candidate after the last one tried, also after a step back.
+    // A cell continues with the candidate after the last one tried, also after a step back.
     std::vector<std::size_t> picked(cells.size(), 0);
     std::vector<bool> taken(usable.size(), false);
     for (std::size_t at = 0; at < cells.size();) {

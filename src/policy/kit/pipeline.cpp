@@ -75,7 +75,7 @@ class Pipeline final : public Policy, public CapsAge {
     need_.clear();
     if (!chosen_again_.empty()) std::swap(need_, chosen_again_);
     requeue_stopped();
-    // They wait already, and what waits may have to be filed anew.
+    // Failed jobs wait already, and the next step may file waiting jobs again.
     for (const Event& event : events) {
       if (event.kind > EventKind::job_failed) break;
       if (event.kind == EventKind::job_failed) take_back(JobId{event.subject});

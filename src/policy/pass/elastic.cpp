@@ -13,7 +13,7 @@
 /// Source   Gu et al., ASPLOS'23 (ElasticFlow), section 4: minimum satisfactory share, then
 ///          marginal return; powers of two, which fill nodes without gaps (its buddy allocation).
 /// Differs  Restarts count. A job whose deadline cannot be promised is not rejected; it runs on
-///          what is left.
+///          the free GPUs.
 /// Cost     O(log n) per step with n jobs; at most as many steps per lease as there are GPUs
 #include <algorithm>
 #include <array>
@@ -243,7 +243,7 @@ class ElasticPass final : public PledgingPass {
         demand.gpus = each.level.gpus;
         demand.nodes = each.level.nodes;
         demand.gpu_types = each.gpu_type;
-        demand.claim = kNoClaim;  // there is room, as it was dealt out
+        demand.claim = kNoClaim;  // there is room, because it was allocated above
         const auto grants = desk_.place(vc.vc, demand);
         each.grants.assign(grants.begin(), grants.end());
       }

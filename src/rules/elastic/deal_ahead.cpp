@@ -48,7 +48,7 @@ class Dealer {
     return given;
   }
 
-  /// The sum of the powers of times from submission to completion, if all are dealt out so.
+  /// Returns the sum of the powers of times from submission to completion under this distribution.
   double play(Ahead ahead, double exponent) const {
     double now_s = 0;
     double sum = 0;

@@ -92,7 +92,7 @@ class PowerDeal {
     return best > 0;
   }
 
-  /// Returns the way with which the job ends soonest, within what is left and what it has.
+  /// Returns the way with which the job ends soonest, within the free GPUs and power and its own.
   std::size_t soonest(std::size_t job, int gpus, double watts) const {
     auto best = static_cast<std::size_t>(has_[job]);
     const PowerWay from = now(job);
