@@ -83,7 +83,7 @@ class Verdict {
     }
     return until_ != Until::end && (lost_ || (until_ == Until::known && open_ == 0));
   }
-  /// Of the day that is served worst.
+  /// Returns the SLO attainment of the worst day.
   double attained() const {
     double least = 1;
     for (const Day& day : of_) least = std::min(least, part(day.met, day));
@@ -148,7 +148,8 @@ class Sizing {
     return Size{.replicas = *least, .prefill = (*best)->front().prefill, .for_log = *least};
   }
 
-  /// Of the last days of the log those that a fleet sized for what came before them does not serve.
+  /// Returns those of the last days of the log on which a fleet sized for the days before misses
+  /// the SLO.
   Result<std::vector<std::string>> missed_days() const {
     constexpr std::size_t kMost = 3;
     const Days days(requests_);
@@ -286,7 +287,7 @@ class Sizing {
     for (int draw = 1; draw <= kDraws; ++draw) {
       following_.push_back(following(*learnt, static_cast<std::uint64_t>(draw)));
     }
-    // Those with most requests say soonest that a fleet is too small.
+    // Logs with the most requests show soonest that a fleet is too small.
     seeds_.resize(following_.size());
     std::iota(seeds_.begin(), seeds_.end(), std::size_t{0});
     std::stable_sort(seeds_.begin(), seeds_.end(), [&](std::size_t a, std::size_t b) {
@@ -444,7 +445,7 @@ std::vector<Plan::Group> copies_of(const Plan& plan, int copies, std::int64_t& f
   return made;
 }
 
-/// Those for the models of a part.
+/// Returns the requests for the models of a part.
 Requests requests_of(const Plan& part, const Requests& requests) {
   Requests made = requests;
   if (requests.models.empty()) return made;
@@ -459,7 +460,7 @@ Requests requests_of(const Plan& part, const Requests& requests) {
   return made;
 }
 
-/// Of the model that is served worst.
+/// Returns the SLO attainment of the worst model.
 Result<double> attained_by(const Service& service, const Plan& plan, const Requests& requests,
                            const Objective& objective) {
   const auto outcomes = play_placed(service, requests, plan);

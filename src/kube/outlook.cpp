@@ -189,7 +189,7 @@ class Future {
   bool has_unknown_ = false;
 };
 
-/// Those that hold no quota, by queue and then in Kueue's order.
+/// Returns the workloads without quota, by queue and then in Kueue's order.
 std::vector<Outlook> waiting_in(const Picture& picture) {
   std::vector<Outlook> made;
   for (std::size_t at = 0; at < picture.workloads.size(); ++at) {

@@ -20,7 +20,7 @@
 namespace almanac::machine {
 namespace {
 
-/// Of what a job holds on all nodes.
+/// Resources that a job holds on all its nodes.
 struct Held {
   std::vector<std::string> gpus{};
   std::int32_t gpu_milli = cluster::kWholeGpu;
@@ -28,7 +28,7 @@ struct Held {
   double memory_gb = 0;
 };
 
-/// Of a board the instance that stands where the job's is to be.
+/// Adds the job's GPUs; on a divided board, the instance at the place of the job's.
 void add_gpus(const cluster::Grant& grant, const Machine& machine, Held& sum) {
   const cluster::Node& node = machine.cluster.nodes[index(grant.node)];
   if (machine.cluster.classes[node.node_class].board != nullptr) {
@@ -109,7 +109,7 @@ void put_first_in_path(std::vector<std::string>& environment, const std::string&
   }
 }
 
-/// Of what sbatch(1) lists what is true here as well: one node, with all tasks on it.
+/// Sets the variables of sbatch(1) that apply here: one node with all tasks.
 void set_as_slurm(std::vector<std::string>& environment, const store::Job& job,
                   const Machine& machine, const Held& held) {
   std::erase_if(environment,

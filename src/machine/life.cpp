@@ -168,7 +168,7 @@ struct Turn {
   }
 
  private:
-  /// It runs no more as its policy sees it.
+  /// Ends the run in the policy's view.
   void stop(Duration attained) {
     cut_short();
     if (job().state == JobState::running) {

@@ -18,7 +18,7 @@ namespace {
 constexpr auto kPatience = std::chrono::seconds(30);
 constexpr auto kLookAgain = std::chrono::milliseconds(50);
 
-/// Those of the nodes of the service.
+/// Returns the virtual clusters of the service's nodes.
 Result<std::vector<std::string>> virtual_clusters(Client& client) {
   const auto said = client.get("/v1/nodes");
   if (!said) return tl::unexpected(said.error());

@@ -205,7 +205,7 @@ Started now_started(pid_t child, const Bounds& bounds) {
           .means = bounds.means()};
 }
 
-/// Until the power fails and beyond: the command may have run.
+/// Records on disk, so that it survives a power failure, that the command may have run.
 Result<void> make_known(const std::string& folder, const Started& started) {
   return write_file(folder + kStartedFile, to_json(started))
       .and_then([&] { return sync_folder(folder); })

@@ -26,7 +26,8 @@ using nlohmann::json;
 
 constexpr const char* kChecksum = "fnv1a64";
 
-/// Of all but itself: keys are sorted, so what was read says what was written.
+/// Returns the checksum of all other fields. Keys are sorted, so a record that was read gives the
+/// checksum that was written.
 std::string checksum_of(const json& record) {
   return fmt::format("{:016x}",
                      checksum(record.dump(-1, ' ', false, json::error_handler_t::replace)));

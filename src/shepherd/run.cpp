@@ -167,7 +167,7 @@ Run::Found Run::look(const std::string& folder) {
   if (::flock(lock.get(), LOCK_SH | LOCK_NB) != 0) {
     return errno == EWOULDBLOCK ? Found::lives : Found::unreadable;
   }
-  // It may have ended between the first look and the lock.
+  // The run may have ended between the first check and the lock.
   switch (is_there(folder + kExitFile)) {
     case There::present:
       return Found::ended;
@@ -263,7 +263,7 @@ Outcome Run::exited() {
   }
   switch (look(folder_)) {
     case Found::lives:  // or its child does, which has not become the command and never will
-      // It dies with the shepherd, unless it sits in the kernel.
+      // The process dies with the shepherd, unless it is blocked in the kernel.
       if (news_ && never_began(folder_) && ++looks_ > kLooks) {
         return {.kind = Kind::lost,
                 .why = folder_ + ": it was stuck before it began, on a file that does not answer"};
@@ -310,7 +310,8 @@ void Run::end_now() { order(SIGQUIT); }
 
 void Run::kill() {
   is_killed_ = order(SIGKILL);
-  // They die with the shepherd, but that may be kept in the kernel by its log's file system.
+  // The processes die with the shepherd, but its log's file system may block the shepherd in the
+  // kernel.
   if (is_killed_) kill_left(folder_);
 }
 

@@ -28,7 +28,7 @@ namespace {
 constexpr std::size_t kLast = 64 << 10;
 /// What waits for an attached program that does not read; then the command waits.
 constexpr std::size_t kMostWaiting = 256 << 10;
-/// Of keys that the terminal does not take yet.
+/// Most bytes of keys that the terminal does not take yet.
 constexpr std::size_t kMostKeys = 64 << 10;
 
 /// The socket by a path that fits into an address, however long the folder's is.

@@ -175,7 +175,7 @@ class Engine final : public schedule::Actuator {
                              round_.progress(options_.range.until_ended).phase == Phase::ended);
   }
   Time next_event();
-  /// Of all but jobs and timers.
+  /// Returns the time of the next event other than jobs and timers.
   Time next_of_others() const;
   /// Whether anything else is to come: in most runs nothing is.
   bool has_others() const { return has_sources_ || !boots_.empty(); }
@@ -406,7 +406,7 @@ void Engine::gather_others() {
   }
   for (; !boots_.empty() && boots_.front().first <= now_; boots_.pop_front()) {
     const NodeId node = boots_.front().second;
-    // It may have been drained meanwhile, and booted again.
+    // The node may have been drained meanwhile, and booted again.
     const bool boots = round_.ledger().power(node) == cluster::Power::booting;
     if (!boots || boot_ends_[index(node)] != now_) continue;
     round_.booted(node);

@@ -39,7 +39,7 @@ class Room {
     return taken;
   }
 
-  /// The same of any `count` GPUs: those of which least is left, the lowest numbers of them.
+  /// Takes parts of any `count` GPUs: those with the least free part, the lowest numbers first.
   cluster::GpuMask take_any(NodeId node, int count, std::int32_t milli) {
     cluster::GpuMask taken = 0;
     const std::vector<std::int32_t>& gpus = nodes_[index(node)].gpu_milli;

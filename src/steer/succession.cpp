@@ -69,7 +69,7 @@ void Succession::renew(bool is_asked) {
       known_.look_again = true;
     }
     if (done->is_told) service::log_info(fmt::format("policy {} was reloaded", name));
-    // It ends with the fit that it is at.
+    // The old renewal ends with its current fit.
     renewal_.retire(std::move(*done->made));
   }
   if (done->is_told) service::tell_ready(fmt::format("policy {}", name));

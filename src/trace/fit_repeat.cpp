@@ -93,7 +93,7 @@ void fit_names(const FitInput& input, Workload& workload) {
     lives.try_emplace(key_of(input, i), at, at).first->second.second = at;
     users.emplace(input.jobs[i]->request.user, input.size[i]);
   }
-  // Of a name that is seen once no life is seen: the much used ones tell how long they live.
+  // A name that is used once does not show its lifetime; names that are used often do.
   double lived = 0;
   for (std::size_t i = 0; i < input.jobs.size(); ++i) {
     const auto& [first, last] = lives[key_of(input, i)];

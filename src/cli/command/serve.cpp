@@ -43,7 +43,7 @@ namespace {
 
 /// As simulations take it that are told nothing else.
 constexpr const char* kPower = "dgx1";
-/// Of the files that the service may have open clients have one in so many; the rest is for jobs.
+/// Clients may use one in this many of the service's descriptors; the rest is for jobs.
 constexpr std::uint64_t kClientsPart = 4;
 constexpr Duration kLongestGrace = 24h * 7;
 constexpr Duration kLongestRequeue = 24h * 90;
@@ -102,7 +102,7 @@ Result<serve::Address> read_address(const ServeOptions& options) {
   return made;
 }
 
-/// As many GPUs as told: the first of those that are there, or ones that only have numbers.
+/// Uses the first `gpus` GPUs of the machine, or GPUs that are only numbers if there is no driver.
 Result<void> set_gpus(machine::Machine& machine, int gpus) {
   if (gpus > cluster::kMaxGpusPerNode) {
     return fail(Code::usage, fmt::format("a node has at most {} GPUs", cluster::kMaxGpusPerNode));

@@ -42,7 +42,8 @@ struct SlurmLeversOptions {
   std::string secret = SlurmEngine::kAgentSecret;
 };
 
-/// It is written every few seconds, unless the controller or the disk keeps the service waiting.
+/// Age from which a status is old. The service writes it every few seconds, unless the controller
+/// or the disk delays it.
 constexpr Duration kOld = 30s;
 
 figure::Listing rows_of(const std::vector<service::LeverView>& levers) {

@@ -74,9 +74,9 @@ struct SweepOptions {
   bool on_slurm() const { return engine == "slurm"; }
 };
 
-/// As many as a job array may have tasks where a site does not say (MaxArraySize of slurm.conf).
+/// Most tasks of a job array if a site does not set MaxArraySize in slurm.conf.
 constexpr std::size_t kMostTasks = 1'000;
-/// As many files as a folder holds with ease.
+/// Most parts of a sweep; a folder holds that many files without trouble.
 constexpr int kMostParts = 100'000;
 
 /// "0.8,1,1.2" or "0.6..1.2" in `step`s.

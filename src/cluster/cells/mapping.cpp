@@ -110,7 +110,8 @@ class Search {
     return true;
   }
 
-  /// Those that a virtual cell can be bound to, the ones with few opportunistic leaves first.
+  /// Returns the cells to which a virtual cell can be bound, those with few opportunistic leaves
+  /// first.
   std::vector<Cell*> find_usable(const std::vector<Cell*>& candidates) const {
     std::vector<Cell*> usable;
     for (Cell* cell : candidates) {

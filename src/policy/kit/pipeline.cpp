@@ -152,7 +152,7 @@ class Pipeline final : public Policy, public CapsAge {
       return pass_->refused(vcs_[index(state.vc)], job, reason);
     }
     const VcState& vc = vcs_[index(state.vc)];
-    // It has just been stopped and joins the queue at the next decision.
+    // The job has just been stopped and joins the queue at the next decision.
     if (vc.waiting.empty()) return {.wanted = reason.wanted, .available = reason.available};
     const Reason blocked = pass_->blocker(vc, job);
     if (blocked.other == job) return {.wanted = reason.wanted, .available = reason.available};

@@ -130,8 +130,8 @@ class BackfillPass final : public Pass {
     Time oldest_start{};           // what it was promised first
   };
 
-  /// Of demands for more than `gpus` GPUs, parts of one aside, only jobs that are believed to run
-  /// no longer than `gap` can go ahead.
+  /// For demands of more than `gpus` GPUs (other than parts of one), only jobs expected to run no
+  /// longer than `gap` can go ahead.
   struct OnlyBrief {
     int gpus = std::numeric_limits<int>::max();
     Duration gap{};

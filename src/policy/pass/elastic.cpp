@@ -80,7 +80,7 @@ class ElasticPass final : public PledgingPass {
       made.push_back({.gpus = demand.gpus, .nodes = demand.nodes, .rate = desk_.rate(job)});
       return made;
     }
-    // Of each number of GPUs the fastest shape, if that is faster than all fewer.
+    // Takes the fastest shape for each number of GPUs, if it is faster than all with fewer.
     for (const ShapeChoice& each : choices_.of(job, desk_.view())) {
       if (!made.empty() && each.rate <= made.back().rate) continue;
       if (!made.empty() && made.back().gpus == each.gpus()) made.pop_back();

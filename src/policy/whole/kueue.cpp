@@ -128,7 +128,7 @@ class Kueue final : public Policy {
     std::string name{};
     std::map<std::uint64_t, JobId> pending{};  ///< Admitted and without nodes, as admitted.
     bool is_ranked = false;
-    /// Those that wait: higher priority, then less expected GPU time, then as they arrived.
+    /// Waiting jobs: higher priority first, then less expected GPU time, then order of arrival.
     std::set<std::tuple<std::int64_t, double, JobId>> line{};
     std::map<JobId, std::int64_t> ranks{};  ///< Of the first of the line.
   };

@@ -25,7 +25,7 @@ class PowerDeal {
   }
 
   const std::vector<int>& ways() const { return has_; }
-  /// Until all ends of those that run, together.
+  /// Returns the sum of the times until the running jobs end.
   double left_s() const {
     double sum = 0;
     for (std::size_t job = 0; job < jobs_.size(); ++job) sum += has_[job] < 0 ? 0 : now(job).left_s;

@@ -119,7 +119,7 @@ class SharingLever final : public HoldingLever {
     }
   }
 
-  /// Those of its partitions.
+  /// Returns the nodes of the job's partitions.
   static std::vector<std::string> nodes_of(const slurm::Job& job, const Mirror& mirror) {
     std::vector<std::string> made;
     for (const std::string& each : split_names(job.partition)) {
