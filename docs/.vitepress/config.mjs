@@ -71,7 +71,7 @@ export default defineConfig({
           guide('fragmentation'), guide('capacity'),
         ],
       },
-      {text: 'Lab', items: [item('docs/tour/lab.md', 'Tour'), guide('live'), guide('dashboard'), guide('packaging'), guide('security'), guide('agents')]},
+      {text: 'Lab', items: [item('docs/tour/lab.md', 'Tour'), guide('live'), guide('boxes'), guide('dashboard'), guide('packaging'), guide('security'), guide('agents')]},
       {
         text: 'Researcher', items: [
           item('docs/tour/researcher.md', 'Tour'), guide('research'), guide('schedulers'), guide('python'), guide('script_policies'), guide('generator'),

@@ -10,7 +10,8 @@
 namespace almanac::cli {
 
 CLI::App& kube_noun(Program& program) {
-  return program.noun(Purpose::run, "kube", "Read a Kubernetes cluster that uses Kueue");
+  return program.noun(Purpose::run, "kube",
+                      "Read a Kubernetes cluster that uses Kueue, and undo what lever order wrote");
 }
 
 void KubeOptions::add_to(CLI::App& command) {

@@ -21,8 +21,8 @@ void SlurmEngine::add_to(CLI::App& command) {
       ->type_name("FILE");
   command
       .add_option("--order", order,
-                  "State of lever order, by which the policy orders Slurm's queue "
-                  "(default: as in the file)")
+                  "State of lever order, by which the policy orders the queue of Slurm or Kueue "
+                  "(default: as in the file, or dry)")
       ->type_name("SWITCH")
       ->check(one_of({"off", "dry", "on"}));
   command

@@ -25,8 +25,9 @@ struct SlurmEngine {
   static constexpr const char* kAgentSecret = "/etc/almanac/agent.secret";
 
   void add_to(CLI::App& command);
-  bool is_told_anything() const {
-    return !way.empty() || !levers.empty() || !order.empty() || !agents.empty();
+  bool is_told_anything() const { return !order.empty() || is_told_more_than_order(); }
+  bool is_told_more_than_order() const {
+    return !way.empty() || !levers.empty() || !agents.empty();
   }
   using Speeds = std::shared_ptr<const perf::Catalogue>;
   /// Opens the service on the folder `state`. An empty policy means that of the last service.

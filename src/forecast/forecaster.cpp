@@ -6,8 +6,6 @@
 
 #include "experiment/profile.h"
 #include "predict/pooled.h"
-#include "schedule/past_use.h"
-#include "trace/eligible.h"
 
 namespace almanac::forecast {
 
@@ -17,63 +15,25 @@ Forecaster::Forecaster(const Setting& setting, std::unique_ptr<predict::Estimato
                        std::unique_ptr<predict::Estimator> own, std::set<JobId> asked,
                        const Options& options)
     : setting_(setting),
-      likely_(std::move(likely)),
-      own_(std::move(own)),
+      known_(setting.trace, std::move(likely), std::move(own)),
       asked_(std::move(asked)),
       options_(options) {}
 
-void Forecaster::take_note(const policy::Event& event, const schedule::Round& round) {
-  const JobId job{event.subject};
-  if (event.kind != EventKind::job_ended && event.kind != EventKind::job_arrived) return;
-  const trace::Job& known = setting_.trace.jobs[index(job)];
-  if (event.kind == EventKind::job_arrived) {
-    Belief belief{.likely = likely_->estimate(job, known.request),
-                  .own = own_->estimate(job, known.request)};
-    if (known.request.time_limit != kNoDuration) belief.most = known.request.time_limit;
-    beliefs_.insert_or_assign(job, std::move(belief));
-    return;
-  }
-  if (trace::never_ran(known)) return;  // how long it would have run is not known
-  const policy::Progress& state = round.progress(job);
-  const predict::Ended ended{.at = state.end,
-                             .ran = std::max(Duration{0}, state.attained - state.charged),
-                             .state = known.outcome.state};
-  likely_->learn(job, known.request, ended);
-  own_->learn(job, known.request, ended);
-  beliefs_.erase(job);
-  schedule::add_past_use(known.request, state.tenant, state.start, state.end, state.attained,
-                         used_);
-}
-
-std::shared_ptr<const std::vector<policy::PastUse>> Forecaster::used_by(
-    const sim::Present& present, const schedule::Round& round) const {
-  auto used = std::make_shared<std::vector<policy::PastUse>>(used_);
-  for (const auto* const jobs : {&present.running, &present.waiting}) {
-    for (const sim::Present::Job& each : *jobs) {
-      const bool runs = jobs == &present.running;
-      const Time until = runs ? present.at : each.past.since;
-      const Duration ran = each.past.attained + (runs ? until - each.past.since : Duration{0});
-      schedule::add_past_use(setting_.trace.jobs[index(each.job)].request,
-                             round.progress(each.job).tenant, each.past.start, until, ran, *used);
-    }
-  }
-  return used;
-}
-
 void Forecaster::hear(Time now, std::span<const policy::Event> events, const schedule::Round& round,
                       const policy::Telemetry* telemetry) {
-  for (const policy::Event& event : events) take_note(event, round);
+  known_.hear(events, round);
   for (const policy::Event& event : events) {
     const JobId job{event.subject};
     if (event.kind != EventKind::job_arrived || asked_.erase(job) == 0) continue;
     sim::Present present =
         sim::present_of(round, setting_.cluster, setting_.trace.jobs.size(), telemetry, now);
-    present.past_use = used_by(present, round);
-    Forecast made = play_futures(setting_, present, beliefs_, job, options_.futures, options_.seed);
+    present.past_use = known_.used_by(present, round);
+    Forecast made =
+        play_futures(setting_, present, known_.beliefs(), job, options_.futures, options_.seed);
     std::vector<OtherGpus> others;
     if (options_.other_gpus) {
-      others = with_other_gpus(setting_, setting_.options.truth.speeds, present, beliefs_, job,
-                               options_.futures, options_.seed);
+      others = with_other_gpus(setting_, setting_.options.truth.speeds, present, known_.beliefs(),
+                               job, options_.futures, options_.seed);
     }
     told_.push_back({job, std::move(made), std::move(present), std::move(others)});
     if (options_.num_told != nullptr) ++*options_.num_told;
@@ -81,22 +41,29 @@ void Forecaster::hear(Time now, std::span<const policy::Event> events, const sch
   if (asked_.empty()) done_ = true;
 }
 
+Setting setting_of(const experiment::Prepared& prepared, std::size_t run) {
+  return {.trace = prepared.trace,
+          .cluster = prepared.cluster,
+          .composition = prepared.runs[run].composition,
+          .options = experiment::options_of(prepared, run),
+          .site = prepared.runs[run].site,
+          .queues = prepared.runs[run].queues};
+}
+
+std::unique_ptr<predict::Estimator> likely_of(const experiment::Prepared& prepared) {
+  const Names& names = prepared.trace.names;
+  return std::make_unique<predict::Pooled>(
+      names, prepared.model ? predict::Learned(names, prepared.model) : predict::Learned(names));
+}
+
 Result<std::vector<Told>> tell(const experiment::Prepared& prepared, std::size_t run,
                                std::set<JobId> asked, const Options& options) {
   const policy::Composition& composition = prepared.runs[run].composition;
   auto own = experiment::make_estimator(composition, prepared.trace, prepared.model);
   if (!own) return tl::unexpected(own.error());
-  sim::Options playing = experiment::options_of(prepared, run);
-  const Setting setting{.trace = prepared.trace,
-                        .cluster = prepared.cluster,
-                        .composition = composition,
-                        .options = playing,
-                        .site = prepared.runs[run].site,
-                        .queues = prepared.runs[run].queues};
-  const Names& names = prepared.trace.names;
-  auto likely = std::make_unique<predict::Pooled>(
-      names, prepared.model ? predict::Learned(names, prepared.model) : predict::Learned(names));
-  Forecaster forecaster(setting, std::move(likely), std::move(*own), std::move(asked), options);
+  const Setting setting = setting_of(prepared, run);
+  sim::Options playing = setting.options;
+  Forecaster forecaster(setting, likely_of(prepared), std::move(*own), std::move(asked), options);
   auto policy = experiment::make_policy(prepared.runs[run], prepared.trace, prepared.model);
   if (!policy) return tl::unexpected(policy.error());
   playing.watch.listener = &forecaster;

@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "experiment/experiment.h"
 #include "forecast/futures.h"
+#include "forecast/job_beliefs.h"
 #include "forecast/other_gpus.h"
 #include "sim/simulation.h"
 
@@ -53,21 +54,18 @@ class Forecaster final : public sim::Listener {
   const std::atomic<bool>& done() const { return done_; }
 
  private:
-  void take_note(const policy::Event& event, const schedule::Round& round);
-  /// Returns the usage until then, including that of running and waiting jobs.
-  std::shared_ptr<const std::vector<policy::PastUse>> used_by(const sim::Present& present,
-                                                              const schedule::Round& round) const;
-
   Setting setting_;
-  std::unique_ptr<predict::Estimator> likely_;
-  std::unique_ptr<predict::Estimator> own_;
+  JobBeliefs known_;
   std::set<JobId> asked_;
   Options options_;
-  Beliefs beliefs_;                    // of jobs that have not ended
-  std::vector<policy::PastUse> used_;  // of those that have
   std::vector<Told> told_;
   std::atomic<bool> done_ = false;
 };
+
+/// Returns the setting of run number `run`, whose parts are those of `prepared`.
+Setting setting_of(const experiment::Prepared& prepared, std::size_t run);
+/// Returns an estimator of the distributions of run times for its jobs.
+std::unique_ptr<predict::Estimator> likely_of(const experiment::Prepared& prepared);
 
 /// Returns the forecasts that the jobs of `asked` would have got on arrival under run number `run`.
 /// Simulates as far as needed.

@@ -87,7 +87,8 @@ class Player {
   /// Simulates one future until `until` has ended; kNoJob = until all jobs have.
   sim::Schedule play(Rng rng, JobId until) {
     TellingEstimator::Told told;
-    for (const std::vector<sim::Present::Job>* jobs : {&present_.running, &present_.waiting}) {
+    const sim::Present& all = setting_.drawn != nullptr ? *setting_.drawn : present_;
+    for (const std::vector<sim::Present::Job>* jobs : {&all.running, &all.waiting}) {
       for (const sim::Present::Job& each : *jobs) {
         const Belief& belief = beliefs_.at(each.job);
         const Duration worked = std::max(Duration{0}, each.worked - each.past.charged);

@@ -63,6 +63,9 @@ struct Setting {
   Duration age_cap = kNoDuration;                  ///< See policy::age_capped().
   std::shared_ptr<const site::Site> site{};        ///< See policy::KnownSite; null for none.
   std::shared_ptr<const kueue::Objects> queues{};  ///< Likewise.
+  /// Jobs whose run times are drawn, if more than those of the present: so that two presents have
+  /// the same draws for the jobs that are in both. Null for those of the present.
+  const sim::Present* drawn = nullptr;
 };
 
 /// Time never comes for a job that does not start, or end.

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -87,19 +88,26 @@ Result<Url> parse_url(const std::string& text) {
   return made;
 }
 
-/// Returns an address of `host` in digits; "" = it has none.
-std::string address_of(const std::string& host) {
+/// Returns the addresses of `host` in digits.
+std::vector<std::string> addresses_of(const std::string& host) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
-  if (::getaddrinfo(host.c_str(), nullptr, &hints, &found) != 0) return "";
+  std::vector<std::string> made;
+  if (::getaddrinfo(host.c_str(), nullptr, &hints, &found) != 0) return made;
   const std::unique_ptr<addrinfo, void (*)(addrinfo*)> end(found, ::freeaddrinfo);
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  if (::getnameinfo(found->ai_addr, found->ai_addrlen, text.data(), text.size(), nullptr, 0,
-                    NI_NUMERICHOST) != 0) {
-    return "";
+  for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
+    std::array<char, INET6_ADDRSTRLEN> text{};
+    if (::getnameinfo(each->ai_addr, each->ai_addrlen, text.data(), text.size(), nullptr, 0,
+                      NI_NUMERICHOST) == 0) {
+      made.emplace_back(text.data());
+    }
   }
-  return text.data();
+  return made;
+}
+
+bool is_no_connection(httplib::Error error) {
+  return error == httplib::Error::Connection || error == httplib::Error::ConnectionTimeout;
 }
 
 /// Reads "Sat, 28 Nov 2026 04:09:00 GMT"; nothing for other text.
@@ -175,7 +183,9 @@ struct Client::State {
     MemoryFile authorities, certificate, key;
     std::unique_ptr<httplib::ClientImpl> http;
     httplib::Headers headers;
+    std::size_t addresses = 1;  ///< That this client chooses from.
   };
+  std::size_t address = 0;  ///< The one that answered last.
 
   Result<Line> open(Duration patience) {
     auto identity = access.credential.identity();
@@ -190,7 +200,8 @@ struct Client::State {
               .certificate = MemoryFile(identity->certificate),
               .key = MemoryFile(identity->key),
               .http = nullptr,
-              .headers = {{"Accept", "application/json"}}};
+              .headers = {{"Accept", "application/json"}},
+              .addresses = 1};
     // Without its file, the library would take the authorities of the system.
     for (const auto& [file, content] : {std::pair(&line.authorities, &access.authorities),
                                         std::pair(&line.certificate, &identity->certificate),
@@ -215,13 +226,19 @@ struct Client::State {
       line.http = std::make_unique<httplib::ClientImpl>(host, url.port);
     }
     if (host != url.host) {
-      const std::string address = address_of(url.host);
-      if (address.empty()) {
+      // The library takes one address for a name that is not the host's.
+      const std::vector<std::string> addresses = addresses_of(url.host);
+      if (addresses.empty()) {
         return fail(Code::unavailable, fmt::format("the host {} is unknown", url.host));
       }
-      line.http->set_hostname_addr_map({{host, address}});
+      line.http->set_hostname_addr_map({{host, addresses[address % addresses.size()]}});
+      line.addresses = addresses.size();
     }
     if (!access.proxy.empty()) {
+      if (host != url.host) {
+        return fail(Code::unsupported, "tls-server-name together with proxy-url", {},
+                    "leave one of them out: the proxy would be asked for the server's name");
+      }
       const auto proxy = parse_url(access.proxy);
       if (!proxy) return tl::unexpected(proxy.error());
       if (proxy->is_tls) {
@@ -286,16 +303,28 @@ struct Client::State {
     return told && *told >= 0 && *told <= 3600 ? std::chrono::seconds(*told) : kNoDuration;
   }
 
-  Result<Answer> ask_once(const std::string& path, const std::string& body) {
+  /// Whether another address is left to try after `tried`.
+  bool try_next(const Line& line, httplib::Error error, std::size_t& tried) {
+    if (!is_no_connection(error) || ++tried >= line.addresses) return false;
+    ++address;
+    return true;
+  }
+
+  Result<Answer> ask_once(std::string_view method, const std::string& path, const std::string& body,
+                          std::size_t tried = 0) {
     auto line = open(kPatience);
     if (!line) return tl::unexpected(line.error());
     line->headers.emplace("Accept-Encoding", "gzip");
     const std::string full = url.path + path;
     const Stopper stopper(*line->http, kPatience, nullptr);
-    const auto said = body.empty()
-                          ? line->http->Get(full, line->headers)
-                          : line->http->Post(full, line->headers, body, "application/json");
+    const auto said =
+        method == "GET"   ? line->http->Get(full, line->headers)
+        : method == "PUT" ? line->http->Put(full, line->headers, body, "application/json")
+        : method == "PATCH"
+            ? line->http->Patch(full, line->headers, body, "application/merge-patch+json")
+            : line->http->Post(full, line->headers, body, "application/json");
     if (!said && stopper.is_late()) return late(kPatience);
+    if (!said && try_next(*line, said.error(), tried)) return ask_once(method, path, body, tried);
     if (!said) return silent(said.error());
     note_date(said->get_header_value("Date"));
     return Answer{.status = said->status,
@@ -324,10 +353,15 @@ std::optional<Duration> Client::skew() const { return state_->skew; }
 const std::string& Client::from() const { return state_->access.from; }
 
 Result<Answer> Client::ask(const std::string& path, const std::string& body) {
-  auto answer = state_->ask_once(path, body);
+  return send(body.empty() ? "GET" : "POST", path, body);
+}
+
+Result<Answer> Client::send(std::string_view method, const std::string& path,
+                            const std::string& body) {
+  auto answer = state_->ask_once(method, path, body);
   if (!answer || answer->status != 401) return answer;
   state_->access.credential.forget();
-  return state_->ask_once(path, body);
+  return state_->ask_once(method, path, body);
 }
 
 Result<std::string> Client::get(const std::string& path) { return post(path, ""); }
@@ -341,7 +375,7 @@ Result<std::string> Client::post(const std::string& path, const std::string& bod
 
 Result<Answer> Client::stream(const std::string& path, Duration patience,
                               const std::function<bool(std::string_view line)>& take,
-                              const std::atomic<bool>* stop) {
+                              const std::atomic<bool>* stop, const std::function<void()>& begun) {
   auto line = state_->open(patience);
   if (!line) return tl::unexpected(line.error());
   Answer answer;
@@ -352,6 +386,7 @@ Result<Answer> Client::stream(const std::string& path, Duration patience,
     answer.status = response.status;
     answer.retry_after = State::pause_of(response.get_header_value("Retry-After"));
     state_->note_date(response.get_header_value("Date"));
+    if (answer.good() && begun) begun();
     return true;
   };
   const auto is_stopped = [&] { return stop != nullptr && stop->load(); };
@@ -385,6 +420,8 @@ Result<Answer> Client::stream(const std::string& path, Duration patience,
     return fail(Code::invalid, fmt::format("a line of {} has more than 4 MiB", path));
   }
   const bool is_ours = !is_wanted || is_stopped();
+  // The next round of a reflector takes the next address.
+  if (std::size_t tried = 0; !said && !is_ours) state_->try_next(*line, said.error(), tried);
   if (!said && !is_ours && is_late) return state_->late(patience);
   if (!said && !is_ours) return state_->silent(said.error());
   return answer;

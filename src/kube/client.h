@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Queries an API server: one connection for each question, with the identity of the moment.
+/// Reads from an API server and writes to it: one connection for each request, with the identity of
+/// the moment.
 ///
 /// Source   Kubernetes API conventions, "Response Status Kind" and "HTTP Status codes".
 #pragma once
@@ -42,6 +43,8 @@ class Client {
   /// identity (401) is renewed once. Fails with `unavailable` if no server answers completely
   /// within 30 s, or if it cannot prove who it is, and like Credential::identity().
   Result<Answer> ask(const std::string& path, const std::string& body = {});
+  /// Sends a JSON `body` with POST or PUT, or as a merge patch with PATCH. Fails like ask().
+  Result<Answer> send(std::string_view method, const std::string& path, const std::string& body);
   /// Returns the body of a good answer. Fails like ask(), and with what the server says: not_found,
   /// conflict (no right), `unavailable` or `invalid`.
   Result<std::string> get(const std::string& path);
@@ -49,11 +52,12 @@ class Client {
 
   /// Passes each line of the answer to `take` as it arrives, until the server ends it, `take`
   /// returns false, `stop` is set or `patience` has passed. An answer that is not good
-  /// has its body, and no line is passed. Fails with `unavailable` if the connection breaks, and
-  /// with `invalid` for a line of more than 4 MiB.
+  /// has its body, and no line is passed; `begun` is called once for a good one. Fails with
+  /// `unavailable` if the connection breaks, and with `invalid` for a line of more than 4 MiB.
   Result<Answer> stream(const std::string& path, Duration patience,
                         const std::function<bool(std::string_view line)>& take,
-                        const std::atomic<bool>* stop = nullptr);
+                        const std::atomic<bool>* stop = nullptr,
+                        const std::function<void()>& begun = {});
 
   /// The server's clock minus ours, as of the last answer with a date; whole seconds.
   std::optional<Duration> skew() const;

@@ -175,7 +175,7 @@ Result<Duration> Reflector::watch(Client& client, Sink& sink, const std::atomic<
         has_news = apply(line, sink);
         return has_news;
       },
-      stop);
+      stop, [&] { sink.begin_watch(); });
   if (!answer) {
     if (answer.error().code == Code::invalid) version_.clear();
     return failed(answer.error());

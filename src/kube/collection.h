@@ -31,6 +31,8 @@ class Sink {
   virtual void put(const nlohmann::json& object) = 0;
   /// `object` is its last state.
   virtual void remove(const nlohmann::json& object) = 0;
+  /// A watch has begun: from now on the sink is current.
+  virtual void begin_watch() {}
 };
 
 /// Puts all objects of `path` in pages of 500, and returns the version of the list. A list that

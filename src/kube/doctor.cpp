@@ -41,6 +41,7 @@ json parsed(const std::string& body) {
 struct Right {
   const char* group;
   const char* resource;
+  const char* name_space;  ///< "" = all.
   std::vector<const char*> verbs;
   Verdict without;
   std::vector<Feature> features;
@@ -48,13 +49,19 @@ struct Right {
 
 const std::vector<Right>& rights() {
   static const std::vector<Right> made{
-      {"kueue.x-k8s.io", "workloads", {"list", "watch"}, Verdict::broken, kAll},
-      {"kueue.x-k8s.io", "clusterqueues", {"list"}, Verdict::broken, kAll},
-      {"kueue.x-k8s.io", "localqueues", {"list"}, Verdict::broken, kAll},
-      {"kueue.x-k8s.io", "resourceflavors", {"list"}, Verdict::broken, kAll},
-      {"kueue.x-k8s.io", "cohorts", {"list"}, Verdict::partly, kSimulated},
-      {"", "nodes", {"list"}, Verdict::partly, {Feature::advice}},
-      {"kueue.x-k8s.io", "workloads", {"patch"}, Verdict::broken, kLevers}};
+      {"kueue.x-k8s.io", "workloads", "", {"list", "watch"}, Verdict::broken, kAll},
+      {"kueue.x-k8s.io", "clusterqueues", "", {"list"}, Verdict::broken, kAll},
+      {"kueue.x-k8s.io", "localqueues", "", {"list"}, Verdict::broken, kAll},
+      {"kueue.x-k8s.io", "resourceflavors", "", {"list"}, Verdict::broken, kAll},
+      {"kueue.x-k8s.io", "cohorts", "", {"list"}, Verdict::partly, kSimulated},
+      {"", "nodes", "", {"list"}, Verdict::partly, {Feature::advice}},
+      {"kueue.x-k8s.io", "workloads", "", {"patch"}, Verdict::broken, kLevers},
+      {"coordination.k8s.io",
+       "leases",
+       "almanac",
+       {"create", "get", "update"},
+       Verdict::partly,
+       kLevers}};
   return made;
 }
 
@@ -145,12 +152,16 @@ class Doctor {
   void look_at_rights() {
     for (const Right& right : rights()) {
       for (const char* const verb : right.verbs) {
-        const json review{
-            {"apiVersion", "authorization.k8s.io/v1"},
-            {"kind", "SelfSubjectAccessReview"},
-            {"spec",
-             {{"resourceAttributes",
-               {{"group", right.group}, {"resource", right.resource}, {"verb", verb}}}}}};
+        json review{{"apiVersion", "authorization.k8s.io/v1"},
+                    {"kind", "SelfSubjectAccessReview"},
+                    {"spec",
+                     {{"resourceAttributes",
+                       {{"group", right.group}, {"resource", right.resource}, {"verb", verb}}}}}};
+        const std::string name_space = right.name_space;
+        json& asked = review["spec"]["resourceAttributes"];
+        if (!name_space.empty()) asked["namespace"] = name_space;
+        // A role may name the one Lease that is read and renewed.
+        if (!name_space.empty() && verb != std::string_view("create")) asked["name"] = "almanac";
         const auto said =
             client_.post("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", review.dump());
         Finding made{.what = fmt::format("right: {} {}", verb, right.resource),
@@ -164,8 +175,9 @@ class Doctor {
         } else {
           made.found = "no";
           made.verdict = right.without;
-          made.to_do = fmt::format("grant {} on {}{}{} in all namespaces", verb, right.resource,
-                                   *right.group == '\0' ? "" : ".", right.group);
+          made.to_do = fmt::format(
+              "grant {} on {}{}{} in {}", verb, right.resource, *right.group == '\0' ? "" : ".",
+              right.group, name_space.empty() ? "all namespaces" : "namespace " + name_space);
         }
         add(std::move(made));
       }
@@ -219,7 +231,9 @@ class Doctor {
                     fmt::format("fair sharing {}, PriorityBoost {}", read->is_fair ? "on" : "off",
                                 read->has_boost ? "on" : "off"),
                     Verdict::fine,
-                    read->is_fair ? "forecasts need --fair" : "",
+                    fmt::format("{}lever order {}", read->is_fair ? "forecasts need --fair; " : "",
+                                read->has_boost ? "works with --order-field boost"
+                                                : "needs --order-field priority"),
                     "",
                     {Feature::forecast, Feature::advice, Feature::order, Feature::backfill}};
       }
@@ -311,8 +325,12 @@ class Doctor {
            "",
            {Feature::backfill}});
     }
-    add({"writing", "not built", Verdict::broken,
-         "this release of Almanac writes nothing to Kubernetes", "", kLevers});
+    add({"reservations",
+         "not built",
+         Verdict::broken,
+         "lever order ranks by expected GPU time, and reserves nothing for the head of a queue",
+         "",
+         {Feature::backfill}});
   }
 
   void look_at_past(const Picture& picture) {

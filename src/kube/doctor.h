@@ -16,15 +16,14 @@
 
 namespace almanac::kube {
 
-/// What Almanac does with a cluster, and the two levers that Kueue would have for a service of
-/// Almanac that writes. No such service exists yet.
+/// What Almanac does with a cluster.
 enum class Feature : std::uint8_t {
   watching,
   recording,  ///< Of runs that end.
   forecast,   ///< Of starts, and why a workload waits.
   advice,     ///< By simulation.
   order,      ///< By the boost annotation or spec.priority of workloads that wait.
-  backfill,   ///< Order in a StrictFIFO queue.
+  backfill,   ///< Order in a StrictFIFO queue, with a reservation for its head. Not built.
 };
 inline constexpr Feature kFeatures[] = {Feature::watching, Feature::recording, Feature::forecast,
                                         Feature::advice,   Feature::order,     Feature::backfill};

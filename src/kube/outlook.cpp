@@ -63,23 +63,6 @@ kueue::Submission held_by(const Picture& picture, const Workload& workload,
   return made;
 }
 
-std::string obstacle_of(const Picture& picture, const Workload& workload) {
-  const auto queue = picture.queue_at(picture.cluster_queue(workload));
-  if (workload.is_deleted) return "it is being deleted";
-  if (!workload.is_active) return "it is deactivated (spec.active is false)";
-  if (workload.is_gated) return "it is gated (annotation admission-gated-by)";
-  const auto local = picture.local_queues.find(workload.name_space + "/" + workload.local_queue);
-  if (local == picture.local_queues.end()) {
-    return "its LocalQueue " + workload.local_queue + " does not exist";
-  }
-  if (!queue) return "its ClusterQueue " + local->second.cluster_queue + " does not exist";
-  if (local->second.is_stopped) return "its LocalQueue is stopped (stopPolicy)";
-  if (picture.objects.setup.queues[*queue].is_stopped) {
-    return "its ClusterQueue is stopped (stopPolicy)";
-  }
-  return "";
-}
-
 /// One future: the cluster from now on, with one draw of the run times.
 class Future {
  public:
@@ -221,6 +204,23 @@ std::vector<Outlook> waiting_in(const Picture& picture) {
 
 }  // namespace
 
+std::string obstacle_of(const Picture& picture, const Workload& workload) {
+  const auto queue = picture.queue_at(picture.cluster_queue(workload));
+  if (workload.is_deleted) return "it is being deleted";
+  if (!workload.is_active) return "it is deactivated (spec.active is false)";
+  if (workload.is_gated) return "it is gated (annotation admission-gated-by)";
+  const auto local = picture.local_queues.find(workload.name_space + "/" + workload.local_queue);
+  if (local == picture.local_queues.end()) {
+    return "its LocalQueue " + workload.local_queue + " does not exist";
+  }
+  if (!queue) return "its ClusterQueue " + local->second.cluster_queue + " does not exist";
+  if (local->second.is_stopped) return "its LocalQueue is stopped (stopPolicy)";
+  if (picture.objects.setup.queues[*queue].is_stopped) {
+    return "its ClusterQueue is stopped (stopPolicy)";
+  }
+  return "";
+}
+
 void Lifetimes::learn(const trace::Trace& log) {
   const auto name = [&](NameId id) { return id == kNoName ? "" : std::string(log.names[id]); };
   for (const trace::Job& job : log.jobs) {
@@ -236,11 +236,7 @@ void Lifetimes::learn(const trace::Trace& log) {
   std::sort(all_.begin(), all_.end());
 }
 
-Duration Lifetimes::draw(const Workload& workload, Duration age, Rng& rng) const {
-  if (never_ends(workload)) return kForever;
-  const Duration limit = workload.limit == kNoDuration
-                             ? kNoDuration
-                             : std::max(age, workload.limit - workload.earlier);
+std::span<const Duration> Lifetimes::runs_like(const Workload& workload, Duration age) const {
   const std::string account = workload.name_space + "/" + workload.local_queue;
   const std::string name = workload.owner.empty() ? workload.name : workload.owner;
   const auto longer = [&](const std::vector<Duration>& runs) {
@@ -252,9 +248,26 @@ Duration Lifetimes::draw(const Workload& workload, Duration age, Rng& rng) const
     if (found == of_.end() || found->second.size() < kFewest) continue;
     if (const auto own = longer(found->second); !own.empty()) past = own;
   }
+  return past;
+}
+
+Duration Lifetimes::draw(const Workload& workload, Duration age, Rng& rng) const {
+  if (never_ends(workload)) return kForever;
+  const Duration limit = workload.limit == kNoDuration
+                             ? kNoDuration
+                             : std::max(age, workload.limit - workload.earlier);
+  const std::span<const Duration> past = runs_like(workload, age);
   if (past.empty()) return limit;
   const Duration drawn = past[rng.below(past.size())];
   return limit == kNoDuration ? drawn : std::min(drawn, limit);
+}
+
+Duration Lifetimes::expect(const Workload& workload) const {
+  if (never_ends(workload)) return kForever;
+  const std::span<const Duration> past = runs_like(workload, Duration{0});
+  if (past.empty()) return workload.limit;
+  const Duration median = past[past.size() / 2];
+  return workload.limit == kNoDuration ? median : std::min(median, workload.limit);
 }
 
 kueue::Submission submission_of(const Picture& picture, const Workload& workload) {
@@ -357,6 +370,8 @@ std::vector<Outlook> outlook_of(const Picture& picture, const Lifetimes& lifetim
     };
     each.start_half = quantile(0.5);
     each.start_by = quantile(0.9);
+    each.start_from = quantile(0.05);
+    each.start_to = quantile(0.95);
   }
   return made;
 }

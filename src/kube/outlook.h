@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,11 +34,16 @@ class Lifetimes {
   /// limit. kNoDuration if there is none either. kForever for a kind that never ends, such as a
   /// Deployment.
   Duration draw(const Workload& workload, Duration age, Rng& rng) const;
+  /// The median of the runs that draw() would draw from at its start, likewise.
+  Duration expect(const Workload& workload) const;
 
   static constexpr std::size_t kFewest = 5;
   static constexpr Duration kForever = Duration::max();
 
  private:
+  /// The runs longer than `age` that count for a workload.
+  std::span<const Duration> runs_like(const Workload& workload, Duration age) const;
+
   std::map<std::string, std::vector<Duration>> of_;  ///< By account, or by account and name;
                                                      ///< sorted.
   std::vector<Duration> all_{};
@@ -57,7 +63,14 @@ struct Outlook {
   /// unknown.
   Time start_half = kNoTime;
   Time start_by = kNoTime;
+  /// The bounds that nine tenths of the futures are between, likewise.
+  Time start_from = kNoTime;
+  Time start_to = kNoTime;
 };
+
+/// Returns what keeps a workload out that no end of another workload changes: "its queue is
+/// stopped"; "" = nothing.
+std::string obstacle_of(const Picture& picture, const Workload& workload);
 
 /// Returns the workloads that hold no quota, by ClusterQueue and then in Kueue's order. `shares` =
 /// Kueue's fair sharing is on. Cost: `futures` simulations of all workloads.

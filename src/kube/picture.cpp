@@ -12,6 +12,7 @@
 
 #include "base/wall_clock.h"
 #include "kube/collection.h"
+#include "kube/picture_parts.h"
 #include "kube/plain.h"
 #include "kube/read_objects.h"
 #include "kueue/object.h"
@@ -68,12 +69,7 @@ Result<void> read_setup(Client& client, Picture& picture) {
        {std::pair("resourceflavors", "ResourceFlavor"), std::pair("cohorts", "Cohort"),
         std::pair("clusterqueues", "ClusterQueue")}) {
     const auto read = [&, kind = kind](const json& object) -> Result<json> {
-      json made = object;
-      made["kind"] = kind;
-      made["apiVersion"] = "kueue.x-k8s.io/" + picture.version;
-      if (made.contains("metadata")) made["metadata"].erase("managedFields");
-      made.erase("status");
-      return made;
+      return declared(object, kind, picture.version);
     };
     auto objects = collect<json>(client, path_of(picture.version, collection), picture, read);
     if (!objects) {
@@ -85,6 +81,20 @@ Result<void> read_setup(Client& client, Picture& picture) {
     }
     for (json& each : *objects) items.push_back(std::move(each));
   }
+  return set_objects(picture, items);
+}
+
+}  // namespace
+
+json declared(json object, const std::string& kind, const std::string& version) {
+  object["kind"] = kind;
+  object["apiVersion"] = "kueue.x-k8s.io/" + version;
+  if (object.contains("metadata")) object["metadata"].erase("managedFields");
+  object.erase("status");
+  return object;
+}
+
+Result<void> set_objects(Picture& picture, const json& items) {
   picture.objects_json = json{{"apiVersion", "v1"}, {"kind", "List"}, {"items", items}}.dump(1);
   auto objects = kueue::parse_objects(picture.objects_json);
   if (!objects) {
@@ -95,7 +105,6 @@ Result<void> read_setup(Client& client, Picture& picture) {
   return {};
 }
 
-/// GPUS columns are 0 for what only these resources serve.
 void note_other_accelerators(Picture& picture) {
   std::set<std::string> found;
   const auto look = [&](const std::map<std::string, kueue::Amount>& resources) {
@@ -112,8 +121,6 @@ void note_other_accelerators(Picture& picture) {
       fmt::format("not counted as GPUs: {} (only whole GPUs are, such as nvidia.com/gpu)",
                   fmt::join(found, ", ")));
 }
-
-}  // namespace
 
 std::string path_of(const std::string& version, const std::string& collection) {
   return fmt::format("/apis/kueue.x-k8s.io/{}/{}", version, collection);

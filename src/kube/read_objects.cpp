@@ -162,6 +162,7 @@ void read_metadata(const Object& of, const std::string& user_label, Workload& wo
   workload.name_space = shown(metadata, "namespace");
   workload.uid = shown(metadata, "uid");
   if (workload.uid.empty()) metadata.wrong("uid is missing");
+  workload.version = metadata.text("resourceVersion");
   workload.created = time_of(metadata, "creationTimestamp");
   if (workload.created == kNoTime) metadata.wrong("creationTimestamp is missing");
   workload.is_deleted = metadata.has("deletionTimestamp");
@@ -178,6 +179,11 @@ void read_metadata(const Object& of, const std::string& user_label, Workload& wo
   const auto annotations = metadata.texts("annotations");
   if (const auto boost = annotations.find(kBoost); boost != annotations.end()) {
     workload.boost = text::parse_whole(boost->second);
+    workload.boost_text = plain(boost->second);
+  }
+  for (const Object& each : metadata.objects("managedFields")) {
+    const bool wrote = each.object("fieldsV1").object("f:spec").has("f:priority");
+    if (wrote) workload.priority_writer = shown(each, "manager");
   }
   const auto gated = annotations.find(kGatedBy);
   workload.is_gated = gated != annotations.end() && !gated->second.empty();

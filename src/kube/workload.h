@@ -51,6 +51,7 @@ struct Workload {
   std::string name{};
   std::string name_space{};
   std::string uid{};
+  std::string version{};     ///< resourceVersion, for guarded changes.
   std::string owner{};       ///< "Job train", or "" without an owner.
   std::string owner_kind{};  ///< "Job"
   std::string local_queue{};
@@ -59,7 +60,9 @@ struct Workload {
   std::int64_t priority = 0;
   std::string priority_class{};
   bool is_of_kueue_class = false;  ///< A WorkloadPriorityClass, which Kueue writes again.
+  std::string priority_writer{};   ///< Field manager that wrote spec.priority last: "kueue".
   std::optional<std::int64_t> boost{};
+  std::string boost_text{};  ///< The annotation as it is written; "" = there is none.
   bool is_active = true;
   bool is_deleted = false;  ///< Its deletion has begun.
   bool is_gated = false;

@@ -99,6 +99,10 @@ std::vector<service::NodeView> ClusterViews::nodes_now() const {
       const auto trouble = parts_.out_of_service.outage().gpus.find({id, gpu});
       view.in_service = trouble == parts_.out_of_service.outage().gpus.end();
       if (!view.in_service) view.trouble = trouble->second;
+      if (parts_.out_of_service.outage().silent.contains(id)) {
+        view.in_service = false;
+        view.trouble = "its box does not report";
+      }
     }
   }
   for (const Standing& each : state_.config.machine.standing) {

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/ids.h"
+#include "machine/box.h"
 #include "machine/instances.h"
 #include "service/job.h"
 
@@ -222,6 +223,8 @@ std::optional<std::vector<int>> devices_of(const store::Job& job, const store::S
   std::vector<int> made;
   for (const cluster::Grant& grant : job.held_gpus) {
     const std::vector<int>& minors = machine.device_minors[index(grant.node)];
+    // One box may know its devices where another does not.
+    if (minors.size() < machine.gpu_names[index(grant.node)].size()) return std::nullopt;
     for (std::size_t gpu = 0; gpu < minors.size(); ++gpu) {
       if ((grant.gpus >> gpu & 1U) != 0) made.push_back(minors[gpu]);
     }
@@ -249,7 +252,9 @@ shepherd::Spec spec_of(const store::Job& job, const store::Submission& asked,
   spec.signal_shell = asked.warn_shell;
   spec.cores = job.cores;
   spec.gpus = devices_of(job, asked, machine);
-  if (held.cpus > 0 && !machine.cores.empty()) spec.cpus = held.cpus;
+  const bool holds_cores =
+      !job.held_gpus.empty() && !cores_of(machine, job.held_gpus.front().node).empty();
+  if (held.cpus > 0 && holds_cores) spec.cpus = held.cpus;
   if (held.memory_gb > 0) spec.memory_gb = held.memory_gb;
   spec.io_mbs = asked.io_mbs;
   spec.terminal = asked.pty;
@@ -286,6 +291,54 @@ shepherd::Spec spec_of(const store::Job& job, const store::Submission& asked,
   }
   if (is_for_slurm(asked.script)) set_as_slurm(environment, job, machine, held);
   return spec;
+}
+
+namespace {
+
+/// Of a gang, what its task of this rank must know of the others.
+void set_rendezvous(shepherd::Spec& spec, const std::vector<OnBox>& all, std::size_t rank,
+                    const store::Job& job, bool is_slurms) {
+  constexpr std::int64_t kFirstPort = 20'000;
+  constexpr std::int64_t kPorts = 10'000;
+  std::vector<std::string> names;
+  for (const OnBox& each : all) names.push_back(each.box);
+  const std::string boxes = fmt::format("{}", fmt::join(names, ","));
+  const std::string size = std::to_string(all.size());
+  const std::string own = std::to_string(rank);
+  std::vector<std::string>& environment = spec.environment;
+  set(environment, "MASTER_ADDR", names.front());
+  set(environment, "MASTER_PORT",
+      std::to_string(kFirstPort + static_cast<std::int64_t>(job.number) % kPorts));
+  for (const char* const name : {"NODE_RANK", "RANK"}) set(environment, name, own);
+  for (const char* const name : {"NNODES", "WORLD_SIZE"}) set(environment, name, size);
+  set(environment, "ALMANAC_NODES", boxes);
+  if (!is_slurms) return;
+  for (const char* const name : {"SLURM_JOB_NODELIST", "SLURM_NODELIST"}) {
+    set(environment, name, boxes);
+  }
+  for (const char* const name :
+       {"SLURM_JOB_NUM_NODES", "SLURM_NNODES", "SLURM_NTASKS", "SLURM_NPROCS"}) {
+    set(environment, name, size);
+  }
+  for (const char* const name : {"SLURM_NODEID", "SLURM_PROCID"}) set(environment, name, own);
+  set(environment, "SLURM_TASKS_PER_NODE", fmt::format("1(x{})", all.size()));
+}
+
+}  // namespace
+
+std::vector<shepherd::Part> parts_of(const store::Job& job, const store::Submission& asked,
+                                     const Machine& machine, std::int32_t batch,
+                                     const std::string& folder) {
+  const std::vector<OnBox> all = by_box(job.held_gpus, machine);
+  std::vector<shepherd::Part> made;
+  store::Job part = job;
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    part.held_gpus = all[rank].held;
+    made.push_back({all[rank].box, spec_of(part, asked, machine, batch, folder)});
+    if (all.size() == 1) continue;
+    set_rendezvous(made.back().spec, all, rank, job, is_for_slurm(asked.script));
+  }
+  return made;
 }
 
 }  // namespace almanac::machine

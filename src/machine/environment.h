@@ -24,6 +24,14 @@ namespace almanac::machine {
 shepherd::Spec spec_of(const store::Job& job, const store::Submission& asked,
                        const Machine& machine, std::int32_t batch, const std::string& folder);
 
+/// Returns what each box runs of a job on boxes: as spec_of(), with what the job holds there. A job
+/// on several boxes also gets how its tasks find each other: MASTER_ADDR (the first box),
+/// MASTER_PORT, NODE_RANK, NNODES, RANK and WORLD_SIZE (a task per box), ALMANAC_NODES (the boxes,
+/// "a,b"), and of Slurm's variables, for scripts written for it, the same.
+std::vector<shepherd::Part> parts_of(const store::Job& job, const store::Submission& asked,
+                                     const Machine& machine, std::int32_t batch,
+                                     const std::string& folder);
+
 /// Returns the current allocation of such a job as lines of shell: CUDA_VISIBLE_DEVICES,
 /// HIP_VISIBLE_DEVICES, ALMANAC_GPUS, ALMANAC_CPUS, ALMANAC_BATCH.
 std::string allocation_of(const store::Job& job, const Machine& machine, std::int32_t batch);

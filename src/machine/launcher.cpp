@@ -80,12 +80,19 @@ void Launcher::start(Lock& lock, Entry& entry, const store::Job& whole) {
   starter_.begins(job.number, state_.now);
   if (auto made = make_instances(lock, entry); !made)
     return failures_.put_off(entry, made.error().message);
-  shepherd::Spec spec =
-      spec_of(job, whole.asked, state_.config.machine, entry.batch, state_.folder_of(job));
-  spec.open_files = state_.config.open_files;
-  spec.processes = static_cast<std::uint64_t>(gate_.processes(job.asked));
-  spec.grace = std::min(spec.grace, state_.config.max_grace);
-  auto run = shepherd::Run::start(state_.folder_of(job), spec);
+  const std::string folder = state_.folder_of(job);
+  const Machine& machine = state_.config.machine;
+  std::vector<shepherd::Part> parts =
+      machine.boxes.empty()
+          ? std::vector{shepherd::Part{"", spec_of(job, whole.asked, machine, entry.batch, folder)}}
+          : parts_of(job, whole.asked, machine, entry.batch, folder);
+  for (auto& [box, spec] : parts) {
+    spec.open_files = state_.config.open_files;
+    spec.processes = static_cast<std::uint64_t>(gate_.processes(job.asked));
+    spec.grace = std::min(spec.grace, state_.config.max_grace);
+  }
+  auto run = machine.boxes.empty() ? shepherd::Run::start(folder, parts.front().spec)
+                                   : shepherd::Run::start_on_boxes(folder, parts);
   using For = shepherd::NotStarted::For;
   if (!run && run.error().how_long == For::now) {
     state_.deeds.start.push_back(job.number);

@@ -86,6 +86,10 @@ class LocalService final : public service::Service {
   Result<std::optional<service::Expected>> foresee(const store::Submission& asked) const override {
     return parts_->watching.foresee(asked);
   }
+  Result<std::optional<service::ChangedForecasts>> foresee(
+      const std::vector<std::string>& changes) const override {
+    return parts_->watching.foresee(changes);
+  }
   std::vector<service::NodeView> nodes() const override {
     return parts_->watching.add_to(parts_->cluster.nodes());
   }

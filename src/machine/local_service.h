@@ -14,8 +14,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -69,6 +71,8 @@ struct Config {
   Duration retry_pause = 10s;
   /// Time after the grace period at which a job that still runs is killed directly.
   Duration patience = 10s;
+  /// Returns the boxes that do not report, called from any thread; empty if jobs run here.
+  std::function<std::set<std::string>()> silent_boxes{};
 };
 
 /// Opens the store and takes over what it contains. Fails with `conflict` if another service uses

@@ -139,6 +139,11 @@ Result<void> check_boards(const Machine& machine, const std::vector<Device>& dev
 
 }  // namespace
 
+const std::vector<int>& cores_of(const Machine& machine, NodeId node) {
+  if (machine.boxes.empty()) return machine.cores;
+  return machine.cores_of_box.at(machine.boxes[index(node)]);
+}
+
 Result<Machine> find_machine(const std::string& cluster_file, bool makes_instances) {
   const profiling::Machine found = profiling::this_machine();
   Machine made;

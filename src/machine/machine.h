@@ -5,6 +5,7 @@
 /// and the limits that it can enforce on jobs.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -53,9 +54,16 @@ struct Machine {
   std::vector<Standing> standing{};
   /// Whether the driver uses the same process ids as we do.
   bool numbers_processes_as_driver = false;
+  /// The box of each node, if jobs run on boxes that joined (box.h); empty if they run here.
+  std::vector<std::string> boxes{};
+  /// Processors to allocate on each box, as `cores`.
+  std::map<std::string, std::vector<int>> cores_of_box{};
   std::string limits_by{};           ///< What enforces the limits of jobs, in words.
   std::vector<std::string> notes{};  ///< Notes for the operator.
 };
+
+/// Returns the processors to allocate on the box of a node, or on this machine.
+const std::vector<int>& cores_of(const Machine& machine, NodeId node);
 
 /// Returns this machine. `cluster_file` "": as found, with the driver's GPUs, all processors, and
 /// all but a tenth of the memory. With `makes_instances`, which lets the service change the

@@ -74,6 +74,40 @@ void OutOfService::set_by_driver(NodeId node, int gpu, const std::string& troubl
   });
 }
 
+void OutOfService::set_silent(const std::set<std::string>& boxes) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (silent_ == boxes) return;
+    for (const std::string& each : boxes) {
+      if (silent_.contains(each)) continue;
+      service::log_warning(fmt::format(
+          "box {} does not report: no job starts there, and its jobs keep their places", each));
+    }
+    for (const std::string& each : silent_) {
+      if (!boxes.contains(each)) service::log_info(fmt::format("box {} reports", each));
+    }
+    silent_ = boxes;
+  }
+  requests_.post([this, boxes]() -> Result<Change> {
+    Change change;
+    change.act = [this, boxes] {
+      const std::vector<std::string>& box_of = state_.config.machine.boxes;
+      for (std::uint32_t at = 0; at < box_of.size(); ++at) {
+        const bool is_silent = boxes.contains(box_of[at]);
+        if (outage_.silent.contains(NodeId{at}) == is_silent) continue;
+        if (is_silent) {
+          outage_.silent.insert(NodeId{at});
+        } else {
+          outage_.silent.erase(NodeId{at});
+        }
+        queue_.set_out_of_service(NodeId{at}, outage_);
+      }
+      state_.has_changed = true;
+    };
+    return change;
+  });
+}
+
 void OutOfService::apply(NodeId node, Outage outage) {
   outage_ = std::move(outage);
   queue_.set_out_of_service(node, outage_);
@@ -107,6 +141,9 @@ std::string OutOfService::to_json(const Outage& outage) const {
 }
 
 Result<void> OutOfService::read() {
+  const std::vector<std::string>& box_of = state_.config.machine.boxes;
+  for (std::uint32_t at = 0; at < box_of.size(); ++at) outage_.silent.insert(NodeId{at});
+  silent_ = {box_of.begin(), box_of.end()};
   const auto kept = state_.store.get(kOutageKey);
   if (!kept) return tl::unexpected(kept.error());
   if (!*kept) return {};

@@ -5,7 +5,9 @@
 /// the service restarts.
 #pragma once
 
+#include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "machine/outage.h"
@@ -27,6 +29,10 @@ class OutOfService {
                                const service::Caller& caller);
   /// Records the driver's verdict on a GPU; "" if it is healthy again. Any thread; does not block.
   void set_by_driver(NodeId node, int gpu, const std::string& trouble);
+  /// Starts no jobs on the nodes of these boxes, and on all others again. Any thread; does not
+  /// block.
+  void set_silent(const std::set<std::string>& boxes);
+  /// Reads what an earlier service left. Boxes are silent until they report.
   Result<void> read();
 
  private:
@@ -41,6 +47,8 @@ class OutOfService {
   Queue& queue_;
   Requests& requests_;
   Outage outage_;
+  std::mutex mutex_;
+  std::set<std::string> silent_;  // as last set, under the mutex
 };
 
 }  // namespace almanac::machine

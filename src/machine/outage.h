@@ -16,8 +16,10 @@ namespace almanac::machine {
 
 struct Outage {
   std::set<NodeId> drained{};
+  std::set<NodeId> silent{};  ///< Their box has not reported for a while; not kept on disk.
   std::map<std::pair<NodeId, int>, std::string> gpus{};  ///< Out of service, with the reason.
 
+  bool takes_jobs(NodeId node) const { return !drained.contains(node) && !silent.contains(node); }
   /// Returns the GPUs of `node` that are out of service.
   cluster::GpuMask mask(NodeId node) const {
     cluster::GpuMask made = 0;

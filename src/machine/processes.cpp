@@ -213,7 +213,9 @@ void Processes::resize(Entry& entry) const {
   const auto limit = [](double value) { return value > 0 ? std::optional(value) : std::nullopt; };
   // A job that is not pinned any more may use all.
   const std::vector<int>& cores =
-      entry.job.cores.empty() ? state_.config.machine.cores : entry.job.cores;
+      entry.job.cores.empty() && !entry.job.held_gpus.empty()
+          ? cores_of(state_.config.machine, entry.job.held_gpus.front().node)
+          : entry.job.cores;
   const auto resized = entry.run->resize(cores, limit(share.cpus), limit(share.memory_gb),
                                          entry.job.asked->time_limit);
   if (!resized) {

@@ -118,7 +118,7 @@ bool Queue::report(const Report& report) {
 }
 
 void Queue::set_out_of_service(NodeId node, const Outage& outage) {
-  round_->set_drained(node, outage.drained.contains(node));
+  round_->set_drained(node, !outage.takes_jobs(node));
   round_->set_out(node, outage.mask(node));
   const VcId vc = state_.config.machine.cluster.nodes[index(node)].vc;
   events_.push_back({EventKind::capacity_changed, static_cast<std::uint32_t>(index(vc))});
@@ -230,7 +230,7 @@ std::vector<Queue::Refused> Queue::begin(Successor next, schedule::Actuator& act
   }
   // After the jobs that run there, which keep what they hold.
   for (std::uint32_t at = 0; at < cluster.nodes.size(); ++at) {
-    round_->set_drained(NodeId{at}, outage.drained.contains(NodeId{at}));
+    round_->set_drained(NodeId{at}, !outage.takes_jobs(NodeId{at}));
     round_->set_out(NodeId{at}, outage.mask(NodeId{at}));
   }
   std::vector<Refused> refused;

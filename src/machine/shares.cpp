@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "machine/box.h"
+
 namespace almanac::machine {
 
 using store::JobNumber;
@@ -18,7 +20,15 @@ namespace {
 std::vector<int> cores_for(const State& state, const Entry& entry) {
   std::int32_t milli = 0;
   for (const cluster::Grant& grant : entry.job.held_gpus) milli += grant.cpu_milli;
-  if (state.config.machine.cores.empty() || milli == 0) return {};
+  const Machine& machine = state.config.machine;
+  const auto box_of = [&](const store::Job& job) {
+    return machine.boxes.empty() ? "" : machine.boxes[index(job.held_gpus.front().node)];
+  };
+  if (milli == 0) return {};
+  // A job on several boxes has on each as many as it holds there, but not particular ones.
+  if (!machine.boxes.empty() && by_box(entry.job.held_gpus, machine).size() > 1) return {};
+  const std::vector<int>& all = cores_of(machine, entry.job.held_gpus.front().node);
+  if (all.empty()) return {};
   if (milli % 1000 != 0) {
     // A job that shrinks to part of a core must not keep all that it had.
     const auto most = static_cast<std::size_t>(milli / 1000 + 1);
@@ -26,11 +36,12 @@ std::vector<int> cores_for(const State& state, const Entry& entry) {
     if (has.size() < most) return {};
     return {has.begin(), has.begin() + static_cast<std::ptrdiff_t>(most)};
   }
-  std::set<int> free(state.config.machine.cores.begin(), state.config.machine.cores.end());
+  std::set<int> free(all.begin(), all.end());
   const auto keep_out = [&](JobNumber number) {
     const Entry* const other = state.book.find(number);
     if (other == nullptr || other == &entry) return;
     if (other->job.state != trace::JobState::running) return;
+    if (other->job.cores.empty() || box_of(other->job) != box_of(entry.job)) return;
     for (const int core : other->job.cores) free.erase(core);
   };
   for (const JobNumber number : state.processes) keep_out(number);

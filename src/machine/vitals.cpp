@@ -129,6 +129,7 @@ JobVitals Vitals::look_at(const Patient& patient, Time now, Found& found, Sight:
   const bool is_new = last == before_.end() || last->second.folder != patient.folder;
   const bool passed = !is_new && now > last->second.at;
   JobVitals made;
+  if (patient.shepherd < 0) return made;  // it runs on boxes, or has just ended
   const process::Usage usage = process::usage_of(patient.shepherd);
   made.memory_gb = usage.memory_gb;
   sight.memory_gb = usage.memory_gb;
@@ -192,6 +193,7 @@ void Vitals::count_traffic(const Patients& patients, Sight& sight) {
   if (!traffic_) return;
   std::set<std::string> groups;
   for (const Patient& patient : patients.all) {
+    if (patient.shepherd < 0) continue;
     std::vector<pid_t> processes = process::descendants(patient.shepherd);
     processes.push_back(patient.shepherd);  // what it starts later is counted from the start
     const std::string name = group_of(patient);

@@ -43,6 +43,8 @@ void Watching::begin() {
         parts_.out_of_service.set_by_driver(node, gpu, trouble);
       },
       [this](const Sight& sight) {
+        const auto& silent_boxes = state_.config.silent_boxes;
+        if (silent_boxes) parts_.out_of_service.set_silent(silent_boxes());
         parts_.observer.take(sight);
         parts_.observer.send_letters();
       });
@@ -136,6 +138,12 @@ std::optional<service::Expected> Watching::expect(JobNumber number, Duration pat
 Result<std::optional<service::Expected>> Watching::foresee(const store::Submission& asked) const {
   if (!foresight_) return fail(Code::unsupported, "this service makes no forecasts");
   return foresight_->would(asked);
+}
+
+Result<std::optional<service::ChangedForecasts>> Watching::foresee(
+    const std::vector<std::string>& changes) const {
+  if (!foresight_) return fail(Code::unsupported, "this service makes no forecasts");
+  return foresight_->would(changes);
 }
 
 Result<std::vector<service::JobView>> Watching::add_to(

@@ -46,6 +46,8 @@ class Watching {
   std::optional<service::Comparison> shadow() const { return shadow_->last(); }
   std::optional<service::Expected> expect(store::JobNumber number, Duration patience) const;
   Result<std::optional<service::Expected>> foresee(const store::Submission& asked) const;
+  Result<std::optional<service::ChangedForecasts>> foresee(
+      const std::vector<std::string>& changes) const;
   /// Adds measurements and forecasts.
   Result<std::vector<service::JobView>> add_to(Result<std::vector<service::JobView>> views) const;
   Result<service::JobView> add_to(Result<service::JobView> view) const;

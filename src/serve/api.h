@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "boxes/head.h"
 #include "serve/guard.h"
 #include "serve/message.h"
 #include "serve/metrics.h"
@@ -25,6 +26,9 @@ class Api {
  public:
   /// `page` is the dashboard; "" if this build has none. `service` and `tokens` must outlive this.
   Api(service::Service& service, Tokens& tokens, Guard guard, std::string page);
+
+  /// Adds the routes by which boxes report to `head`, which must outlive this.
+  void add_boxes(boxes::Head& head);
 
   /// Any thread may call it.
   Answer answer(const Ask& ask) const;

@@ -40,7 +40,29 @@ bool is_of_another_site(const Ask& ask) {
 
 }  // namespace
 
+std::string Guard::box_of(std::string_view path) {
+  constexpr std::string_view kBoxes = "/v1/boxes/";
+  if (!path.starts_with(kBoxes)) return {};
+  path.remove_prefix(kBoxes.size());
+  const std::size_t slash = path.find('/');
+  const std::string_view what = slash == std::string_view::npos ? "" : path.substr(slash + 1);
+  return what == "report" || what == "output" ? std::string(path.substr(0, slash)) : "";
+}
+
+std::optional<Answer> Guard::refuses_box(const Ask& ask, const std::string& box) const {
+  if (is_of_another_site(ask)) return problem(403, "a page of another site may not make changes");
+  const auto token = token_of(ask);
+  if (token && token->scope == Scope::agent && token->name == box) return std::nullopt;
+  return problem(token ? 403 : 401,
+                 token ? fmt::format("this token is not the key of box {}", box)
+                       : "the head does not know this key, or it has expired",
+                 fmt::format("create one on the head with `almanac token create --scope agent "
+                             "--name {} --expires 366d`",
+                             box));
+}
+
 std::optional<Answer> Guard::refuses(const Ask& ask) const {
+  if (const std::string box = box_of(ask.path); !box.empty()) return refuses_box(ask, box);
   if (ask.peer.is_local) return std::nullopt;
   const std::string* const host = ask.header("host");
   if (ask.peer.is_here && !ask.peer.is_tls && (host == nullptr || !is_this_machine(*host))) {

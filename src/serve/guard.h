@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "serve/message.h"
 #include "serve/tokens.h"
@@ -26,6 +27,9 @@ class Guard {
 
   /// Why the request is refused, or nothing.
   std::optional<Answer> refuses(const Ask& ask) const;
+  /// Returns the box that `path` is for, if only a box may use it: "/v1/boxes/NAME/report" or
+  /// "/output". "" for any other path.
+  static std::string box_of(std::string_view path);
   /// Why a log of the user `uid` is not shown, or nothing: it may say what is for that user alone.
   std::optional<Answer> refuses_log(const Ask& ask, std::uint32_t uid) const;
   /// Returns why no job is accepted from `caller`: a token never acts as root, and a token that was
@@ -38,6 +42,7 @@ class Guard {
   static bool changes(const Ask& ask) { return ask.method != "GET" && ask.method != "HEAD"; }
 
  private:
+  std::optional<Answer> refuses_box(const Ask& ask, const std::string& box) const;
   std::optional<Token> token_of(const Ask& ask) const;
   std::optional<Answer> refuses_without_token(const Ask& ask, const char* what, Scope least) const;
 

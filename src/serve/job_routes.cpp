@@ -64,6 +64,13 @@ void Api::add_jobs() {
     if (!expected) return problem(expected.error());
     return *expected ? json(to_json(**expected)) : none_yet();
   });
+  on("POST", "/v1/forecast/if", [this](const Ask& ask, const std::string&) {
+    const auto changes = read_changes(ask.body);
+    if (!changes) return problem(changes.error());
+    const auto changed = service_.foresee(*changes);
+    if (!changed) return problem(changed.error());
+    return *changed ? json(to_json(**changed)) : none_yet();
+  });
   on("GET", "/v1/jobs/{number}/events", [this](const Ask& ask, const std::string& part) {
     const auto found = find_job(service_, part);
     if (!found) return problem(found.error());

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serve/metrics.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <sstream>
+#include <string>
+#include <tuple>
 #include <utility>
 
 #include <prometheus/counter.h>
@@ -136,6 +139,38 @@ void add_manager(Families& out, const service::Manager& manager) {
                  gauge(*manager.canary->most_wait_s, {{"bound", "expected"}})});
 }
 
+/// Of a service that watches Kueue: its workloads by ClusterQueue, and by the LocalQueue and
+/// namespace that they were submitted to.
+void add_queues(Families& out, const service::Service& service) {
+  const auto jobs = service.jobs();
+  if (!jobs) return;
+  struct Sum {
+    double jobs = 0, gpus = 0;
+  };
+  std::map<std::tuple<std::string, std::string, std::string>, Sum> sums;
+  for (const service::JobView& view : *jobs) {
+    const store::Submission& asked = *view.job.asked;
+    const char* const state = view.job.state == trace::JobState::running ? "running" : "waiting";
+    Sum& sum = sums[{asked.vc, asked.account, state}];
+    ++sum.jobs;
+    sum.gpus += asked.gpus;
+  }
+  std::vector<ClientMetric> counts;
+  std::vector<ClientMetric> gpus;
+  for (const auto& [key, sum] : sums) {
+    const auto& [queue, account, state] = key;
+    const std::size_t slash = std::min(account.find('/'), account.size());
+    const Labels labels{{"cluster_queue", queue},
+                        {"namespace", account.substr(0, slash)},
+                        {"local_queue", account.substr(std::min(slash + 1, account.size()))},
+                        {"state", state}};
+    counts.push_back(gauge(sum.jobs, labels));
+    gpus.push_back(gauge(sum.gpus, labels));
+  }
+  out.add_gauge("almanac_queue_workloads", "Workloads by queue and state.", std::move(counts));
+  out.add_gauge("almanac_queue_gpus", "GPUs that these workloads request.", std::move(gpus));
+}
+
 }  // namespace
 
 struct Metrics::Own {
@@ -172,7 +207,10 @@ std::string Metrics::text(const service::Service& service) const {
   add_counters(families, counters);
   add_waits(families, counters);
   add_gpus(families, service.nodes(), counters.waits);
-  if (const auto manager = service.manager()) add_manager(families, *manager);
+  if (const auto manager = service.manager()) {
+    add_manager(families, *manager);
+    if (manager->name == "kubernetes") add_queues(families, service);
+  }
   std::ostringstream out;
   const prometheus::TextSerializer serializer;
   serializer.Serialize(out, families.all());

@@ -52,6 +52,7 @@ Result<std::unique_ptr<Server>> Server::start(service::Service& service, Config 
   std::unique_ptr<Server> made(
       new Server(service, socket_of(state), *std::move(tokens), std::move(config.page)));
   made->port_ = port;
+  if (config.head != nullptr) made->api_.add_boxes(*config.head);
   auto listener = Listener::start(
       std::move(sockets), [&api = made->api_](const Ask& ask) { return api.answer(ask); },
       config.limits, std::move(tls));

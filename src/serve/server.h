@@ -24,6 +24,7 @@ struct Config {
   std::string key{};                ///< Its key.
   std::string page{};               ///< The dashboard.
   Limits limits{};
+  boxes::Head* head = nullptr;  ///< Null if no boxes may join; outlives the server.
 };
 
 class Server {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/wall_clock.h"
+#include "boxes/wire.h"
 #include "serve/answers.h"
 #include "serve/api.h"
 #include "serve/fields.h"
@@ -88,7 +89,8 @@ Answer Api::make_token(const Ask& ask) const {
   const service::Caller caller = guard_.caller(ask);
   const auto scope = parse_scope(asked->scope);
   if (!scope) {
-    return problem(400, fmt::format("scope must be read, own or operate, not {}", asked->scope));
+    return problem(400,
+                   fmt::format("scope must be agent, read, own or operate, not {}", asked->scope));
   }
   constexpr double kUsual_s = 90.0 * 86'400;
   const double lifetime_s = asked->lifetime_s.value_or(kUsual_s);
@@ -106,10 +108,14 @@ Answer Api::make_token(const Ask& ask) const {
   }
   const std::int64_t uid = asked->uid.value_or(caller.uid);
   if (uid < 0 || uid >= 0xFFFF'FFFF) return problem(400, "uid must be the number of a user");
-  if (!caller.may_all && (uid != caller.uid || *scope == Scope::operate)) {
+  const bool is_for_operators = *scope == Scope::operate || *scope == Scope::agent;
+  if (!caller.may_all && (uid != caller.uid || is_for_operators)) {
     return problem(403,
                    "only root and the user who runs the service can create tokens for others, or "
-                   "with scope operate");
+                   "with scope agent or operate");
+  }
+  if (*scope == Scope::agent && !boxes::is_box_name(asked->name)) {
+    return problem(400, "a token with scope agent requires the name of its box as name");
   }
   const Time now = wall_clock();
   const auto made = tokens_.make({.name = asked->name,

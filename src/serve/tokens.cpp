@@ -26,7 +26,7 @@ namespace {
 using Value = nlohmann::json;
 using process::Descriptor;
 
-constexpr std::array<const char*, 3> kScopes{"read", "own", "operate"};
+constexpr std::array<const char*, 4> kScopes{"agent", "read", "own", "operate"};
 constexpr std::size_t kMostOfOne = 100;
 
 std::int64_t ms(Time time) { return time.time_since_epoch().count(); }

@@ -19,14 +19,15 @@
 
 namespace almanac::serve {
 
-/// What the holder of a token may do; each scope includes the earlier ones.
+/// What the holder of a token may do; each scope includes the earlier ones, except `agent`.
 enum class Scope : std::uint8_t {
+  agent,    ///< Only report as the box that the token's name gives (boxes/head.h).
   read,     ///< Look at everything that all users see, and at the user's own logs.
   own,      ///< Submit jobs as the user, and change the user's own.
   operate,  ///< Change the jobs of all, nodes and policies.
 };
 
-/// "read", "own", "operate".
+/// "agent", "read", "own", "operate".
 const char* to_string(Scope scope);
 std::optional<Scope> parse_scope(std::string_view text);
 

@@ -73,6 +73,25 @@ void list(auto& fields, Is<service::Expected> auto& of) {
   fields.sparse("with_other_gpus", of.other_gpus);
 }
 
+void list(auto& fields, Is<service::ChangedForecast> auto& of) {
+  fields.field("job_id", of.id);
+  fields.field("name", of.name);
+  fields.field("user", of.user);
+  fields.field("gpus", of.gpus);
+  fields.field("running", of.runs);
+  fields.field("cancelled", of.cancelled);
+  fields.sparse("start_by_before_s", of.start_before);
+  fields.sparse("start_by_after_s", of.start_after);
+  fields.sparse("end_by_before_s", of.end_before);
+  fields.sparse("end_by_after_s", of.end_after);
+}
+
+void list(auto& fields, Is<service::ChangedForecasts> auto& of) {
+  fields.field("at_s", of.at);
+  fields.field("waiting", of.waiting);
+  fields.field("jobs", of.jobs);
+}
+
 void list(auto& fields, Is<service::Pace> auto& of) {
   fields.field("model", of.model);
   fields.field("rate", of.rate);
@@ -279,11 +298,6 @@ ListedJob job_of(const Json& json) {
 
 }  // namespace
 
-std::string job_id(const store::Job& job) {
-  if (!job.task) return fmt::format("{}", job.number);
-  return fmt::format("{}_{}", job.task->array, job.task->index);
-}
-
 std::string to_json(const service::JobView& view, const cluster::Cluster& cluster) {
   return dumped(job_object(view, cluster));
 }
@@ -322,6 +336,12 @@ std::string to_json(const std::vector<service::NodeView>& nodes) {
 }
 
 std::string to_json(const service::Expected& expected) { return dumped(written(expected)); }
+
+std::string to_json(const service::ChangedForecasts& changed) { return dumped(written(changed)); }
+
+std::string changes_json(const std::vector<std::string>& changes) {
+  return dumped(Json{{"if", changes}});
+}
 
 std::string shadow_json(const std::string& policy, const std::optional<service::Comparison>& last) {
   Json out = {{"policy", policy}};
@@ -415,6 +435,18 @@ Result<std::string> read_policy(std::string_view text) {
 
 Result<service::Expected> read_expected(std::string_view text) {
   return read_json(text, read_record<service::Expected>);
+}
+
+Result<service::ChangedForecasts> read_changed_forecasts(std::string_view text) {
+  return read_json(text, read_record<service::ChangedForecasts>);
+}
+
+Result<std::vector<std::string>> read_changes(std::string_view text) {
+  return read_json(text, [](const Json& json) {
+    std::vector<std::string> changes;
+    Reader(json).field("if", changes);
+    return changes;
+  });
 }
 
 }  // namespace almanac::serve

@@ -12,14 +12,14 @@
 
 #include "base/result.h"
 #include "cluster/cluster.h"
+#include "service/job.h"
 #include "service/service.h"
 #include "sim/compactions.h"
 #include "store/store.h"
 
 namespace almanac::serve {
 
-/// "17", or "12_3" of a task of an array.
-std::string job_id(const store::Job& job);
+using service::job_id;
 
 /// A job without what is its user's business: environment and script stay out.
 std::string to_json(const service::JobView& view, const cluster::Cluster& cluster);
@@ -29,6 +29,7 @@ std::string to_json(const std::vector<service::JobView>& views, const cluster::C
 std::string to_json(const service::Overview& overview);
 std::string to_json(const std::vector<service::NodeView>& nodes);
 std::string to_json(const service::Expected& expected);
+std::string to_json(const service::ChangedForecasts& changed);
 std::string to_json(const service::Manager& manager);
 std::string to_json(const service::Tenancy& tenancy);
 std::string to_json(const sim::Compactions& compactions);
@@ -89,5 +90,10 @@ Result<std::vector<std::string>> read_explanation(std::string_view text);
 /// Reads GET /v1/policy and /v1/shadow.
 Result<std::string> read_policy(std::string_view text);
 Result<service::Expected> read_expected(std::string_view text);
+Result<service::ChangedForecasts> read_changed_forecasts(std::string_view text);
+
+/// The body of POST /v1/forecast/if: {"if": ["cancel 17", ...]}. Fails with invalid.
+std::string changes_json(const std::vector<std::string>& changes);
+Result<std::vector<std::string>> read_changes(std::string_view text);
 
 }  // namespace almanac::serve

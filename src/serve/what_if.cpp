@@ -17,6 +17,14 @@ namespace {
 
 constexpr auto kPatience = std::chrono::seconds(30);
 constexpr auto kLookAgain = std::chrono::milliseconds(50);
+constexpr int kNotYet = 204;
+
+Error not_in_time() {
+  return {Code::unavailable,
+          "the service did not finish the forecast within 30 s",
+          {},
+          "try again: the service continues to work on it"};
+}
 
 /// Returns the virtual clusters of the service's nodes.
 Result<std::vector<std::string>> virtual_clusters(Client& client) {
@@ -88,7 +96,6 @@ Result<void> ask_all(Client& client, std::vector<Shape>& shapes) {
       if (shape.expected) continue;
       const auto said = client.post("/v1/forecast", serve::to_json(shape.asked));
       if (!said) return tl::unexpected(said.error());
-      constexpr int kNotYet = 204;
       if (said->status == kNotYet) {
         all = false;
         continue;
@@ -104,8 +111,7 @@ Result<void> ask_all(Client& client, std::vector<Shape>& shapes) {
     }
     if (all) return {};
     if (std::chrono::steady_clock::now() > until) {
-      return fail(Code::unavailable, "the service did not finish the forecast within 30 s", {},
-                  "try again: the service continues to work on it");
+      return tl::unexpected(not_in_time());
     }
   }
 }
@@ -117,6 +123,16 @@ Result<std::vector<Shape>> foresee(Client& client, const WhatIf& what, Time now)
   if (!shapes) return shapes;
   if (const auto asked = ask_all(client, *shapes); !asked) return tl::unexpected(asked.error());
   return shapes;
+}
+
+Result<service::ChangedForecasts> foresee(Client& client, const std::vector<std::string>& changes) {
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  for (;; std::this_thread::sleep_for(kLookAgain)) {
+    const auto said = client.post("/v1/forecast/if", changes_json(changes));
+    if (!said) return tl::unexpected(said.error());
+    if (said->status != kNotYet) return read_changed_forecasts(said->body);
+    if (std::chrono::steady_clock::now() > until) return tl::unexpected(not_in_time());
+  }
 }
 
 }  // namespace almanac::serve

@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "serve/client.h"
+#include "service/changed_forecasts.h"
 #include "service/expected.h"
 #include "store/job.h"
 
@@ -40,5 +41,9 @@ struct Shape {
 /// Returns each combination with its forecast, if it were submitted at `now`. Waits up to 30 s.
 /// Fails with usage for a request that submit refuses, or for more than 32 combinations.
 Result<std::vector<Shape>> foresee(Client& client, const WhatIf& what, Time now);
+
+/// Returns what the forecasts of all jobs would become after `changes`. Waits up to 30 s. Fails as
+/// Service::foresee() does.
+Result<service::ChangedForecasts> foresee(Client& client, const std::vector<std::string>& changes);
 
 }  // namespace almanac::serve

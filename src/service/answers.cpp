@@ -42,25 +42,49 @@ std::optional<Expected> Answers::ask(JobNumber job, Duration patience) {
   return forecasts_.at(job);
 }
 
-std::optional<Expected> Answers::ask(const store::Submission& asked) {
-  const std::lock_guard lock(mutex_);
-  const auto now = clock_.monotonic();
-  std::erase_if(questions_, [&](const Question& each) { return now - each.when > kAsked; });
-  for (Question& each : questions_) {
+template <typename Asked, typename Answer>
+std::optional<Answer> Answers::Questions<Asked, Answer>::ask(const Asked& asked,
+                                                             Clock::Instant now) {
+  std::erase_if(all_, [&](const One& each) { return now - each.when > kAsked; });
+  for (One& each : all_) {
     if (each.asked != asked) continue;
     each.when = now;
     return each.answer;
   }
-  if (questions_.size() == kMostQuestions) questions_.erase(questions_.begin());
-  questions_.push_back({.asked = asked, .when = now});
+  if (all_.size() == kMostQuestions) all_.erase(all_.begin());
+  all_.push_back({.asked = asked, .when = now});
   return std::nullopt;
+}
+
+template <typename Asked, typename Answer>
+void Answers::Questions<Asked, Answer>::answer(const Asked& asked, Answer found) {
+  for (One& each : all_) {
+    if (each.asked == asked) each.answer = found;
+  }
+}
+
+template <typename Asked, typename Answer>
+std::vector<Asked> Answers::Questions<Asked, Answer>::open() const {
+  std::vector<Asked> made;
+  for (const One& each : all_) {
+    if (!each.answer) made.push_back(each.asked);
+  }
+  return made;
+}
+
+std::optional<Expected> Answers::ask(const store::Submission& asked) {
+  const std::lock_guard lock(mutex_);
+  return newcomers_.ask(asked, clock_.monotonic());
+}
+
+std::optional<Result<ChangedForecasts>> Answers::ask(const Changes& asked) {
+  const std::lock_guard lock(mutex_);
+  return changes_.ask(asked, clock_.monotonic());
 }
 
 bool Answers::is_question_open() const {
   const std::lock_guard lock(mutex_);
-  const bool any_question = std::any_of(questions_.begin(), questions_.end(),
-                                        [](const Question& each) { return !each.answer; });
-  if (any_question) return true;
+  if (!newcomers_.open().empty() || !changes_.open().empty()) return true;
   return std::any_of(asked_.begin(), asked_.end(), [&](const auto& each) {
     const auto found = forecasts_.find(each.first);
     return found != forecasts_.end() && !found->second.other_gpus;
@@ -102,18 +126,22 @@ void Answers::answer(JobNumber job, std::vector<WithGpus> other_gpus) {
 
 std::vector<store::Submission> Answers::open_questions() const {
   const std::lock_guard lock(mutex_);
-  std::vector<store::Submission> made;
-  for (const Question& each : questions_) {
-    if (!each.answer) made.push_back(each.asked);
-  }
-  return made;
+  return newcomers_.open();
 }
 
 void Answers::answer(const store::Submission& asked, const Expected& found) {
   const std::lock_guard lock(mutex_);
-  for (Question& each : questions_) {
-    if (each.asked == asked) each.answer = found;
-  }
+  newcomers_.answer(asked, found);
+}
+
+std::vector<Answers::Changes> Answers::open_changes() const {
+  const std::lock_guard lock(mutex_);
+  return changes_.open();
+}
+
+void Answers::answer(const Changes& asked, Result<ChangedForecasts> found) {
+  const std::lock_guard lock(mutex_);
+  changes_.answer(asked, std::move(found));
 }
 
 void Answers::sleep(std::chrono::milliseconds at_most) const {

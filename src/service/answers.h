@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "service/changed_forecasts.h"
 #include "service/clock.h"
 #include "service/expected.h"
 #include "store/job.h"
@@ -26,6 +27,7 @@ namespace almanac::service {
 class Answers {
  public:
   using Forecasts = std::map<store::JobNumber, Expected>;
+  using Changes = std::vector<forecast::Change>;
 
   /// `clock` must outlive it.
   explicit Answers(const Clock& clock) : clock_(clock) {}
@@ -38,6 +40,8 @@ class Answers {
   /// The forecast for a job that has not been submitted; nothing while it is being computed.
   /// The question stands for a minute.
   std::optional<Expected> ask(const store::Submission& asked);
+  /// Likewise, the forecasts after changes, or why a change cannot be made.
+  std::optional<Result<ChangedForecasts>> ask(const Changes& asked);
 
   // The thread that answers.
   /// Whether a question has no answer yet.
@@ -51,6 +55,9 @@ class Answers {
   /// Submissions without an answer.
   std::vector<store::Submission> open_questions() const;
   void answer(const store::Submission& asked, const Expected& found);
+  /// Changes without an answer.
+  std::vector<Changes> open_changes() const;
+  void answer(const Changes& asked, Result<ChangedForecasts> found);
 
   /// Sleeps for at most `at_most`, or until the end.
   void sleep(std::chrono::milliseconds at_most) const;
@@ -60,11 +67,21 @@ class Answers {
   const std::atomic<bool>& has_ended() const { return has_ended_; }
 
  private:
-  /// A request for the forecast of a job that has not been submitted.
-  struct Question {
-    store::Submission asked{};
-    Clock::Instant when{};  ///< Somebody asked last.
-    std::optional<Expected> answer{};
+  /// Requests that stand for a while after somebody asked last, the oldest first.
+  template <typename Asked, typename Answer>
+  class Questions {
+   public:
+    std::optional<Answer> ask(const Asked& asked, Clock::Instant now);
+    void answer(const Asked& asked, Answer found);
+    std::vector<Asked> open() const;
+
+   private:
+    struct One {
+      Asked asked{};
+      Clock::Instant when{};
+      std::optional<Answer> answer{};
+    };
+    std::vector<One> all_;
   };
 
   const Clock& clock_;
@@ -72,7 +89,8 @@ class Answers {
   mutable std::condition_variable news_;
   Forecasts forecasts_;
   std::map<store::JobNumber, Clock::Instant> asked_;  // when somebody asked last
-  std::vector<Question> questions_;                   // the oldest first
+  Questions<store::Submission, Expected> newcomers_;  // jobs that have not been submitted
+  Questions<Changes, Result<ChangedForecasts>> changes_;
   std::atomic<bool> has_ended_ = false;
 };
 

@@ -6,10 +6,14 @@
 #include <set>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/step_back.h"
 #include "forecast/other_gpus.h"
 #include "schedule/speed_book.h"
+#include "service/job.h"
 #include "service/pace.h"
+#include "service/policies.h"
 #include "store/log.h"
 #include "submission/validate.h"
 
@@ -30,11 +34,9 @@ constexpr Duration kOld = 24h;
 /// A job that has run for longer gets no first forecast any more.
 constexpr Duration kNew = 1min;
 
-/// What `made` says about a waiting or running job. Times more than a year away count as never:
-/// they are sums of very many guesses.
+/// What `made` says about a waiting or running job.
 Expected expected_of(const forecast::Forecast& made, bool waits, Time deadline) {
-  constexpr Duration kFarthest = 24h * 365;
-  const auto known = [&](Time at) { return at > made.at() + kFarthest ? kNever : at; };
+  const auto known = [&](Time at) { return within_a_year(at, made.at()); };
   const auto start = waits ? made.start(kSaid) : forecast::Forecast::Stretch{kNoTime, kNoTime};
   const auto end = made.end(kSaid);
   Expected said{.at = made.at(),
@@ -62,7 +64,8 @@ Foresight::Foresight(const cluster::Cluster& cluster, std::shared_ptr<const perf
       revision_(std::move(revision)),
       tell_(std::move(tell)),
       clock_(clock),
-      beliefs_(std::move(recall)),
+      recall_(std::move(recall)),
+      beliefs_(recall_),
       answers_(clock),
       thread_([this] { work(); }) {}
 
@@ -74,6 +77,24 @@ Foresight::~Foresight() {
 Result<std::optional<Expected>> Foresight::would(const store::Submission& asked) {
   if (auto valid = submission::validate(asked); !valid) return tl::unexpected(valid.error());
   return answers_.ask(asked);
+}
+
+Result<std::optional<ChangedForecasts>> Foresight::would(const std::vector<std::string>& changes) {
+  constexpr std::size_t kMost = 32;
+  if (changes.empty() || changes.size() > kMost) {
+    return fail(Code::usage,
+                fmt::format("1 to {} changes are needed, found {}", kMost, changes.size()));
+  }
+  Answers::Changes parsed;
+  for (const std::string& each : changes) {
+    auto change = forecast::parse_change(each);
+    if (!change) return tl::unexpected(change.error());
+    parsed.push_back(std::move(*change));
+  }
+  auto found = answers_.ask(parsed);
+  if (!found) return std::optional<ChangedForecasts>{};
+  if (!*found) return tl::unexpected(found->error());
+  return std::move(**found);
 }
 
 void Foresight::work() {
@@ -235,6 +256,49 @@ void Foresight::answer_questions(const Outlook& outlook, Scene& scene) {
     if (answers_.has_ended()) return;
     answers_.answer(each, try_out(each, outlook, scene));
   }
+  for (const Answers::Changes& each : answers_.open_changes()) {
+    auto found = try_out(each, outlook, scene);
+    if (answers_.has_ended()) return;
+    answers_.answer(each, std::move(found));
+  }
+}
+
+Result<ChangedForecasts> Foresight::try_out(const Answers::Changes& changes, const Outlook& outlook,
+                                            Scene& scene) {
+  const forecast::Known known{.job = [&](const std::string& name) -> std::optional<JobId> {
+                                for (std::size_t at = 0; at < outlook.jobs.size(); ++at) {
+                                  if (job_id(outlook.jobs[at].job) == name)
+                                    return JobId{static_cast<std::uint32_t>(at)};
+                                }
+                                return std::nullopt;
+                              },
+                              .policy = compose,
+                              .own =
+                                  [&](const policy::Composition& policy) {
+                                    RunTimeBeliefs others(recall_);
+                                    others.catch_up(policy, {});
+                                    std::unordered_map<JobId, predict::Belief> made;
+                                    for (std::size_t at = 0; at < outlook.jobs.size(); ++at) {
+                                      made.emplace(JobId{static_cast<std::uint32_t>(at)},
+                                                   std::move(others.of(outlook.jobs[at].job).own));
+                                    }
+                                    return made;
+                                  }};
+  auto shifts = forecast::compare(setting(outlook, scene), scene.present, scene.beliefs, changes,
+                                  known, futures_, seed_);
+  if (!shifts) return tl::unexpected(shifts.error());
+  for (forecast::Shift& each : *shifts) {
+    if (beliefs_.knows_end(outlook.jobs[index(each.job)].job)) continue;
+    each.before.end_by = kNever;
+    if (!each.cancelled) each.after.end_by = kNever;
+  }
+  return changed_forecasts(*shifts, outlook.at, [&](JobId id) {
+    const store::Job& job = outlook.jobs[index(id)].job;
+    return ChangedForecast{.id = job_id(job),
+                           .name = job.asked->name,
+                           .user = job.asked->user,
+                           .gpus = job.asked->gpus};
+  });
 }
 
 Expected Foresight::try_out(const store::Submission& asked, const Outlook& outlook, Scene& scene) {

@@ -95,6 +95,9 @@ class Foresight {
   /// out: ask again. A job that could never start here is expected to start never. The job counts
   /// for no quota. Fails as submission::validate() does.
   Result<std::optional<Expected>> would(const store::Submission& asked);
+  /// What forecasts would become after these changes (forecast::parse_change()); nothing if that is
+  /// still being worked out: ask again. Fails as forecast::compare() does.
+  Result<std::optional<ChangedForecasts>> would(const std::vector<std::string>& changes);
 
  private:
   /// A present, ready for simulation: the jobs of an outlook, by their positions there.
@@ -117,6 +120,8 @@ class Foresight {
   void try_other_gpus(const Outlook& outlook, const Scene& scene);
   void answer_questions(const Outlook& outlook, Scene& scene);
   Expected try_out(const store::Submission& asked, const Outlook& outlook, Scene& scene);
+  Result<ChangedForecasts> try_out(const Answers::Changes& changes, const Outlook& outlook,
+                                   Scene& scene);
 
   const cluster::Cluster& cluster_;
   std::shared_ptr<const perf::Catalogue> speeds_;
@@ -127,6 +132,7 @@ class Foresight {
   Revision revision_;
   Tell tell_;
   const Clock& clock_;
+  Recall recall_;
   RunTimeBeliefs beliefs_;
   Answers answers_;
   Duration holds_for_{};  // from the last look until a job may have run longer than expected

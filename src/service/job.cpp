@@ -12,6 +12,11 @@ bool has_ended(const store::Job& job) {
   return job.state != trace::JobState::pending && job.state != trace::JobState::running;
 }
 
+std::string job_id(const store::Job& job) {
+  if (!job.task) return fmt::format("{}", job.number);
+  return fmt::format("{}_{}", job.task->array, job.task->index);
+}
+
 std::string log_file(const std::string& pattern, const store::Job& job) {
   std::string made;
   for (std::size_t at = 0; at < pattern.size(); ++at) {

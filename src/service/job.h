@@ -12,6 +12,9 @@ namespace almanac::service {
 
 bool has_ended(const store::Job& job);
 
+/// "17", or "12_3" of a task of an array.
+std::string job_id(const store::Job& job);
+
 /// The path of the standard output, or standard error, of a job.
 std::string log_of(const store::Job& job, bool err);
 

@@ -23,6 +23,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "cluster/cluster.h"
+#include "service/changed_forecasts.h"
 #include "service/expected.h"
 #include "service/manager.h"
 #include "service/pace.h"
@@ -215,6 +216,10 @@ class Service {
   /// What such a job could expect if it were submitted now; nothing if that is still being
   /// computed: ask again. Fails with unsupported if the service makes no forecasts.
   virtual Result<std::optional<Expected>> foresee(const store::Submission& asked) const = 0;
+  /// What the forecasts of all jobs would become after `changes` (forecast::parse_change());
+  /// likewise. Fails also with usage or not_found for a change that cannot be made.
+  virtual Result<std::optional<ChangedForecasts>> foresee(
+      const std::vector<std::string>& changes) const = 0;
   virtual std::vector<NodeView> nodes() const = 0;
   /// Usage against fair share, at most a few seconds old.
   virtual Result<Tenancy> tenancy() const = 0;

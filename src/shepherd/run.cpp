@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <random>
 #include <thread>
 #include <utility>
 
@@ -23,12 +24,14 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "process/as_user.h"
 #include "process/held.h"
 #include "process/own_program.h"
 #include "shepherd/bounds.h"
 #include "shepherd/folder.h"
 #include "shepherd/leftovers.h"
 #include "shepherd/record.h"
+#include "shepherd/remote.h"
 
 namespace almanac::shepherd {
 namespace {
@@ -108,6 +111,30 @@ bool never_began(const std::string& folder) {
   return is_there(folder + kStartedFile) == There::absent;
 }
 
+std::string new_nonce() {
+  std::random_device draw;
+  return fmt::format("{:08x}{:08x}", draw(), draw());
+}
+
+/// Creates the logs of a run here as its user: what boxes send is appended to them.
+Result<void> create_logs(const Spec& spec) {
+  const process::User user{spec.uid.value_or(::geteuid()), spec.gid.value_or(::getegid())};
+  const process::AsUser as_user(user);
+  if (!as_user.holds()) return cannot("become the user of " + spec.id, EPERM);
+  for (const std::string& name : {spec.out, spec.err}) {
+    if (name.empty()) continue;
+    const fs::path path = fs::path(spec.directory) / name;
+    const int how = O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY | O_NONBLOCK | O_CLOEXEC |
+                    (spec.append ? 0 : O_TRUNC);
+    const Descriptor file(::open(path.c_str(), how, 0666 & ~spec.umask));
+    if (file) continue;
+    return fail(Code::unavailable,
+                fmt::format("cannot open the log {}: {}", path.string(), std::strerror(errno)), {},
+                errno == ENOENT ? "create its folder first" : "");
+  }
+  return {};
+}
+
 }  // namespace
 
 tl::expected<Run, NotStarted> Run::start(const std::string& folder, const Spec& spec) {
@@ -158,7 +185,92 @@ tl::expected<Run, NotStarted> Run::start(const std::string& folder, const Spec& 
   return run;
 }
 
+tl::expected<Run, NotStarted> Run::start_on_boxes(const std::string& folder,
+                                                  const std::vector<Part>& parts) {
+  using For = NotStarted::For;
+  const auto not_for = [](For how_long, Error why) {
+    return tl::unexpected(NotStarted{std::move(why), how_long});
+  };
+  const Spec& first = parts.front().spec;
+  if (first.terminal) {
+    return not_for(For::good, {Code::unsupported,
+                               "a job with a terminal cannot run on a box that joined",
+                               {},
+                               "submit it without a terminal"});
+  }
+  std::vector<std::string> specs;
+  for (const Part& each : parts) {
+    auto text = to_json(each.spec);
+    if (!text) return not_for(For::good, text.error());
+    specs.push_back(*std::move(text));
+  }
+  if (const auto logs = create_logs(first); !logs) return not_for(For::good, logs.error());
+  Run run;
+  run.is_remote_ = true;
+  run.folder_ = spelled(folder);
+  if (::mkdir(run.folder_.c_str(), 0711) != 0) {
+    const int number = errno;
+    return not_for(number == EEXIST ? For::job : For::now,
+                   cannot("create the folder " + run.folder_, number).value());
+  }
+  const auto begin = [&]() -> Result<void> {
+    for (std::size_t task = 0; task < specs.size(); ++task) {
+      auto file = NewFile::create(run.folder_ + spec_file(task));
+      if (!file) return tl::unexpected(file.error());
+      if (auto written = file->commit(specs[task]); !written) return written;
+    }
+    if (!first.allocation.empty()) {
+      auto told = write_public_file(run.folder_ + kAllocationFile, first.allocation);
+      if (!told) return told;
+    }
+    if (::mkfifo((run.folder_ + kNewsFile).c_str(), 0600) != 0) {
+      return cannot("create " + run.folder_ + kNewsFile, errno);
+    }
+    if (!run.take_hold_remote()) return cannot("open " + run.folder_ + kNewsFile, errno);
+    RemoteRun made{.nonce = new_nonce()};
+    for (const Part& each : parts) made.tasks.push_back({.box = each.box});
+    return write_remote(run.folder_, made).and_then([&] {
+      return sync_folder(fs::path(run.folder_).parent_path());
+    });
+  };
+  if (const auto begun = begin(); !begun) {
+    // Its file first: a box that has not seen it never will.
+    ::unlink((run.folder_ + kTasksFile).c_str());
+    std::error_code ignored;
+    fs::remove_all(run.folder_, ignored);
+    return not_for(For::now, begun.error());
+  }
+  return run;
+}
+
+bool Run::take_hold_remote() {
+  news_ = Descriptor(::open((folder_ + kNewsFile).c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  return static_cast<bool>(news_);
+}
+
+Outcome Run::exited_remote() const {
+  const auto run = read_remote(folder_);
+  if (run) return run->has_ended() ? outcome_of(*run) : Outcome{};
+  using Kind = Outcome::Kind;
+  const Code code = run.error().code;
+  const Kind kind = code == Code::not_found ? Kind::lost
+                    : code == Code::corrupt ? Kind::corrupt
+                                            : Kind::unreadable;
+  return {.kind = kind, .why = to_string(run.error())};
+}
+
 Run::Found Run::look(const std::string& folder) {
+  switch (is_there(folder + kTasksFile)) {
+    case There::present: {
+      const auto run = read_remote(folder);
+      if (!run && run.error().code != Code::corrupt) return Found::unreadable;
+      return !run || run->has_ended() ? Found::ended : Found::lives;
+    }
+    case There::unreadable:
+      return Found::unreadable;
+    case There::absent:
+      break;
+  }
   const There ended = is_there(folder + kExitFile);
   if (ended == There::present) return Found::ended;
   if (ended == There::unreadable) return Found::unreadable;
@@ -190,6 +302,15 @@ Run::Found Run::look(const std::string& folder) {
 Result<Run> Run::adopt(const std::string& folder) {
   Run run;
   run.folder_ = spelled(folder);
+  run.is_remote_ = is_there(run.folder_ + kTasksFile) != There::absent;
+  if (run.is_remote_) {
+    // Opened before the look, so that no end is missed in between.
+    const bool is_open = run.take_hold_remote();
+    if (!is_open || look(run.folder_) == Found::ended) {
+      run.news_ = Descriptor(::eventfd(1, EFD_CLOEXEC));
+    }
+    return run;
+  }
   for (int tries = 0; tries < kAdoptTries; ++tries) {
     switch (look(run.folder_)) {
       case Found::never_started:
@@ -242,6 +363,7 @@ bool Run::has_news() const {
 }
 
 Outcome Run::exited() {
+  if (is_remote_) return exited_remote();
   using Kind = Outcome::Kind;
   const auto unreadable = [&] {
     return Outcome{.kind = Kind::unreadable,
@@ -309,6 +431,10 @@ void Run::make_room() { order(kMakeRoom); }
 void Run::end_now() { order(SIGQUIT); }
 
 void Run::kill() {
+  if (is_remote_) {
+    order(SIGKILL);
+    return;
+  }
   is_killed_ = order(SIGKILL);
   // The processes die with the shepherd, but its log's file system may block the shepherd in the
   // kernel.
@@ -347,6 +473,11 @@ process::Usage Run::usage() const {
 }
 
 bool Run::order(int signal) {
+  if (is_remote_) {
+    // A box reads new limits whenever it reports.
+    if (signal == SIGUSR1) return true;
+    return write_file(folder_ + kOrderFile, order_word(signal)).has_value();
+  }
   if (!news_) take_hold();
   return shepherd_ >= 0 && news_ && process::send_signal(news_, signal);
 }

@@ -133,11 +133,21 @@ struct Means {
   bool operator==(const Means&) const = default;
 };
 
+/// What one box runs of a run on several.
+struct Part {
+  std::string box{};
+  Spec spec{};
+};
+
 /// A run in progress, or one that has just ended. Movable. The destructor lets it continue.
 class Run {
  public:
   /// Makes the folder, which must not be there, and starts; does not wait until the command runs.
   static tl::expected<Run, NotStarted> start(const std::string& folder, const Spec& spec);
+  /// Makes the folder of a run on other machines (remote.h), and creates its logs here as its user.
+  /// Boxes fetch their parts; nothing starts before every box has its own.
+  static tl::expected<Run, NotStarted> start_on_boxes(const std::string& folder,
+                                                      const std::vector<Part>& parts);
   /// The state that a folder shows. If the starter has exited, never_started is final. unreadable
   /// may be any of the others.
   enum class Found { lives, ended, lost, never_started, unreadable };
@@ -193,6 +203,8 @@ class Run {
   Run() = default;
   /// Holds the shepherd of one that lives. False when that cannot be now.
   bool take_hold();
+  bool take_hold_remote();
+  Outcome exited_remote() const;
   /// Whether it was given.
   bool order(int signal);
 
@@ -201,6 +213,7 @@ class Run {
   process::Descriptor news_;
   pid_t shepherd_ = -1;  // -1 = gone when we took over
   bool is_killed_ = false;
+  bool is_remote_ = false;
   int looks_ = 0;  // at one whose shepherd is dead, and something else of it is not
 };
 

@@ -107,6 +107,11 @@ Result<std::optional<service::Expected>> SlurmService::foresee(
   return parts_->watching.foresee(asked);
 }
 
+Result<std::optional<service::ChangedForecasts>> SlurmService::foresee(
+    const std::vector<std::string>& changes) const {
+  return parts_->watching.foresee(changes);
+}
+
 std::vector<service::NodeView> SlurmService::nodes() const { return parts_->views.nodes(); }
 
 Result<service::Tenancy> SlurmService::tenancy() const { return parts_->views.tenancy(); }

@@ -67,6 +67,8 @@ class SlurmService final : public service::Service {
   std::optional<service::Expected> expect(store::JobNumber number,
                                           Duration patience) const override;
   Result<std::optional<service::Expected>> foresee(const store::Submission& asked) const override;
+  Result<std::optional<service::ChangedForecasts>> foresee(
+      const std::vector<std::string>& changes) const override;
   std::vector<service::NodeView> nodes() const override;
   Result<service::Tenancy> tenancy() const override;
   Result<sim::Compactions> compactions() const override;

@@ -153,4 +153,11 @@ Result<std::optional<service::Expected>> Watching::foresee(const store::Submissi
   return watching->foresight.would(asked);
 }
 
+Result<std::optional<service::ChangedForecasts>> Watching::foresee(
+    const std::vector<std::string>& changes) const {
+  const auto watching = watchers();
+  if (!watching) return fail(Code::unavailable, "the service has not read the state of Slurm yet");
+  return watching->foresight.would(changes);
+}
+
 }  // namespace almanac::steer

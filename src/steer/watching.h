@@ -26,6 +26,8 @@ class Watching {
   std::optional<service::Comparison> shadow() const;
   std::optional<service::Expected> expect(store::JobNumber number, Duration patience) const;
   Result<std::optional<service::Expected>> foresee(const store::Submission& asked) const;
+  Result<std::optional<service::ChangedForecasts>> foresee(
+      const std::vector<std::string>& changes) const;
   /// The last forecast for a job. Under the lock.
   std::optional<service::Expected> expected(store::JobNumber number) const;
   Result<sim::Compactions> compactions() const;

@@ -10,29 +10,11 @@
 #include <fmt/ranges.h>
 #include <httplib.h>
 
+#include "api_answers.h"
 #include "api_place.h"
 
 namespace almanac::kube {
 namespace {
-
-void say(httplib::Response& response, int status, const Json& body) {
-  response.status = status;
-  response.set_content(body.dump(), "application/json");
-}
-
-void say_plain(httplib::Response& response, int status, const std::string& text) {
-  response.status = status;
-  response.set_content(text, "text/plain; charset=utf-8");
-}
-
-Json status_of(int code, const std::string& reason, const std::string& message,
-               const Json& details = nullptr) {
-  Json made{{"kind", "Status"},    {"apiVersion", "v1"}, {"metadata", Json::object()},
-            {"status", "Failure"}, {"message", message}, {"code", code}};
-  if (!reason.empty()) made["reason"] = reason;
-  if (!details.is_null()) made["details"] = details;
-  return made;
-}
 
 std::string now_text() {
   return fmt::format(
@@ -47,16 +29,6 @@ void fill_in(const ApiKind& kind, Json& object) {
   if ((name == "ClusterQueue" || name == "LocalQueue") && !object["spec"].contains("stopPolicy")) {
     object["spec"]["stopPolicy"] = "None";
   }
-}
-
-/// The answer to a change of an object that another has changed meanwhile.
-Json conflict_of(const ApiPlace& place) {
-  return status_of(409, "Conflict",
-                   fmt::format("Operation cannot be fulfilled on {} \"{}\": the object has "
-                               "been modified; please apply your changes to the latest "
-                               "version and try again",
-                               place.resource(), place.name),
-                   place.details(place.kind->plural));
 }
 
 }  // namespace
@@ -159,6 +131,16 @@ void ApiServer::set_rights(May may) {
 std::vector<std::string> ApiServer::asked() const {
   const std::lock_guard lock(mutex_);
   return asked_;
+}
+
+std::string ApiServer::last_host() const {
+  const std::lock_guard lock(mutex_);
+  return last_host_;
+}
+
+std::set<std::string> ApiServer::rights_used() const {
+  const std::lock_guard lock(mutex_);
+  return rights_used_;
 }
 
 Json ApiServer::store(const ApiPlace& place, Json object, const std::string& type) {
@@ -305,6 +287,7 @@ void ApiServer::answer(const httplib::Request& request, httplib::Response& respo
   {
     const std::lock_guard lock(mutex_);
     asked_.push_back(request.target);
+    last_host_ = request.get_header_value("Host");
     if (!date.empty()) response.set_header("Date", date);
     if (failures_ > 0) {
       --failures_;
@@ -333,6 +316,10 @@ void ApiServer::answer(const httplib::Request& request, httplib::Response& respo
                            : is_one                     ? "get"
                            : is_watch                   ? "watch"
                                                         : "list";
+  {
+    const std::lock_guard lock(mutex_);
+    rights_used_.insert(fmt::format("{} {}", verb, place->collection()));
+  }
   if (is_forbidden(*user, verb, *place, response)) return;
   if (verb == "create") return answer_create(request, *place, response);
   if (verb == "watch") return answer_watch(request, *place, response);
@@ -349,6 +336,7 @@ void ApiServer::answer(const httplib::Request& request, httplib::Response& respo
   if (verb == "get") return say(response, 200, found->second);
   const std::string uid = found->second["metadata"]["uid"];
   lock.unlock();
+  if (verb == "patch" && before_patch) before_patch();
   if (verb == "patch") return answer_patch(request, *place, response);
   if (verb == "update") return answer_put(request, *place, response);
   remove(request.path);
@@ -582,11 +570,14 @@ void ApiServer::answer_patch(const httplib::Request& request, const ApiPlace& pl
 
 void ApiServer::answer_put(const httplib::Request& request, const ApiPlace& place,
                            httplib::Response& response) {
-  const Json object = Json::parse(request.body);
+  Json object = Json::parse(request.body);
   const std::lock_guard lock(mutex_);
   const Json& current = objects_[place.collection()].at(place.key());
   if (object["metadata"]["resourceVersion"] != current["metadata"]["resourceVersion"]) {
     return say(response, 409, conflict_of(place));
+  }
+  for (const char* const fixed : {"uid", "creationTimestamp"}) {
+    object["metadata"][fixed] = current["metadata"][fixed];
   }
   say(response, 200, store(place, object, "MODIFIED"));
 }

@@ -79,6 +79,12 @@ class ApiServer {
   /// Paths that were asked for, with queries.
   std::vector<std::string> asked() const;
   std::size_t streams() const { return streams_; }
+  /// The header Host of the last request.
+  std::string last_host() const;
+  /// What was asked for so far, as RBAC sees it: "patch kueue.x-k8s.io/workloads".
+  std::set<std::string> rights_used() const;
+  /// Called before a patch of a client is applied.
+  std::function<void()> before_patch{};
 
   /// Whether a user may; "admin" may everything.
   using May = std::function<bool(const std::string& user, const std::string& verb,
@@ -135,6 +141,8 @@ class ApiServer {
   std::map<std::string, std::string> tokens_;
   May may_;
   std::vector<std::string> asked_;
+  std::set<std::string> rights_used_;
+  std::string last_host_;
   int failures_ = 0;
   int failure_status_ = 0;
   std::string failure_retry_after_;

@@ -160,6 +160,18 @@ TEST_F(TlsTest, ChecksTheNameThatTheKubeconfigSays) {
       Client::to({.server = server.url(), .authorities = own, .server_name = "kube.example"})
           ->get("/version");
   EXPECT_TRUE(said) << to_string(said.error());
+  EXPECT_EQ(server.last_host(), fmt::format("127.0.0.1:{}", server.port()))
+      << "the name is for the certificate only";
+}
+
+// The server listens on one of the addresses that localhost may have, ::1 and 127.0.0.1.
+TEST_F(TlsTest, TriesEachAddressOfAName) {
+  const ApiServer server(files("named"));
+  const auto said = Client::to({.server = fmt::format("https://localhost:{}", server.port()),
+                                .authorities = content(folder_ / "named.pem"),
+                                .server_name = "kube.example"})
+                        ->get("/version");
+  EXPECT_TRUE(said) << to_string(said.error());
 }
 
 TEST_F(TlsTest, ProvesWhoItIsByACertificate) {

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "base/wall_clock.h"
-#include "report/page.h"
 #include "serve/test_service.h"
 
 namespace almanac::serve {
@@ -28,10 +27,7 @@ class ApiTest : public testing::Test {
   }
   int status(const Ask& asked) { return service_.answer(asked).status; }
   static const std::string* header(const Answer& answer, const std::string& name) {
-    for (const auto& [each, value] : answer.headers) {
-      if (each == name) return &value;
-    }
-    return nullptr;
+    return TestService::header(answer, name);
   }
   TestService service_;
 };
@@ -362,6 +358,20 @@ TEST_F(ApiTest, LetsATokenDoWhatItsScopeSays) {
   EXPECT_EQ(status(service_.by_token(ask("POST", own + "/cancel"), Scope::operate, other)), 200);
 }
 
+TEST_F(ApiTest, LetsABoxOnlyReport) {
+  const std::string own = "/v1/jobs/" + std::to_string(service_.submit());
+  EXPECT_EQ(status(service_.by_token(ask("POST", own + "/hold"), Scope::agent)), 403);
+  EXPECT_EQ(status(service_.by_token(ask("GET", "/v1/jobs"), Scope::agent)), 403);
+  EXPECT_EQ(status(service_.by_token(ask("POST", "/v1/boxes/a/gone"), Scope::agent)), 403);
+  for (const char* const path : {"/v1/boxes/a/report", "/v1/boxes/a/output"}) {
+    EXPECT_EQ(status(service_.by_token(ask("POST", path), Scope::agent)), 403)
+        << "it is the key of another box";
+    EXPECT_EQ(status(service_.by_token(ask("POST", path), Scope::operate)), 403);
+    EXPECT_EQ(status(TestService::by_tcp(ask("POST", path))), 401);
+    EXPECT_EQ(status(ask("POST", path)), 401) << "by the socket";
+  }
+}
+
 TEST_F(ApiTest, RunsNoJobAsRootOrAnotherByAToken) {
   if (::geteuid() != 0) GTEST_SKIP() << "not root: no job runs as another";
   const Ask submits = ask("POST", "/v1/jobs", TestService::held());
@@ -541,46 +551,6 @@ TEST_F(ApiTest, SaysNothingOfFilesThatAUserMayNotSee) {
   EXPECT_EQ(log(service_.folder() / "not-yet").status, 200);
   // We are root again.
   EXPECT_TRUE(std::ifstream(secret + "/there").good());
-}
-
-TEST_F(ApiTest, StudiesItsOwnJobLogBesideWhatItDoes) {
-  const auto study = [&](const std::string& target) {
-    Answer made = service_.answer(ask("GET", target));
-    for (int glance = 0; glance < 6000 && made.status == 202; ++glance) {
-      EXPECT_THAT(made.body, HasSubstr("being made"));
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-      made = service_.answer(ask("GET", target));
-    }
-    return made;
-  };
-  EXPECT_EQ(service_.answer(ask("GET", "/v1/study?days=0")).status, 400);
-  EXPECT_EQ(service_.answer(ask("GET", "/v1/study?days=367")).status, 400);
-  if (!report::has_page()) GTEST_SKIP() << report::kNoPage;
-  const Answer none = study("/v1/study?days=7");
-  EXPECT_EQ(none.status, 404);
-  EXPECT_THAT(none.body, HasSubstr("no job has ended in the last 7 days"));
-  const std::string number = std::to_string(service_.submit(R"(, "gpus": 1)"));
-  service_.answer(ask("POST", "/v1/jobs/" + number + "/cancel"));
-  const Answer made = study("/v1/study");
-  ASSERT_EQ(made.status, 200) << made.body;
-  EXPECT_EQ(made.type, "text/html; charset=utf-8");
-  EXPECT_THAT(made.body, HasSubstr("Jobs of the last 30 days"));
-  EXPECT_THAT(made.body, HasSubstr("Too few jobs ran"));
-  EXPECT_THAT(made.body, Not(HasSubstr(service_.folder() / ""))) << "where the store lies";
-  const std::string* const policy = header(made, "Content-Security-Policy");
-  ASSERT_NE(policy, nullptr);
-  EXPECT_THAT(*policy, HasSubstr("script-src 'sha256-"));
-  EXPECT_THAT(*policy, Not(HasSubstr("unsafe")));
-}
-
-TEST_F(ApiTest, GivesTheHistoryAsAJobLog) {
-  const std::string number = std::to_string(service_.submit(R"(, "gpus": 1)"));
-  service_.answer(ask("POST", "/v1/jobs/" + number + "/cancel"));
-  EXPECT_EQ(service_.get("/v1/history").at("jobs").at(0).at("state"), "CANCELLED");
-  const Answer csv = service_.answer(ask("GET", "/v1/history?format=csv"));
-  EXPECT_EQ(csv.status, 200) << csv.body;
-  EXPECT_THAT(csv.body, HasSubstr("job_id,"));
-  EXPECT_THAT(csv.body, HasSubstr("\n" + number + ","));
 }
 
 }  // namespace

@@ -195,6 +195,28 @@ TEST_F(CommandTest, ForecastsAJobThatNobodyHasSubmitted) {
   EXPECT_EQ(run({"forecast"}).status, 2);
 }
 
+TEST_F(CommandTest, ForecastsWhatAChangeWouldDo) {
+  ServiceProcess service(state_);
+  wait_for_service();
+  const std::string first = submit({"--gpus", "4", "--time", "2:00:00", "--", "sleep", "600"});
+  ASSERT_TRUE(ends_as(first, "RUNNING"));
+  const std::string second = submit({"--gpus", "4", "--time", "1:00:00", "--", "sleep", "600"});
+  const ProgramRun changed = run({"forecast", "--if", "cancel " + first, "-o", "json"});
+  ASSERT_EQ(changed.status, 0) << changed.err;
+  const auto rows = nlohmann::json::parse(changed.out);
+  ASSERT_EQ(rows.size(), 2U) << changed.out;
+  EXPECT_EQ(rows[0].at("job_id"), second);
+  EXPECT_LT(rows[0].at("start_by_after_s"), rows[0].at("start_by_before_s"));
+  EXPECT_EQ(rows[1].at("job_id"), first);
+  EXPECT_EQ(rows[1].at("cancelled"), true);
+  EXPECT_TRUE(rows[1].at("end_by_after_s").is_null());
+  const ProgramRun table = run({"forecast", "--if", "add 1 node", "--if", "policy sjf"});
+  EXPECT_THAT(table.out, HasSubstr("If add 1 node, policy sjf: of 1 waiting job, 1 start earlier"));
+  EXPECT_EQ(run({"forecast", "--if", "remove 1 node"}).status, 2);
+  EXPECT_THAT(run({"forecast", "--if", "cancel 99"}).err,
+              HasSubstr("job 99 neither runs nor waits"));
+}
+
 TEST_F(CommandTest, SaysWhatAJobUsedOfWhatItHolds) {
   ServiceProcess service(state_);
   wait_for_service();

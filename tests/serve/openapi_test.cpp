@@ -55,6 +55,8 @@ TEST_F(OpenApiTest, SaysWhatAnswersLookLike) {
   check("POST", "/v1/jobs", "/v1/jobs", "{}");
   check("POST", "/v1/forecast", "/v1/forecast", TestService::held());
   check("POST", "/v1/forecast", "/v1/forecast", "{}");
+  check("POST", "/v1/forecast/if", "/v1/forecast/if", R"({"if": ["add 1 node"]})");
+  check("POST", "/v1/forecast/if", "/v1/forecast/if", R"({"if": "cancel 1"})");
   check("POST", "/v1/jobs/{number}/cancel", "/v1/jobs/" + ended + "/cancel");
   check("POST", "/v1/jobs/cancel", "/v1/jobs/cancel", R"({"jobs": ["999", ")" + ended + R"("]})");
   check("POST", "/v1/jobs/hold", "/v1/jobs/hold", R"({"jobs": [")" + number + R"("]})");

@@ -70,7 +70,7 @@ TEST(ServerTest, ASubmissionWhoseAnswerWasLostIsSentAgainWithItsKey) {
   const auto numbers = client->submit({.argv = {"true"}, .directory = "/"});
   server.join();
   ASSERT_TRUE(numbers) << to_string(numbers.error());
-  EXPECT_EQ(numbers->front(), store::JobNumber{7});
+  EXPECT_EQ(numbers->numbers.front(), store::JobNumber{7});
   ASSERT_EQ(keys.size(), 2U);
   EXPECT_EQ(keys[0], keys[1]);
   EXPECT_GT(keys[0].size(), 20U);

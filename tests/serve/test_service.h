@@ -47,6 +47,13 @@ class TestService {
   TestService(const TestService&) = delete;
   TestService& operator=(const TestService&) = delete;
 
+  /// Returns the value of a header; null if `answer` lacks it.
+  static const std::string* header(const Answer& answer, const std::string& name) {
+    for (const auto& [each, value] : answer.headers) {
+      if (each == name) return &value;
+    }
+    return nullptr;
+  }
   static Ask ask(std::string method, const std::string& target, std::string body = {}) {
     Ask made{.method = std::move(method),
              .path = target.substr(0, target.find('?')),

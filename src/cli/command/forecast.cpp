@@ -2,7 +2,8 @@
 
 /// \file
 /// almanac forecast: when a job would start, before it is submitted; for a run, the forecasts that
-/// its jobs would have received at submission, and how often they were right.
+/// its jobs would have received at submission, and how often they were right. With --if, how the
+/// forecasts of all jobs would change.
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -11,16 +12,20 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/changed_forecasts.h"
 #include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/progress.h"
 #include "cli/rerun.h"
 #include "cli/service_options.h"
+#include "cli/trace_options.h"
 #include "cli/value_check.h"
 #include "cli/what_if.h"
+#include "forecast/changes_in_run.h"
 #include "forecast/judgement.h"
 #include "report/comparison.h"
 #include "text/human.h"
+#include "text/moment.h"
 
 namespace almanac::cli {
 namespace {
@@ -29,6 +34,8 @@ struct ForecastOptions {
   std::string run;
   ServiceOptions service;
   serve::WhatIf what;
+  std::vector<std::string> changes;
+  std::string at;
   std::string policy;
   int jobs = 200;
   ListOptions list;
@@ -121,6 +128,15 @@ Result<forecast::Judgement> judge(const experiment::Prepared& prepared, std::siz
   return forecast::judge(prepared, run, options.jobs, playing);
 }
 
+Error no_such_policy(const experiment::Prepared& prepared, const std::string& policy) {
+  std::vector<std::string> known;
+  for (const auto& each : prepared.runs) known.push_back(each.composition.name);
+  return {Code::usage,
+          fmt::format("the run does not include policy {}", policy),
+          {},
+          fmt::format("its policies: {}", fmt::join(known, ", "))};
+}
+
 Result<int> run(const ForecastOptions& options) {
   const auto prepared = prepare_again(options.run);
   if (!prepared) return tl::unexpected(prepared.error());
@@ -128,13 +144,11 @@ Result<int> run(const ForecastOptions& options) {
     return fail(Code::usage, "--other-gpus requires speed models", {.file = options.run},
                 "simulate with --speed");
   }
-  std::vector<std::string> known;
   std::vector<PolicyScore> rows;
   std::string words;
   Json all = Json::array();
   for (std::size_t run = 0; run < prepared->runs.size(); ++run) {
     const std::string& name = prepared->runs[run].composition.name;
-    known.push_back(name);
     if (!options.policy.empty() && name != options.policy) continue;
     const auto judged = judge(*prepared, run, options);
     if (!judged) return tl::unexpected(judged.error());
@@ -148,12 +162,51 @@ Result<int> run(const ForecastOptions& options) {
     if (!fairness.empty()) words += fmt::format("  in the run\n    {}\n", fairness);
   }
   if (all.empty()) {
-    return fail(Code::usage, fmt::format("the run does not include policy {}", options.policy), {},
-                fmt::format("its policies: {}", fmt::join(known, ", ")));
+    return tl::unexpected(no_such_policy(*prepared, options.policy));
   }
   if (!options.list.wants_document()) return options.list.print(rows_of(rows), "\n" + words);
   fmt::print("{}\n", all.dump(2));
   return kDone;
+}
+
+/// Forecasts before and after changes, at a time of a run.
+Result<int> run_if(const ForecastOptions& options) {
+  std::vector<forecast::Change> changes;
+  for (const std::string& each : options.changes) {
+    auto change = forecast::parse_change(each);
+    if (!change) return tl::unexpected(change.error());
+    changes.push_back(std::move(*change));
+  }
+  if (options.at.empty()) {
+    return fail(Code::usage, "--if requires a time of the run", {}, "give --at TIME");
+  }
+  const auto at = parse_time_option("--at", options.at);
+  if (!at) return tl::unexpected(at.error());
+  const auto prepared = prepare_again(options.run);
+  if (!prepared) return tl::unexpected(prepared.error());
+  const auto chosen = std::find_if(
+      prepared->runs.begin(), prepared->runs.end(), [&](const experiment::Prepared::Run& each) {
+        return options.policy.empty() || each.composition.name == options.policy;
+      });
+  if (chosen == prepared->runs.end()) {
+    return tl::unexpected(no_such_policy(*prepared, options.policy));
+  }
+  if (options.policy.empty() && prepared->runs.size() > 1) {
+    return fail(Code::usage, "the run has several policies", {}, "choose one with --policy");
+  }
+  const auto changed =
+      forecast::compare_in_run(*prepared, static_cast<std::size_t>(chosen - prepared->runs.begin()),
+                               *at, changes, options.playing);
+  if (!changed) return tl::unexpected(changed.error());
+  const auto made = service::changed_forecasts(changed->shifts, changed->at, [&](JobId id) {
+    const trace::Job& job = prepared->trace.jobs[index(id)];
+    const Names& names = prepared->trace.names;
+    return service::ChangedForecast{.id = std::string(prepared->trace.id(job.id)),
+                                    .name = std::string(names[job.request.name]),
+                                    .user = std::string(names[job.request.user]),
+                                    .gpus = job.request.gpus};
+  });
+  return print_changed(made, options.changes, options.list, text::moment);
 }
 
 }  // namespace
@@ -196,6 +249,21 @@ void register_forecast(Program& program) {
                   "Job name; earlier jobs with this name predict the run time")
       ->excludes(played)
       ->group(heading(Group::job));
+  CLI::Option* const changes =
+      command
+          .add_option(
+              "--if", options->changes,
+              "Compare the forecasts of all jobs before and after a change, or several: \"cancel "
+              "JOB\", \"add N nodes\", \"add N nodes to VC\", \"policy NAME\"")
+          ->type_name("CHANGE")
+          ->expected(1)
+          ->take_all()
+          ->allow_extra_args(false);
+  command.add_option("--at", options->at, "Time of RUN for --if: its first event at or after this")
+      ->type_name("TIME")
+      ->needs(played)
+      ->needs(changes)
+      ->group(heading(Group::simulation));
   options->service.add_to(command);
   command.add_option("--policy", options->policy, "Only this policy")
       ->type_name("POLICY")
@@ -215,16 +283,27 @@ void register_forecast(Program& program) {
   command
       .add_flag("--other-gpus", options->playing.other_gpus,
                 "Also forecast other numbers of GPUs, for jobs whose scaling is known")
+      ->excludes(changes)
       ->group(heading(Group::simulation));
   options->list.add_to(command);
   add_example(command, "almanac forecast --gpus 4,8 --time 24h,5h");
   add_example(command, "almanac forecast out/run --policy easy --jobs 500");
   add_example(command, "almanac forecast out/day --policy genie --other-gpus -o json");
+  add_example(command, "almanac forecast --if \"cancel 17\" --if \"add 2 nodes\"");
+  add_example(command,
+              "almanac forecast out/day --at \"2026-06-03 12:00:00\" --if \"policy easy\"");
   program.on(command, [options]() -> Result<int> {
-    if (!options->run.empty()) return run(*options);
+    if (!options->run.empty()) return options->changes.empty() ? run(*options) : run_if(*options);
+    if (!options->changes.empty() && options->what.any()) {
+      return fail(Code::usage, "--if compares the jobs of the queue, not a new one", {},
+                  "leave out --gpus, --time and --vc");
+    }
+    if (!options->changes.empty()) {
+      return forecast_if(options->service, options->changes, options->list);
+    }
     if (options->what.any()) return what_if(options->service, options->what, options->list);
-    return fail(Code::usage, "give a run, or the job to forecast: --gpus, --time or --vc", {},
-                "see almanac forecast --help");
+    return fail(Code::usage, "give a run, the job to forecast (--gpus, --time or --vc), or --if",
+                {}, "see almanac forecast --help");
   });
 }
 

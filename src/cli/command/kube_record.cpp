@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/wall_clock.h"
 #include "cli/interrupt.h"
 #include "cli/kube_options.h"
 #include "kube/record.h"

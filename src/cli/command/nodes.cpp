@@ -27,6 +27,7 @@ struct NodesOptions {
   ServiceOptions service;
   std::string drain;
   std::string resume;
+  std::string gone;
   bool failures = false;
   std::string since = "30d";
   ListOptions list;
@@ -143,6 +144,10 @@ Result<int> nodes(const NodesOptions& options) {
   auto client = options.service.client();
   if (!client) return tl::unexpected(client.error());
   if (options.failures) return failures(*client, options);
+  if (!options.gone.empty()) {
+    const auto said = client->post(fmt::format("/v1/boxes/{}/gone", options.gone));
+    if (!said) return tl::unexpected(said.error());
+  }
   const bool drains = !options.drain.empty();
   const std::string& changed = drains ? options.drain : options.resume;
   if (!changed.empty()) {
@@ -170,6 +175,12 @@ void register_nodes(Program& program) {
   command.add_option("--resume", options->resume, "Return this node to service")
       ->type_name("NODE")
       ->excludes(drain);
+  command
+      .add_option("--gone", options->gone,
+                  "Declare that this box is off and runs nothing: its jobs are lost, or run again "
+                  "with --requeue")
+      ->type_name("BOX")
+      ->excludes(drain);
   CLI::Option* const failures =
       command.add_flag("--failures", options->failures,
                        "Test which nodes have more failed jobs than chance explains");
@@ -183,6 +194,7 @@ void register_nodes(Program& program) {
   add_example(command, "almanac nodes");
   add_example(command, "almanac nodes --drain gpu017");
   add_example(command, "almanac nodes --resume gpu017");
+  add_example(command, "almanac nodes --gone box2");
   add_example(command, "almanac nodes --failures --since 30d");
   options->list.on(program, command, [options] { return nodes(*options); });
 }

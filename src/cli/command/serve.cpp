@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac serve: the service of this machine, or of a Slurm cluster, until SIGTERM or Ctrl-C.
+/// almanac serve: the service of this machine, or of a Slurm or Kubernetes cluster, until SIGTERM
+/// or Ctrl-C.
 /// Running jobs continue, and the next service takes them over.
 #include <algorithm>
 #include <atomic>
@@ -16,12 +17,16 @@
 #include <unistd.h>
 
 #include "base/step_back.h"
+#include "base/wall_clock.h"
+#include "boxes/head.h"
+#include "cli/kube_engine.h"
 #include "cli/option_group.h"
 #include "cli/program.h"
+#include "cli/simulated_gpus.h"
 #include "cli/slurm_engine.h"
 #include "cli/value_check.h"
-#include "cluster/sockets.h"
 #include "energy/power_file.h"
+#include "machine/box.h"
 #include "machine/local_service.h"
 #include "machine/power.h"
 #include "perf/catalogue_file.h"
@@ -35,13 +40,15 @@
 #include "service/log.h"
 #include "service/notify.h"
 #include "service/policies.h"
+#include "shepherd/record.h"
+#include "steer_kube/known.h"
 #include "text/duration.h"
 #include "text/number.h"
 
 namespace almanac::cli {
 namespace {
 
-/// As simulations take it that are told nothing else.
+/// Power model of simulations without --power.
 constexpr const char* kPower = "dgx1";
 /// Clients may use one in this many of the service's descriptors; the rest is for jobs.
 constexpr std::uint64_t kClientsPart = 4;
@@ -68,18 +75,42 @@ struct ServeOptions {
   std::string hooks;
   std::string engine = "machine";
   SlurmEngine slurm;
+  KubeEngine kube;
   int gpus = -1;
   bool make_instances = false;
+  bool boxes = false;
 };
 
 std::atomic<bool> service_stops = false;
-service::Service* running_service = nullptr;  // of the signal handler
+std::atomic<bool> service_begins_again = false;  // a box has joined: the cluster has new nodes
+service::Service* running_service = nullptr;     // of the signal handler
 
 void on_hangup(int) { running_service->reload(); }
 
 void stop_service(int) {
+  service_begins_again = false;
   service_stops = true;
   running_service->wake();
+}
+
+/// The head of boxes in the state folder of `config`, with their nodes in its cluster.
+Result<std::unique_ptr<boxes::Head>> open_head(machine::Config& config) {
+  auto head =
+      boxes::Head::open(config.state, {.since_boot = shepherd::since_boot, .wall = wall_clock},
+                        [](const std::string& line) { service::log_info(line); });
+  if (!head) return head;
+  for (const boxes::Head::Joined& each : (*head)->boxes()) {
+    if (auto added = machine::add_box(config.machine, each.name, each.hardware); !added) {
+      return tl::unexpected(added.error());
+    }
+  }
+  config.silent_boxes = [head = head->get()] { return head->silent(); };
+  (*head)->on_join([] {
+    if (service_stops.exchange(true)) return;
+    service_begins_again = true;
+    running_service->wake();
+  });
+  return head;
 }
 
 /// "127.0.0.1:PORT", "[::1]:PORT", "localhost:PORT", "PORT"; with a certificate any address.
@@ -102,32 +133,6 @@ Result<serve::Address> read_address(const ServeOptions& options) {
   return made;
 }
 
-/// Uses the first `gpus` GPUs of the machine, or GPUs that are only numbers if there is no driver.
-Result<void> set_gpus(machine::Machine& machine, int gpus) {
-  if (gpus > cluster::kMaxGpusPerNode) {
-    return fail(Code::usage, fmt::format("a node has at most {} GPUs", cluster::kMaxGpusPerNode));
-  }
-  if (machine.cluster.nodes.size() > 1) {
-    return fail(
-        Code::usage, "--gpus cannot select MIG instances", {},
-        "write a cluster file with almanac cluster discover -o toml, and use it with --cluster");
-  }
-  std::vector<std::string>& names = machine.gpu_names.front();
-  if (machine.has_driver && static_cast<std::size_t>(gpus) > names.size()) {
-    return fail(Code::usage, fmt::format("--gpus {}: the driver reports {}", gpus, names.size()));
-  }
-  while (names.size() < static_cast<std::size_t>(gpus))
-    names.push_back(std::to_string(names.size()));
-  names.resize(static_cast<std::size_t>(gpus));
-  cluster::set_gpus(machine.cluster.classes.front(), gpus);
-  std::erase_if(machine.standing, [&](const machine::Standing& each) { return each.gpu >= gpus; });
-  if (!machine.has_driver) {
-    machine.notes = {fmt::format("no GPU driver found: using {} simulated GPU{} (--gpus)", gpus,
-                                 gpus == 1 ? "" : "s")};
-  }
-  return {};
-}
-
 /// Null where nothing is told of how jobs scale.
 Result<SlurmEngine::Speeds> read_speeds(const ServeOptions& options) {
   if (options.speed.empty()) return SlurmEngine::Speeds{};
@@ -140,7 +145,8 @@ Result<machine::Config> read_config(const ServeOptions& options) {
   if (options.make_instances && ::geteuid() != 0) {
     return fail(Code::usage, "--make-instances requires root");
   }
-  auto machine = machine::find_machine(options.cluster, options.make_instances);
+  auto machine = options.boxes ? Result<machine::Machine>(machine::head_of_boxes())
+                               : machine::find_machine(options.cluster, options.make_instances);
   if (!machine) return tl::unexpected(machine.error());
   if (options.gpus >= 0) {
     if (const auto set = set_gpus(*machine, options.gpus); !set) return tl::unexpected(set.error());
@@ -201,20 +207,47 @@ Result<void> check_policies(const ServeOptions& options) {
   return {};
 }
 
+/// Fails if an option is only for jobs that the service runs itself.
+Result<void> check_no_machine(const ServeOptions& options) {
+  if (!options.cluster.empty() || options.gpus >= 0 || !options.power.empty() ||
+      !options.max_grace.empty() || !options.requeue_for.empty() || !options.age_cap.empty() ||
+      !options.limits.empty() || !options.idle.empty() || !options.hooks.empty() ||
+      options.make_instances || options.boxes) {
+    return fail(
+        Code::usage,
+        "--boxes, --cluster, --gpus, --power, --max-grace, --requeue-for, --age-cap, --limits, "
+        "--idle, --hooks and --make-instances require --engine machine",
+        {}, "a Slurm or Kubernetes cluster describes itself, and its power is not measured");
+  }
+  return {};
+}
+
 /// `open_files`: that a job may have open.
+/// Opens `head`, which must outlive the service, if boxes may join.
 Result<std::unique_ptr<service::Service>> open_service(const ServeOptions& options,
-                                                       std::uint64_t open_files) {
+                                                       std::uint64_t open_files,
+                                                       std::unique_ptr<boxes::Head>& head) {
   if (const auto known = check_policies(options); !known) return tl::unexpected(known.error());
-  if (options.engine == "slurm") {
-    if (!options.cluster.empty() || options.gpus >= 0 || !options.power.empty() ||
-        !options.max_grace.empty() || !options.requeue_for.empty() || !options.age_cap.empty() ||
-        !options.limits.empty() || !options.idle.empty() || !options.hooks.empty() ||
-        options.make_instances) {
+  if (options.engine != "machine") {
+    if (const auto fits = check_no_machine(options); !fits) return tl::unexpected(fits.error());
+  }
+  if (options.engine != "kubernetes" && options.kube.is_told_anything()) {
+    return fail(Code::usage,
+                "--kubeconfig, --context, --server, --order-field, --canary, --exempt, "
+                "--lease-namespace, --user-label and --fair require --engine kubernetes",
+                {}, "add --engine kubernetes");
+  }
+  if (options.engine == "kubernetes") {
+    if (!options.policy.empty() || !options.shadow.empty() || !options.speed.empty() ||
+        options.slurm.is_told_more_than_order()) {
       return fail(Code::usage,
-                  "--cluster, --gpus, --power, --max-grace, --requeue-for, --age-cap, --limits, "
-                  "--idle, --hooks and --make-instances require --engine machine",
-                  {}, "a Slurm cluster describes itself, and its power is not measured");
+                  "--policy, --shadow, --speed, --way, --levers and --agents are not for --engine "
+                  "kubernetes",
+                  {}, fmt::format("its order is that of policy {}", steer_kube::kPolicy));
     }
+    return options.kube.open(options.state, options.slurm.order);
+  }
+  if (options.engine == "slurm") {
     auto speeds = read_speeds(options);
     if (!speeds) return tl::unexpected(speeds.error());
     return options.slurm.open(options.state, options.policy, options.shadow, *std::move(speeds));
@@ -226,7 +259,13 @@ Result<std::unique_ptr<service::Service>> open_service(const ServeOptions& optio
   auto config = read_config(options);
   if (!config) return tl::unexpected(config.error());
   config->open_files = open_files;
-  machine::limit_gpus(config->machine);
+  if (options.boxes) {
+    auto opened = open_head(*config);
+    if (!opened) return tl::unexpected(opened.error());
+    head = *std::move(opened);
+  } else {
+    machine::limit_gpus(config->machine);
+  }
   for (const std::string& each : config->machine.notes) service::log_info(each);
   service::log_info(fmt::format("resource limits are enforced by: {}", config->machine.limits_by));
   return machine::open_local_service(*std::move(config));
@@ -240,6 +279,10 @@ Result<int> run(const ServeOptions& options) {
   constexpr int kPiece = 128 << 10;
   ::mallopt(M_MMAP_THRESHOLD, kPiece);
   std::optional<serve::Address> listen;
+  if (options.boxes && options.listen.empty()) {
+    return fail(Code::usage, "--boxes requires --listen, where boxes report", {},
+                "add --listen HOST:PORT with --tls-cert and --tls-key");
+  }
   if (!options.listen.empty()) {
     auto read = read_address(options);
     if (!read) return tl::unexpected(read.error());
@@ -251,20 +294,22 @@ Result<int> run(const ServeOptions& options) {
   process::set_oom_score(kOfServices);
   // Each job takes one as long as it runs, and each client.
   const std::uint64_t open_files = process::raise_open_files();
+  std::unique_ptr<boxes::Head> head;
   const auto service = [&] {
     const service::Beginning beginning;
-    return open_service(options, open_files);
+    return open_service(options, open_files, head);
   }();
   if (!service) return tl::unexpected(service.error());
   serve::Config serving{.listen = listen,
                         .certificate = options.certificate,
                         .key = options.key,
-                        .page = report::dashboard()};
+                        .page = report::dashboard(),
+                        .head = head.get()};
   serving.limits.connections =
       std::min<std::size_t>(serving.limits.connections, process::most_open_files() / kClientsPart);
+  running_service = service->get();  // a box may join as soon as the server answers
   const auto server = serve::Server::start(**service, std::move(serving));
   if (!server) return tl::unexpected(server.error());
-  running_service = service->get();
   std::signal(SIGINT, stop_service);
   std::signal(SIGTERM, stop_service);
   std::signal(SIGHUP, on_hangup);
@@ -294,11 +339,22 @@ Result<int> run(const ServeOptions& options) {
   return kDone;
 }
 
+/// Serves until it is stopped. When a box joins, the service begins again with its nodes; jobs go
+/// on as after any restart.
+Result<int> run_again(const ServeOptions& options) {
+  for (;;) {
+    auto done = run(options);
+    if (!done || !service_begins_again.exchange(false)) return done;
+    service_stops = false;
+  }
+}
+
 }  // namespace
 
 void register_serve(Program& program) {
-  CLI::App& command = program.command(Purpose::run, "serve",
-                                      "Start the scheduling service of a machine or Slurm cluster");
+  CLI::App& command =
+      program.command(Purpose::run, "serve",
+                      "Start the scheduling service of a machine, Slurm or Kubernetes cluster");
   const auto options = std::make_shared<ServeOptions>();
   command.add_option("--state", options->state, "State directory")
       ->type_name("DIR")
@@ -318,6 +374,13 @@ void register_serve(Program& program) {
   command
       .add_flag("--make-instances", options->make_instances,
                 "Create and remove MIG instances as jobs need them; requires root")
+      ->group(heading(Group::cluster));
+  command
+      .add_flag("--boxes", options->boxes,
+                "Run jobs on the boxes that join (almanac join), not on this machine")
+      ->excludes(cluster)
+      ->excludes("--gpus")
+      ->excludes("--make-instances")
       ->group(heading(Group::cluster));
   command
       .add_option(
@@ -395,16 +458,20 @@ void register_serve(Program& program) {
       ->type_name("FILE")
       ->group(heading(Group::limits));
   command.add_option("--engine", options->engine, "What runs the jobs")
-      ->check(one_of({"machine", "slurm"}))
+      ->check(one_of({"machine", "slurm", "kubernetes"}))
       ->capture_default_str();
   options->slurm.add_to(command);
+  options->kube.add_to(command);
   add_example(command, "almanac serve --policy easy --listen 127.0.0.1:8317");
   add_example(command, "almanac serve --gpus 16 --state /tmp/almanac");
   add_example(command,
               "almanac serve --listen 0.0.0.0:8443 --tls-cert host.pem --tls-key host.key");
+  add_example(command,
+              "almanac serve --boxes --listen 0.0.0.0:8443 --tls-cert host.pem --tls-key host.key");
   add_example(command, "almanac serve --speed train.csv");
   add_example(command, "almanac serve --engine slurm --state /var/lib/almanac --policy qssf");
-  program.on(command, [options] { return run(*options); });
+  add_example(command, "almanac serve --engine kubernetes --state /var/lib/almanac");
+  program.on(command, [options] { return run_again(*options); });
 }
 
 }  // namespace almanac::cli

@@ -129,8 +129,9 @@ void register_token(Program& program) {
       .add_option(
           "--scope", options->scope,
           "Permission: read only; own also submits jobs and changes the user's own; operate "
-          "(root only) changes all jobs, nodes and policies")
-      ->check(one_of({"read", "own", "operate"}))
+          "(root only) changes all jobs, nodes and policies; agent (root only) is the key with "
+          "which the box called --name joins")
+      ->check(one_of({"agent", "read", "own", "operate"}))
       ->capture_default_str();
   creates.add_option("--name", options->name, "Name, to recognize it in the list")
       ->type_name("TEXT");

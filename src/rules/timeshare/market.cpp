@@ -23,6 +23,8 @@ constexpr double kLeastLeft = 1;
 constexpr double kTolerance = 1e-9;
 /// Part of the latest estimate in when a job is to end.
 constexpr double kLatest = 0.1;
+/// Greatest weight of a late job, so that sums stay finite.
+constexpr double kMostWeight = 1e250;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// The logarithm of progress, in straight pieces.
@@ -71,7 +73,8 @@ class Market {
           {.most = static_cast<int>(
                std::clamp(std::ceil(buyer.left_s / window.round_s), 1.0, 1.0 * window.rounds)),
            .step = (1 - buyer.done) * window.round_s / std::max(buyer.left_s, kLeastLeft),
-           .weight = buyer.weight * scale});
+           .weight = buyer.weight * scale,
+           .before = 0});
       add_offers(static_cast<std::uint32_t>(jobs_.size() - 1));
     }
     std::sort(offers_.begin(), offers_.end(), [](const Offer& one, const Offer& other) {
@@ -86,6 +89,10 @@ class Market {
   std::vector<int> best() {
     Answer best;
     if (!sell(kInfinity, best)) return {};
+    // What jobs gain counts from here: the same progress counts nothing, however much it is worth.
+    for (std::size_t at = 0; at < jobs_.size(); ++at)
+      jobs_[at].before = log_after(at, best.rounds[at]);
+    sell(kInfinity, best);
     const std::vector<double> bounds_s = bounds_below(best.longest_s);
     struct Part {
       std::size_t from;
@@ -113,6 +120,7 @@ class Market {
     int most;       // rounds that it can use
     double step;    // progress of a round
     double weight;  // relative to the mean over all jobs and rounds
+    double before;  // logarithm of the progress from which gains count
   };
 
   /// Rounds of a job in a row that are worth the same: those after the first `from`, up to `until`.
@@ -182,6 +190,10 @@ class Market {
     return buyers_[at].left_s - rounds * window_.round_s;
   }
 
+  double log_after(std::size_t at, int rounds) const {
+    return log_of(buyers_[at].done + rounds * jobs_[at].step);
+  }
+
   /// Returns the rounds that a job must have so that no more than `bound_s` is left of it, or all
   /// that it can use.
   int must_have(std::size_t at, double bound_s) const {
@@ -233,7 +245,7 @@ class Market {
     double gain = 0;
     answer.longest_s = 0;
     for (std::size_t at = 0; at < jobs_.size(); ++at) {
-      gain += jobs_[at].weight * log_of(buyers_[at].done + rounds[at] * jobs_[at].step);
+      gain += jobs_[at].weight * (log_after(at, rounds[at]) - jobs_[at].before);
       answer.longest_s = std::max(answer.longest_s, left_after(at, rounds[at]));
     }
     answer.worth = gain - window_.makespan_worth * answer.longest_s;
@@ -296,7 +308,7 @@ Bought buy_in_order(const Window& window, const std::vector<Claim>& claims) {
     in_time = in_time && may_be_left_s >= 0 && buyers.back().least_s <= length_s;
     const double ratio = (claim.age_s + claim.left_s) / claim.fair_jct_s;
     const double power = claim.left_s < window.round_s ? window.last_power : window.power;
-    weights.push_back(std::pow(std::max(ratio, 1.0), power));
+    weights.push_back(std::min(std::pow(std::max(ratio, 1.0), power), kMostWeight));
   }
   std::vector<int> rounds;
   if (in_time) rounds = buy_rounds(window, buyers);

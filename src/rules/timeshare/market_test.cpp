@@ -138,6 +138,16 @@ TEST(Market, RunsLateJobsFirst) {
   EXPECT_EQ(plan[5], (std::vector<std::size_t>{0}));
 }
 
+// The first job's lateness to the power of 100 is no number. It runs, and the other round still
+// goes to the job that shortens the longest remaining run time.
+TEST(Market, PlansForOthersNextToAJobThatIsLateBeyondNumbers) {
+  const Window window{.gpus = 1, .rounds = 2, .round_s = 10, .makespan_worth = 100};
+  const Claim late{.age_s = 1e6, .left_s = 5, .fair_jct_s = 1};
+  const Claim shorter{.left_s = 20, .fair_jct_s = 1e6};
+  const Claim longest{.left_s = 40, .fair_jct_s = 1e6};
+  EXPECT_EQ(plan_rounds(window, {late, shorter, longest}), (Plan{{0}, {2}}));
+}
+
 TEST(Market, PlansTheNextRoundAsTheFirstOfAll) {
   const Window window{.gpus = 2, .rounds = 5, .round_s = 10};
   const std::vector<Claim> claims{{.left_s = 90, .fair_jct_s = 100},

@@ -72,7 +72,9 @@ export function JobView({overview, now, route}: ViewProps) {
       {overview.manager ? (
         <section aria-labelledby="log-title">
           <h2 id="log-title">Log</h2>
-          <p class="nothing">Slurm writes the log. To find its path, run <code>scontrol show job {job.job_id}</code>.</p>
+          <p class="nothing">{overview.manager === 'slurm'
+            ? <>Slurm writes the log. To find its path, run <code>scontrol show job {job.job_id}</code>.</>
+            : <>The pods write the log. To see it, run <code>kubectl logs</code>.</>}</p>
         </section>
       ) : <LogView job={job} />}
     </>

@@ -9,12 +9,14 @@ import type {ViewProps} from './shell';
 export function ManagerView({overview}: ViewProps) {
   const often = useTicks(5);
   const {value: manager} = useAnswer<Manager>('/v1/manager', `${overview.revision} ${often}`);
-  if (!manager) return <><h1>Slurm</h1><p class="nothing">Asking the service…</p></>;
+  const isSlurm = overview.manager === 'slurm';
+  const name = isSlurm ? 'Slurm' : 'Kubernetes';
+  if (!manager) return <><h1>{name}</h1><p class="nothing">Asking the service…</p></>;
   return (
     <>
-      <h1>Slurm</h1>
+      <h1>{name}</h1>
       <dl class="figures">
-        <div class="large"><dt>Controller</dt><dd class={manager.error ? 'worse' : ''}>{manager.error ? 'does not answer' : 'answers'}</dd></div>
+        <div class="large"><dt>{isSlurm ? 'Controller' : 'API server'}</dt><dd class={manager.error ? 'worse' : ''}>{manager.error ? 'does not answer' : 'answers'}</dd></div>
         <div><dt>Last response time</dt><dd>{duration(manager.response_s)}</dd></div>
         <div><dt>Last decision time</dt><dd>{duration(manager.decision_s)}</dd></div>
         <div><dt>Rate limit</dt><dd>{plain(Math.round(manager.changes_per_s))} <small>changes/s</small></dd></div>
@@ -22,8 +24,8 @@ export function ManagerView({overview}: ViewProps) {
         <div><dt>Pending jobs outside the policy</dt><dd>{plain(manager.jobs_excluded)}</dd></div>
       </dl>
       {manager.error && <p class="alarm">All levers are paused: {manager.error}</p>}
-      <Levers levers={manager.levers} policy={overview.policy} />
-      {manager.canary ? <CanaryPart of={manager.canary} /> : (
+      <Levers levers={manager.levers} policy={overview.policy} isSlurm={isSlurm} />
+      {manager.canary ? <CanaryPart of={manager.canary} /> : isSlurm && (
         <section aria-labelledby="canary-title">
           <h2 id="canary-title">Canary</h2>
           <p class="brief-text">No canary partition. Levers act on all jobs that are not exempt.{overview.shadow
@@ -35,11 +37,11 @@ export function ManagerView({overview}: ViewProps) {
   );
 }
 
-function Levers({levers, policy}: {levers: Lever[]; policy: string}) {
+function Levers({levers, policy, isSlurm}: {levers: Lever[]; policy: string; isSlurm: boolean}) {
   return (
     <section aria-labelledby="levers-title">
       <h2 id="levers-title">Levers</h2>
-      <p class="brief-text">Changes that Almanac may make to this Slurm cluster so that it follows {policy}. A lever in dry mode only logs what it would do.</p>
+      <p class="brief-text">Changes that Almanac may make to this {isSlurm ? 'Slurm' : 'Kubernetes'} cluster so that it follows {policy}. A lever in dry mode only logs what it would do.</p>
       <ul class="levers">
         {levers.map((lever) => (
           <li key={lever.name}>
@@ -53,7 +55,9 @@ function Levers({levers, policy}: {levers: Lever[]; policy: string}) {
           </li>
         ))}
       </ul>
-      <p class="foot">The user of the service switches levers on with <code>almanac slurm levers order on</code> and undoes all changes with <code>almanac slurm undo</code>.</p>
+      <p class="foot">{isSlurm
+        ? <>The user of the service switches levers on with <code>almanac slurm levers order on</code> and undoes all changes with <code>almanac slurm undo</code>.</>
+        : <>Lever order is on if the service was started with <code>--order on</code>. <code>--order off</code> undoes all changes, as does <code>almanac kube undo</code>.</>}</p>
     </section>
   );
 }

@@ -7,7 +7,7 @@ export interface Overview {
   started_s: number;
   policy: string;
   shadow?: string;
-  /** Workload manager that is steered, "slurm"; absent = the service runs jobs itself. */
+  /** Workload manager that is steered, "slurm" or "kubernetes"; absent = the service runs jobs itself. */
   manager?: string;
   waiting: number;
   held: number;

@@ -34,9 +34,10 @@ const kViews: {name: string; title: string; view: (props: ViewProps) => Componen
   {name: 'sweeps', title: 'Sweeps', view: SweepsView, is: (overview) => !overview.manager},
   {name: 'history', title: 'History', view: HistoryView},
   {name: 'use', title: 'Usage', view: UseView},
-  {name: 'tenants', title: 'Tenants', view: TenantsView},
+  {name: 'tenants', title: 'Tenants', view: TenantsView, is: (overview) => overview.manager !== 'kubernetes'},
   {name: 'policy', title: 'Policy', view: PolicyView},
   {name: 'slurm', title: 'Slurm', view: ManagerView, is: (overview) => overview.manager === 'slurm'},
+  {name: 'kubernetes', title: 'Kubernetes', view: ManagerView, is: (overview) => overview.manager === 'kubernetes'},
 ];
 
 export function Shell() {

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// A machine that has joined a head: runs what the head wants there, each run under a shepherd, and
+/// reports.
+///
+/// Its state folder has the runs, and survives the box's process: a restarted one adopts what runs.
+/// While the head is silent, runs continue, and their ends are reported when it answers again. A
+/// box never ends a run because the head is silent.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "boxes/wire.h"
+#include "process/bell.h"
+#include "process/descriptor.h"
+#include "shepherd/run.h"
+
+namespace almanac::boxes {
+
+class Box {
+ public:
+  /// Sends `body` to a path of the head's API, and returns the body of the answer. Fails with
+  /// `conflict` if the head refuses the box, and otherwise with `unavailable`.
+  using Ask = std::function<Result<std::string>(const std::string& path, const std::string& body)>;
+  using Say = std::function<void(const std::string&)>;
+  struct Config {
+    std::string state;  ///< Folder; is created.
+    std::string name;
+    std::string hardware;  ///< machine::describe_box.
+    Ask ask;
+    std::function<Time()> wall;
+  };
+
+  /// Fails with `conflict` if another process uses the folder.
+  static Result<std::unique_ptr<Box>> open(Config config, Say say);
+
+  /// Reports once, and does what the head wants. Fails like `ask`; what runs continues.
+  Result<void> step();
+  /// Steps once a second until `stop` is set and wake() called. Runs continue after that. Calls
+  /// `alive` at each step. Fails when the head refuses the box.
+  Result<void> run(const std::atomic<bool>& stop, const std::function<void()>& alive);
+  /// Safe in a signal handler.
+  void wake() { bell_.ring(); }
+  /// Returns how many runs the box has.
+  std::size_t size() const { return runs_.size(); }
+
+ private:
+  struct Held {
+    std::string spec{};                  ///< While it waits for other boxes; "" once started.
+    std::optional<shepherd::Run> run{};  ///< If it was started.
+    std::optional<shepherd::Outcome> outcome{};
+    std::map<std::string, std::int64_t> sent{};  ///< Bytes of output, by stream.
+    std::string order{};                         ///< As carried out.
+    std::string limits{};
+  };
+
+  Box(Config config, Say say, process::Descriptor lock);
+  Result<void> read_state();
+  std::string folder(const char* what, const std::string& key) const;
+
+  void look();
+  /// Sends output that is new. True if all of it is sent.
+  Result<bool> send_output(const std::string& key, Held& held);
+  Result<bool> send_stream(const std::string& key, Held& held, const std::string& stream);
+  void carry_out(const RunOrder& order);
+  void start(const std::string& key, Held& held, const std::string& spec);
+  void end_unwanted(const std::string& key, Held& held);
+  /// Forgets a run that has ended, and whose end the head has recorded.
+  void forget(const std::string& key);
+  Result<void> begin_again();
+
+  const Config config_;
+  const Say say_;
+  const process::Descriptor lock_;
+  process::Bell bell_;
+  std::string id_;
+  std::map<std::string, Held> runs_;  // by key
+};
+
+}  // namespace almanac::boxes

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "boxes/head.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "process/as_user.h"
+#include "process/descriptor.h"
+#include "shepherd/folder.h"
+#include "shepherd/record.h"
+
+namespace almanac::boxes {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using shepherd::Outcome;
+using shepherd::RemoteTask;
+using State = shepherd::RemoteTask::State;
+
+namespace {
+
+constexpr const char* kBoxesFile = "/boxes.json";
+
+bool is_clean(const Outcome& outcome) {
+  return outcome.kind == Outcome::Kind::ended && outcome.exit->ending.status == 0 &&
+         outcome.exit->ending.signal == 0;
+}
+
+std::string taken_file(std::size_t task, const std::string& stream) {
+  return fmt::format("/taken.{}.{}", task, stream);
+}
+
+/// Appends to a log with the rights of its user, which may be anywhere.
+Result<void> append_as_user(const shepherd::Spec& spec, const std::string& name,
+                            std::string_view piece) {
+  if (name.empty()) return {};
+  const process::User user{spec.uid.value_or(::geteuid()), spec.gid.value_or(::getegid())};
+  const process::AsUser as_user(user);
+  const std::string path = (fs::path(spec.directory) / name).string();
+  const auto cannot = [&](int number) {
+    return fail(Code::unavailable, fmt::format("cannot write: {}", std::strerror(number)),
+                {.file = path});
+  };
+  if (!as_user.holds()) return cannot(EPERM);
+  const process::Descriptor file(
+      ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  if (!file) return cannot(errno);
+  while (!piece.empty()) {
+    const ssize_t put = ::write(file.get(), piece.data(), piece.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return cannot(errno);
+    piece.remove_prefix(static_cast<std::size_t>(put));
+  }
+  return {};
+}
+
+}  // namespace
+
+Head::Head(std::string state, Clocks clocks, Say say)
+    : state_(std::move(state)), clocks_(std::move(clocks)), say_(std::move(say)) {
+  begun_ = clocks_.since_boot();
+}
+
+Result<std::unique_ptr<Head>> Head::open(const std::string& state, Clocks clocks, Say say) {
+  std::unique_ptr<Head> made(new Head(state, std::move(clocks), std::move(say)));
+  const std::string path = state + kBoxesFile;
+  const auto text = shepherd::read_file(path);
+  if (!text && text.error().code == Code::not_found) return made;
+  if (!text) return tl::unexpected(text.error());
+  try {
+    for (const json& each : json::parse(*text)) {
+      made->boxes_.push_back({.name = each.at("name").get<std::string>(),
+                              .id = each.at("id").get<std::string>(),
+                              .hardware = each.at("hardware").get<std::string>(),
+                              .gone = each.at("gone").get<std::set<std::string>>()});
+    }
+  } catch (const json::exception& error) {
+    return fail(Code::corrupt, error.what(), {.file = path});
+  }
+  return made;
+}
+
+std::vector<Head::Joined> Head::boxes() const {
+  const std::lock_guard lock(mutex_);
+  return boxes_;
+}
+
+void Head::on_join(std::function<void()> joined) {
+  const std::lock_guard lock(mutex_);
+  joined_ = std::move(joined);
+}
+
+Result<void> Head::write_boxes(const std::vector<Joined>& all) const {
+  json made = json::array();
+  for (const Joined& each : all) {
+    made.push_back(
+        {{"name", each.name}, {"id", each.id}, {"hardware", each.hardware}, {"gone", each.gone}});
+  }
+  auto file = shepherd::NewFile::create(state_ + kBoxesFile);
+  if (!file) return tl::unexpected(file.error());
+  return file->commit(made.dump(1, ' ', false, json::error_handler_t::replace));
+}
+
+Result<bool> Head::admit(const std::string& box, const Report& report) {
+  std::vector<Joined> all = boxes_;
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const Joined& each) { return each.name == box; });
+  if (found != all.end() && found->gone.contains(report.id)) return false;
+  if (found != all.end() && found->hardware != report.hardware) {
+    return fail(Code::conflict, fmt::format("box {} has other hardware than when it joined", box),
+                {}, "join with the same --gpus or --cluster, or under another name with --name");
+  }
+  if (found != all.end() && found->id == report.id) return true;
+  if (found != all.end() && !found->id.empty()) {
+    return fail(Code::conflict, fmt::format("another machine has joined as {}", box), {},
+                "join under another name with --name; if this machine replaces the other, or lost "
+                "its state folder, run `almanac nodes --gone` on the head first");
+  }
+  const bool is_new = found == all.end();
+  if (is_new) {
+    all.push_back({.name = box, .id = report.id, .hardware = report.hardware});
+  } else {
+    found->id = report.id;
+  }
+  if (auto written = write_boxes(all); !written) return tl::unexpected(written.error());
+  boxes_ = std::move(all);
+  say_(fmt::format("box {} has joined", box));
+  if (is_new && joined_) joined_();
+  return true;
+}
+
+void Head::look_at_runs() {
+  std::set<std::string> there;
+  std::error_code failed;
+  for (const auto& each : fs::directory_iterator(state_ + "/runs", failed)) {
+    const std::string name = each.path().filename().string();
+    there.insert(name);
+    const auto known = runs_.find(name);
+    // A folder of the same name may be a later run of it.
+    const std::string folder = each.path().string();
+    if (shepherd::is_there(folder + shepherd::kTasksFile) == shepherd::There::absent) {
+      if (known != runs_.end()) runs_.erase(known);
+      continue;
+    }
+    if (known != runs_.end() && !known->second.run.has_ended()) continue;
+    auto read = shepherd::read_remote(folder);
+    if (!read && read.error().code == Code::corrupt) say_(almanac::to_string(read.error()));
+    if (read) runs_[name] = {.run = *std::move(read), .folder = folder};
+  }
+  if (failed) return;  // unknown for now
+  std::erase_if(runs_, [&](const auto& each) { return !there.contains(each.first); });
+}
+
+std::pair<Head::Known*, std::size_t> Head::find(const std::string& box, const std::string& text) {
+  const auto key = parse_key(text);
+  const auto found = key ? runs_.find(key->run) : runs_.end();
+  if (found == runs_.end() || found->second.run.nonce != key->nonce) return {nullptr, 0};
+  const std::vector<RemoteTask>& tasks = found->second.run.tasks;
+  const auto own = std::find_if(tasks.begin(), tasks.end(),
+                                [&](const RemoteTask& each) { return each.box == box; });
+  if (own == tasks.end()) return {nullptr, 0};
+  return {&found->second, static_cast<std::size_t>(own - tasks.begin())};
+}
+
+Result<void> Head::end_task(Known& known, std::size_t task, Outcome outcome) {
+  shepherd::RemoteRun next = known.run;
+  const bool is_clean_end = is_clean(outcome);
+  next.tasks[task].state = State::ended;
+  next.tasks[task].outcome = std::move(outcome);
+  // What no box was ever sent need not be sent any more.
+  if (!is_clean_end) {
+    for (RemoteTask& each : next.tasks) {
+      if (each.state != State::made) continue;
+      each.state = State::ended;
+      each.outcome = {.kind = Outcome::Kind::never_started, .why = "another task did not start"};
+    }
+  }
+  const bool others_run = !is_clean_end && !next.has_ended();
+  const std::string order = known.folder + shepherd::kOrderFile;
+  if (others_run && shepherd::is_there(order) == shepherd::There::absent) {
+    if (auto told = shepherd::write_file(order, shepherd::order_word(SIGTERM)); !told) return told;
+  }
+  if (auto written = shepherd::write_remote(known.folder, next); !written) return written;
+  known.run = std::move(next);
+  return {};
+}
+
+Result<void> Head::apply(const std::string& box, const RunReport& said, Duration ahead) {
+  const auto [known, task] = find(box, said.key);
+  if (known == nullptr) return {};
+  const State state = known->run.tasks[task].state;
+  if (state == State::ended) return {};
+  if (said.outcome) {
+    Outcome outcome = *said.outcome;
+    if (outcome.exit) {
+      // The box's clock may differ from ours.
+      outcome.exit->start -= ahead;
+      outcome.exit->end -= ahead;
+    }
+    return end_task(*known, task, std::move(outcome));
+  }
+  if (!said.waits || state == State::ready) return {};
+  shepherd::RemoteRun next = known->run;
+  next.tasks[task].state = State::ready;
+  next.may_start = std::all_of(next.tasks.begin(), next.tasks.end(),
+                               [](const RemoteTask& each) { return each.state == State::ready; });
+  if (auto written = shepherd::write_remote(known->folder, next); !written) return written;
+  known->run = std::move(next);
+  return {};
+}
+
+Result<void> Head::add_orders(const std::string& box, const Report& report, Orders& to) {
+  constexpr std::size_t kMostSpecs = 16;  // the rest comes with the next answers
+  std::size_t specs = 0;
+  for (auto& [name, known] : runs_) {
+    for (std::size_t task = 0; task < known.run.tasks.size(); ++task) {
+      if (known.run.tasks[task].box != box || known.run.tasks[task].state == State::ended) continue;
+      RunOrder made{.key = to_string(RunKey{name, known.run.nonce})};
+      const bool has_it = std::any_of(report.runs.begin(), report.runs.end(),
+                                      [&](const RunReport& each) { return each.key == made.key; });
+      made.order = shepherd::read_file(known.folder + shepherd::kOrderFile).value_or("");
+      if (known.run.tasks[task].state == State::made) {
+        if (!made.order.empty()) {
+          if (auto ended = end_task(known, task,
+                                    {.kind = Outcome::Kind::never_started,
+                                     .why = "it was ended before a box had it"});
+              !ended)
+            return ended;
+          continue;
+        }
+        if (specs == kMostSpecs) continue;
+        shepherd::RemoteRun next = known.run;
+        next.tasks[task].state = State::sent;
+        next.may_start = next.may_start || next.tasks.size() == 1;
+        if (auto written = shepherd::write_remote(known.folder, next); !written) return written;
+        known.run = std::move(next);
+      }
+      made.may_start = known.run.may_start;
+      if (!has_it) {
+        auto spec = shepherd::read_file(known.folder + shepherd::spec_file(task));
+        if (!spec) return tl::unexpected(spec.error());
+        made.spec = *std::move(spec);
+        ++specs;
+      }
+      // Of a job on several boxes, the service knows the sum only.
+      if (known.run.tasks.size() == 1) {
+        made.limits = shepherd::read_file(known.folder + shepherd::kLimitsFile).value_or("");
+      }
+      to.runs.push_back(std::move(made));
+    }
+  }
+  return {};
+}
+
+Result<std::string> Head::take(const std::string& box, std::string_view text) {
+  const auto report = read_report(text);
+  if (!report) return tl::unexpected(report.error());
+  const std::lock_guard lock(mutex_);
+  const auto is_admitted = admit(box, *report);
+  if (!is_admitted) return tl::unexpected(is_admitted.error());
+  if (!*is_admitted) return to_json(Orders{.is_gone = true});
+  heard_[box] = clocks_.since_boot();
+  look_at_runs();
+  const Duration ahead = report->now - clocks_.wall();
+  for (const RunReport& each : report->runs) {
+    if (auto applied = apply(box, each, ahead); !applied) return tl::unexpected(applied.error());
+  }
+  Orders orders;
+  if (auto added = add_orders(box, *report, orders); !added) return tl::unexpected(added.error());
+  return to_json(orders);
+}
+
+Result<std::int64_t> Head::append(const std::string& box, const std::string& key,
+                                  const std::string& stream, std::int64_t offset,
+                                  std::string_view piece) {
+  const std::lock_guard lock(mutex_);
+  look_at_runs();
+  const auto size = static_cast<std::int64_t>(piece.size());
+  const auto [known, task] = find(box, key);
+  // Nobody wants it any more; the box need not keep it.
+  if (known == nullptr || known->run.tasks[task].state == State::ended) return offset + size;
+  const std::string path = known->folder + taken_file(task, stream);
+  const auto said = shepherd::read_file(path);
+  if (!said && said.error().code != Code::not_found) return tl::unexpected(said.error());
+  const std::int64_t taken = said ? std::strtoll(said->c_str(), nullptr, 10) : 0;
+  if (offset != taken) return taken;
+  const auto spec =
+      shepherd::read_record<shepherd::Spec>(known->folder + shepherd::spec_file(task));
+  if (!spec) return tl::unexpected(spec.error());
+  const std::string& name = stream == "err" ? spec->err : spec->out;
+  if (const auto put = append_as_user(*spec, name, piece); !put) {
+    say_(fmt::format("run {}: output is lost: {}", key, almanac::to_string(put.error())));
+  }
+  if (auto kept = shepherd::write_file(path, std::to_string(taken + size)); !kept) {
+    return tl::unexpected(kept.error());
+  }
+  return taken + size;
+}
+
+std::set<std::string> Head::silent() {
+  const std::lock_guard lock(mutex_);
+  const Duration now = clocks_.since_boot();
+  std::set<std::string> made;
+  std::set<std::string> sure;
+  for (const Joined& each : boxes_) {
+    const auto heard = heard_.find(each.name);
+    if (heard == heard_.end()) made.insert(each.name);
+    const Duration last = heard == heard_.end() ? begun_ : heard->second;
+    if (now - last < kSilence) continue;
+    made.insert(each.name);
+    sure.insert(each.name);
+  }
+  if (sure.empty()) return made;
+  look_at_runs();
+  for (auto& [name, known] : runs_) {
+    for (std::size_t task = 0; task < known.run.tasks.size(); ++task) {
+      const RemoteTask& each = known.run.tasks[task];
+      if (each.state != State::made || !sure.contains(each.box)) continue;
+      const auto ended = end_task(known, task,
+                                  {.kind = Outcome::Kind::never_started,
+                                   .why = fmt::format("box {} does not report", each.box)});
+      if (!ended) say_(almanac::to_string(ended.error()));
+    }
+  }
+  return made;
+}
+
+Result<void> Head::declare_gone(const std::string& box) {
+  const std::lock_guard lock(mutex_);
+  std::vector<Joined> all = boxes_;
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const Joined& each) { return each.name == box; });
+  if (found == all.end()) {
+    return fail(Code::not_found, fmt::format("no box {} has joined", box), {},
+                "almanac nodes lists them");
+  }
+  // First: from now on it runs nothing that it has.
+  if (!found->id.empty()) found->gone.insert(std::exchange(found->id, ""));
+  if (auto written = write_boxes(all); !written) return written;
+  boxes_ = std::move(all);
+  heard_.erase(box);
+  look_at_runs();
+  for (auto& [name, known] : runs_) {
+    for (std::size_t task = 0; task < known.run.tasks.size(); ++task) {
+      if (known.run.tasks[task].box != box || known.run.tasks[task].state == State::ended) continue;
+      const bool is_sent = known.run.tasks[task].state != State::made;
+      if (auto ended =
+              end_task(known, task,
+                       {.kind = is_sent ? Outcome::Kind::lost : Outcome::Kind::never_started,
+                        .why = "an operator declared the box gone"});
+          !ended)
+        return ended;
+    }
+  }
+  say_(fmt::format("box {} was declared gone; its jobs are lost or run again", box));
+  return {};
+}
+
+}  // namespace almanac::boxes

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The head's side of boxes: which have joined, which report, and what they run.
+///
+/// Its state is on the disk: `boxes.json` in the state folder, and `tasks.json` in the folder of
+/// each run (shepherd/remote.h), which it alone changes. A restarted head needs nothing else.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "boxes/wire.h"
+#include "shepherd/remote.h"
+
+namespace almanac::boxes {
+
+/// A box without a report for this long is silent.
+inline constexpr Duration kSilence = 30s;
+
+/// Thread-safe.
+class Head {
+ public:
+  struct Joined {
+    std::string name{};
+    std::string id{};  ///< Of its state folder; "" if it was declared gone.
+    std::string hardware{};
+    std::set<std::string> gone{};  ///< Earlier ids, which never run anything again.
+  };
+  struct Clocks {
+    std::function<Duration()> since_boot;  ///< Never set; counts while the machine sleeps.
+    std::function<Time()> wall;
+  };
+  using Say = std::function<void(const std::string&)>;
+
+  /// Reads the boxes of a state folder, in order of joining. Fails with `corrupt`.
+  static Result<std::unique_ptr<Head>> open(const std::string& state, Clocks clocks, Say say);
+
+  std::vector<Joined> boxes() const;
+  /// Called when a box has joined for the first time: its nodes are not in the cluster yet.
+  void on_join(std::function<void()> joined);
+
+  /// Takes the report of a box, and returns the answer. Fails with `conflict` if another machine
+  /// has joined by this name, or the box has other hardware than when it joined, and with
+  /// `unavailable` if the disk refuses.
+  Result<std::string> take(const std::string& box, std::string_view report);
+  /// Appends output of a run to the log of its job: `stream` is "out" or "err", `offset` counts the
+  /// bytes of this run on this box before. Returns up to where the head has it, so a repeated piece
+  /// is not written twice. A crash between write and record may repeat one piece.
+  Result<std::int64_t> append(const std::string& box, const std::string& key,
+                              const std::string& stream, std::int64_t offset,
+                              std::string_view piece);
+
+  /// Returns the boxes that do not report. Takes back what they were never sent.
+  std::set<std::string> silent();
+  /// Ends the runs of a box that is known not to run any more, as lost. If the box reports again,
+  /// it must end what it has first. Fails with `not_found`.
+  Result<void> declare_gone(const std::string& box);
+
+ private:
+  struct Known {
+    shepherd::RemoteRun run{};
+    std::string folder{};
+  };
+  Head(std::string state, Clocks clocks, Say say);
+
+  Result<void> write_boxes(const std::vector<Joined>& all) const;
+  /// The box that reports, registered if it is new. Nothing if its state was declared gone.
+  Result<bool> admit(const std::string& box, const Report& report);
+  /// Reads the folders of runs that are new, and forgets those that are gone.
+  void look_at_runs();
+  /// The run that has this key, and the task of the box.
+  std::pair<Known*, std::size_t> find(const std::string& box, const std::string& key);
+  Result<void> apply(const std::string& box, const RunReport& said, Duration ahead);
+  Result<void> end_task(Known& known, std::size_t task, shepherd::Outcome outcome);
+  Result<void> add_orders(const std::string& box, const Report& report, Orders& to);
+
+  const std::string state_;
+  const Clocks clocks_;
+  const Say say_;
+  mutable std::mutex mutex_;
+  std::function<void()> joined_;
+  std::vector<Joined> boxes_;
+  std::map<std::string, Duration> heard_;  // by box; since boot
+  Duration begun_{};
+  std::map<std::string, Known> runs_;  // by name: "17.1"
+};
+
+}  // namespace almanac::boxes

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac kube undo: takes back all numbers that lever order wrote to workloads.
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "cli/kube_options.h"
+#include "serve/client.h"
+#include "steer_kube/undo.h"
+#include "text/human.h"
+
+namespace almanac::cli {
+namespace {
+
+struct KubeUndoOptions {
+  KubeOptions kube;
+  std::string state = serve::default_state();
+};
+
+Result<int> undo_order(const KubeUndoOptions& options) {
+  auto client = options.kube.client();
+  if (!client) return tl::unexpected(client.error());
+  const auto done = steer_kube::undo(options.state, *client);
+  if (!done) return tl::unexpected(done.error());
+  fmt::print("{} taken back\n", text::counted(static_cast<std::uint64_t>(done->changes), "change"));
+  for (const std::string& each : done->left) note(each);
+  if (done->left.empty()) return kDone;
+  return fail(Code::unavailable, "some changes could not be taken back", {},
+              "run the command again; almanac kube doctor lists the rights that are missing");
+}
+
+}  // namespace
+
+void register_kube_undo(Program& program) {
+  CLI::App& command = *kube_noun(program).add_subcommand(
+      "undo", "Take back what lever order wrote; the service must not run");
+  const auto options = std::make_shared<KubeUndoOptions>();
+  options->kube.add_to(command);
+  command.add_option("--state", options->state, "State directory of the service")
+      ->type_name("DIR")
+      ->capture_default_str();
+  add_example(command, "almanac kube undo --state /var/lib/almanac");
+  program.on(command, [options] { return undo_order(*options); });
+}
+
+}  // namespace almanac::cli

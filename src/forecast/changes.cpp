@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "forecast/changes.h"
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+
+#include <fmt/format.h>
+
+namespace almanac::forecast {
+namespace {
+
+constexpr double kSure = 0.9;
+constexpr const char* kHint =
+    "write \"cancel JOB\", \"add N nodes\", \"add N nodes to VC\" or \"policy NAME\"";
+
+/// What a change changes.
+struct World {
+  cluster::Cluster cluster{};
+  policy::Composition composition{};
+  sim::Present present{};
+  std::vector<JobId> cancelled{};
+  bool is_other_policy = false;
+};
+
+Result<void> cancel(const Change& change, const Known& known, World& world) {
+  const auto job = known.job(change.job);
+  if (job) {
+    for (auto* const jobs : {&world.present.running, &world.present.waiting}) {
+      if (std::erase_if(*jobs, [&](const auto& each) { return each.job == *job; }) == 0) continue;
+      world.cancelled.push_back(*job);
+      return {};
+    }
+  }
+  return fail(Code::not_found, fmt::format("job {} neither runs nor waits", change.job), {},
+              "cancel a job of the queue");
+}
+
+Result<VcId> find_vc(const cluster::Cluster& cluster, const std::string& name) {
+  if (name.empty() && cluster.vcs.size() == 1) return VcId{0};
+  const VcId found = name.empty() ? kNoVc : cluster.find_vc(name);
+  if (found != kNoVc) return found;
+  std::string names;
+  for (const auto& each : cluster.vcs) names += (names.empty() ? "" : ", ") + each.name;
+  return fail(name.empty() ? Code::usage : Code::not_found,
+              name.empty() ? "say which virtual cluster gets the nodes"
+                           : fmt::format("there is no virtual cluster {}", name),
+              {}, fmt::format("add \"to VC\", one of {}", names));
+}
+
+/// Nodes of later virtual clusters get new numbers: those of one are numbered one after another.
+Result<void> add_nodes(const Change& change, const Setting& setting, World& world) {
+  const auto vc = find_vc(world.cluster, change.vc);
+  if (!vc) return tl::unexpected(vc.error());
+  cluster::VirtualCluster& grown = world.cluster.vcs[index(*vc)];
+  const sim::Options& options = setting.options;
+  const bool is_fixed = options.truth.speeds != nullptr || options.believed != nullptr ||
+                        options.incidents != nullptr || setting.site != nullptr ||
+                        !world.cluster.changes.empty() || grown.num_nodes == 0;
+  if (is_fixed) {
+    return fail(
+        Code::unsupported,
+        "nodes cannot be added where speeds, incidents, changes of capacity or a Slurm site "
+        "refer to the nodes",
+        {}, "leave this change out");
+  }
+  const auto end = static_cast<std::uint32_t>(index(grown.first)) + grown.num_nodes;
+  const auto added = static_cast<std::uint32_t>(change.nodes);
+  cluster::Node made = world.cluster.nodes[end - 1];
+  made.name.clear();
+  world.cluster.nodes.insert(world.cluster.nodes.begin() + end, added, made);
+  grown.num_nodes += added;
+  const auto renumber = [&](NodeId& node) {
+    if (index(node) >= end) node = NodeId{static_cast<std::uint32_t>(index(node)) + added};
+  };
+  for (std::size_t later = index(*vc) + 1; later < world.cluster.vcs.size(); ++later) {
+    renumber(world.cluster.vcs[later].first);
+  }
+  for (NodeId& node : world.present.drained) renumber(node);
+  for (sim::Present::Job& job : world.present.running) {
+    for (cluster::Grant& grant : job.held) renumber(grant.node);
+  }
+  return {};
+}
+
+Result<void> apply(const Change& change, const Setting& setting, const Known& known, World& world) {
+  switch (change.kind) {
+    case Change::Kind::cancel:
+      return cancel(change, known, world);
+    case Change::Kind::add_nodes:
+      return add_nodes(change, setting, world);
+    case Change::Kind::policy:
+      break;
+  }
+  auto made = known.policy(change.policy);
+  if (!made) return tl::unexpected(made.error());
+  world.composition = std::move(*made);
+  world.is_other_policy = true;
+  return {};
+}
+
+Shift::Times times_of(const Forecast& forecast, bool runs) {
+  return {.start_by = runs ? kNoTime : forecast.started_by(kSure),
+          .end_by = forecast.ended_by(kSure)};
+}
+
+}  // namespace
+
+Result<Change> parse_change(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> words;
+  for (std::string word; in >> word;) words.push_back(word);
+  const auto is = [&](std::size_t at, const char* word) {
+    return at < words.size() && words[at] == word;
+  };
+  if (words.size() == 2 && is(0, "cancel")) {
+    return Change{.kind = Change::Kind::cancel, .job = words[1]};
+  }
+  if (words.size() == 2 && is(0, "policy")) {
+    return Change{.kind = Change::Kind::policy, .policy = words[1]};
+  }
+  const bool in_vc = words.size() == 5 && is(3, "to");
+  if (is(0, "add") && (words.size() == 3 || in_vc) && (is(2, "nodes") || is(2, "node"))) {
+    constexpr int kMost = 100'000;
+    Change made{.kind = Change::Kind::add_nodes, .vc = in_vc ? words[4] : ""};
+    const char* const end = words[1].data() + words[1].size();
+    const auto [rest, error] = std::from_chars(words[1].data(), end, made.nodes);
+    if (error == std::errc{} && rest == end && made.nodes >= 1 && made.nodes <= kMost) return made;
+    return fail(Code::usage,
+                fmt::format("\"{}\": the number of nodes must be 1 to {}, found \"{}\"", text,
+                            kMost, words[1]),
+                {}, kHint);
+  }
+  return fail(Code::usage, fmt::format("unknown change \"{}\"", text), {}, kHint);
+}
+
+std::string to_string(const Change& change) {
+  switch (change.kind) {
+    case Change::Kind::cancel:
+      return "cancel " + change.job;
+    case Change::Kind::policy:
+      return "policy " + change.policy;
+    case Change::Kind::add_nodes:
+      break;
+  }
+  return fmt::format("add {} node{}{}{}", change.nodes, change.nodes == 1 ? "" : "s",
+                     change.vc.empty() ? "" : " to ", change.vc);
+}
+
+Result<std::vector<Shift>> compare(const Setting& setting, const sim::Present& present,
+                                   Beliefs& beliefs, std::span<const Change> changes,
+                                   const Known& known, int futures, std::uint64_t seed) {
+  World world{.cluster = setting.cluster, .composition = setting.composition, .present = present};
+  for (const Change& each : changes) {
+    if (const auto done = apply(each, setting, known, world); !done) {
+      return tl::unexpected(done.error());
+    }
+  }
+  const Setting changed{.trace = setting.trace,
+                        .cluster = world.cluster,
+                        .composition = world.composition,
+                        .options = setting.options,
+                        .kept = setting.kept,
+                        .age_cap = setting.age_cap,
+                        .site = setting.site,
+                        .queues = setting.queues,
+                        .drawn = &present};
+  const auto before = play_queue(setting, present, beliefs, futures, seed);
+  auto own = world.is_other_policy && known.own ? known.own(world.composition)
+                                                : std::unordered_map<JobId, predict::Belief>{};
+  const auto exchange_own = [&] {
+    for (auto& [job, belief] : own) std::swap(beliefs.at(job).own, belief);
+  };
+  exchange_own();
+  const auto after = play_queue(changed, world.present, beliefs, futures, seed);
+  exchange_own();
+  const std::size_t left = world.present.waiting.size() + world.present.running.size();
+  if (before.size() != present.waiting.size() + present.running.size() || after.size() != left) {
+    return std::vector<Shift>{};
+  }
+  std::vector<Shift> made;
+  std::size_t at = 0;
+  std::size_t remaining = 0;
+  for (const auto* const jobs : {&present.waiting, &present.running}) {
+    const bool runs = jobs == &present.running;
+    for (const sim::Present::Job& each : *jobs) {
+      Shift& shift = made.emplace_back(
+          Shift{.job = each.job, .runs = runs, .before = times_of(before[at++], runs)});
+      const auto& gone = world.cancelled;
+      shift.cancelled = std::find(gone.begin(), gone.end(), each.job) != gone.end();
+      if (!shift.cancelled) shift.after = times_of(after[remaining++], runs);
+    }
+  }
+  return made;
+}
+
+}  // namespace almanac::forecast

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kube/lease.h"
+
+#include <utility>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/wall_clock.h"
+#include "kube/plain.h"
+#include "kueue/object.h"
+
+namespace almanac::kube {
+namespace {
+
+using nlohmann::json;
+
+/// "2026-01-01T00:00:00.000000Z"
+std::string micro_time(Time time) {
+  const auto whole = std::chrono::floor<std::chrono::seconds>(time.time_since_epoch());
+  const auto micros =
+      std::chrono::duration_cast<std::chrono::microseconds>(time.time_since_epoch() - whole);
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:06}Z",
+                     fmt::gmtime(static_cast<std::time_t>(whole.count())), micros.count());
+}
+
+}  // namespace
+
+bool Lease::is_held() const { return held_at_ != kNoTime && steady() - held_at_ < kGiveUp; }
+
+std::string Lease::lost(std::string why) {
+  why_ = std::move(why);
+  return is_held() ? "" : why_;
+}
+
+std::string Lease::write(Client& client, const std::string& version, std::int64_t transitions) {
+  const std::string path =
+      fmt::format("/apis/coordination.k8s.io/v1/namespaces/{}/leases", name_space_);
+  const std::string now = micro_time(wall_clock() + client.skew().value_or(Duration{0}));
+  json lease{
+      {"apiVersion", "coordination.k8s.io/v1"},
+      {"kind", "Lease"},
+      {"metadata", {{"name", name_}, {"namespace", name_space_}}},
+      {"spec",
+       {{"holderIdentity", holder_},
+        {"leaseDurationSeconds", std::chrono::duration_cast<std::chrono::seconds>(kLasts).count()},
+        {"acquireTime", now},
+        {"renewTime", now},
+        {"leaseTransitions", transitions}}}};
+  if (!version.empty()) lease["metadata"]["resourceVersion"] = version;
+  const auto answer = version.empty() ? client.send("POST", path, lease.dump())
+                                      : client.send("PUT", path + "/" + name_, lease.dump());
+  if (!answer) return lost(to_string(answer.error()));
+  if (answer->status == 409) return lost("another Almanac was quicker");
+  if (!answer->good()) return lost(to_string(refusal(*answer, path)));
+  held_at_ = steady();
+  return "";
+}
+
+std::string Lease::hold(Client& client) {
+  const Time now = steady();
+  if (tried_at_ != kNoTime && now - tried_at_ < kRenewEvery) return is_held() ? "" : why_;
+  tried_at_ = now;
+  const std::string path =
+      fmt::format("/apis/coordination.k8s.io/v1/namespaces/{}/leases/{}", name_space_, name_);
+  const auto answer = client.ask(path);
+  if (!answer) return lost(to_string(answer.error()));
+  if (answer->status == 404) return write(client, "", 0);
+  if (!answer->good()) return lost(to_string(refusal(*answer, path)));
+  try {
+    const json found = json::parse(answer->body, nullptr, /*allow_exceptions=*/false);
+    const kueue::Object of(found, "Lease");
+    const kueue::Object spec = of.object("spec");
+    const std::string holder = spec.text("holderIdentity");
+    const std::string version = of.object("metadata").text("resourceVersion");
+    const std::int64_t transitions = spec.whole("leaseTransitions").value_or(0);
+    if (holder == holder_) return write(client, version, transitions);
+    held_at_ = kNoTime;
+    const std::string seen = holder + " " + spec.text("renewTime");
+    if (seen != seen_) {
+      seen_ = seen;
+      seen_at_ = now;
+    }
+    const auto lasts = std::chrono::seconds(spec.whole("leaseDurationSeconds").value_or(15));
+    if (holder.empty() || now - seen_at_ >= lasts) {
+      return write(client, version, transitions + 1);
+    }
+    return lost(fmt::format("{} holds the Lease {}/{}", plain(holder), name_space_, name_));
+  } catch (const kueue::Refused& refused) {
+    return lost(plain(refused.message));
+  }
+}
+
+}  // namespace almanac::kube

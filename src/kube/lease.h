@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// One writer at a time: a Lease that its holder renews.
+///
+/// Source   Kubernetes coordination/v1 (Lease); client-go, tools/leaderelection.
+#pragma once
+
+#include <string>
+
+#include "base/time.h"
+#include "kube/client.h"
+
+namespace almanac::kube {
+
+class Lease {
+ public:
+  static constexpr Duration kLasts = 15s;
+  static constexpr Duration kRenewEvery = 2s;
+  /// It counts as lost after this time without success, before another may take it.
+  static constexpr Duration kGiveUp = 10s;
+
+  /// `holder` names this process, and must be the same after a restart.
+  Lease(std::string name_space, std::string name, std::string holder)
+      : name_space_(std::move(name_space)), name_(std::move(name)), holder_(std::move(holder)) {}
+
+  /// Takes or renews it if that is due. Returns why it is not held; "" if it is. An expired one of
+  /// another holder is taken over once it has not changed for its duration by our own clock.
+  std::string hold(Client& client);
+  /// Whether it is held as of the last hold(), now.
+  bool is_held() const;
+
+ private:
+  /// Writes it with us as its holder. `version` is what it replaces; "" = it is new.
+  std::string write(Client& client, const std::string& version, std::int64_t transitions);
+  std::string lost(std::string why);
+
+  std::string name_space_, name_, holder_;
+  Time held_at_ = kNoTime;  ///< Last success, by the steady clock.
+  Time tried_at_ = kNoTime;
+  std::string why_ = "has not been asked for";
+  std::string seen_{};  ///< Holder and renewal of another.
+  Time seen_at_ = kNoTime;
+};
+
+}  // namespace almanac::kube

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine/box.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cluster/read.h"
+#include "cluster/read_toml.h"
+
+namespace almanac::machine {
+
+using nlohmann::json;
+
+Machine head_of_boxes() {
+  Machine made;
+  made.cluster.add_vc("local");
+  made.cluster.takes_every_job = true;
+  made.limits_by = "each box";
+  return made;
+}
+
+std::string describe_box(const Machine& machine) {
+  return json{{"cluster", cluster::to_toml(machine.cluster)},
+              {"gpus", machine.gpu_names},
+              {"device_minors", machine.device_minors},
+              {"cores", machine.cores}}
+      .dump();
+}
+
+Result<void> add_box(Machine& machine, const std::string& name, std::string_view hardware) try {
+  const json said = json::parse(hardware);
+  const auto read = cluster::parse_toml(said.at("cluster").get<std::string>(), "box " + name);
+  if (!read) return tl::unexpected(read.error());
+  const auto gpus = said.at("gpus").get<std::vector<std::vector<std::string>>>();
+  auto minors = said.at("device_minors").get<std::vector<std::vector<int>>>();
+  const auto fail_by = [&](const std::string& why) {
+    return fail(Code::invalid, fmt::format("box {}: {}", name, why));
+  };
+  if (gpus.size() != read->nodes.size()) return fail_by("it does not name the GPUs of each node");
+  if (!minors.empty() && minors.size() != gpus.size()) {
+    return fail_by("it does not give the devices of each node");
+  }
+  minors.resize(gpus.size());
+  for (std::size_t at = 0; at < read->nodes.size(); ++at) {
+    const cluster::NodeClass& make = read->classes[read->nodes[at].node_class];
+    if (gpus[at].size() != static_cast<std::size_t>(make.gpus)) {
+      return fail_by("the number of GPUs and of their names differ");
+    }
+    if (make.board != nullptr) {
+      return fail_by("GPUs that are partitioned on demand cannot join; create instances first");
+    }
+    const std::string node = at == 0 ? name : fmt::format("{}-{}", name, at + 1);
+    machine.cluster.add_nodes(make, 1, {node});
+    machine.gpu_names.push_back(gpus[at]);
+    machine.driver_numbers.emplace_back(gpus[at].size());
+    machine.device_minors.push_back(std::move(minors[at]));
+    machine.boxes.push_back(name);
+  }
+  machine.cores_of_box[name] = said.at("cores").get<std::vector<int>>();
+  return {};
+} catch (const json::exception& error) {
+  return fail(Code::invalid, fmt::format("box {}: {}", name, error.what()));
+}
+
+std::vector<OnBox> by_box(const std::vector<cluster::Grant>& held, const Machine& machine) {
+  std::vector<cluster::Grant> sorted = held;
+  std::stable_sort(
+      sorted.begin(), sorted.end(),
+      [](const cluster::Grant& a, const cluster::Grant& b) { return a.node < b.node; });
+  std::vector<OnBox> made;
+  for (const cluster::Grant& grant : sorted) {
+    const std::string& box = machine.boxes[index(grant.node)];
+    if (made.empty() || made.back().box != box) made.push_back({.box = box});
+    made.back().held.push_back(grant);
+  }
+  return made;
+}
+
+}  // namespace almanac::machine

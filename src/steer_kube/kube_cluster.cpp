@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steer_kube/kube_cluster.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "service/log.h"
+
+namespace almanac::steer_kube {
+namespace {
+
+/// Each look copies the picture.
+constexpr Duration kBetweenLooks = 100ms;
+constexpr Duration kBetweenWrites = Duration{1s} / OrderLever::kWritesPerSecond;
+constexpr Duration kPoll = 1s;
+/// Ages change the order, whatever happens.
+constexpr Duration kStale = 10s;
+constexpr Duration kBetweenSamples = 1min;
+
+}  // namespace
+
+KubeCluster::KubeCluster(Known& known, kube::Client writer, std::string holder)
+    : known_(known),
+      writer_(std::move(writer)),
+      lease_(known.config.settings.lease_space, "almanac", std::move(holder)) {}
+
+Result<void> KubeCluster::begin() {
+  look();
+  keep();
+  {
+    const std::lock_guard lock(known_.mutex);
+    if (!known_.trouble.empty()) return fail(Code::unavailable, known_.trouble);
+  }
+  auto forecaster =
+      Forecaster::start(known_.store, known_.live->now(), known_.config.settings.is_fair, [this] {
+        ++known_.revision;
+        known_.bell.ring();
+      });
+  if (!forecaster) return tl::unexpected(forecaster.error());
+  known_.forecaster = std::move(*forecaster);
+  known_.forecaster->look(known_.picture, false);
+  decide();
+  return {};
+}
+
+bool KubeCluster::look() {
+  const auto now = known_.clock.monotonic();
+  const std::uint64_t revision = known_.live->revision();
+  if (revision == seen_ || now < next_look_) return true;
+  seen_ = revision;
+  next_look_ = now + kBetweenLooks;
+  auto picture = std::make_shared<kube::Picture>(known_.live->picture());
+  // After the picture, so that each workload is in one of them.
+  const std::vector<kube::Gone> gone = known_.live->take_gone();
+  const std::lock_guard lock(known_.mutex);
+  known_.news_s = known_.clock.seconds_since(now);
+  known_.picture = picture;
+  has_news_ = true;
+  auto news = known_.records->look(*picture, gone);
+  if (!news) {
+    known_.trouble = to_string(news.error());
+    return true;
+  }
+  for (const store::Job& job : news->started) {
+    ++known_.counters.started;
+    known_.counters.waits.add(job.asked->partition, job.asked->user, job.asked->gpus,
+                              job.since - job.submit);
+  }
+  for (const store::Job& job : news->ended) ++known_.counters.ended[job.state];
+  ended_ += std::ssize(news->ended);
+  if (known_.forecaster) known_.forecaster->look(picture, !news->ended.empty());
+  ++known_.revision;
+  return true;
+}
+
+void KubeCluster::decide() {
+  const Time now = known_.clock.wall();
+  const std::lock_guard lock(known_.mutex);
+  known_.counters.last_round = now;
+  const bool is_stale = decided_ == kNoTime || now - decided_ >= kStale;
+  if (!has_news_ && !is_stale) return;
+  has_news_ = false;
+  decided_ = now;
+  const auto begun = known_.clock.monotonic();
+  known_.decided_on = known_.picture;
+  known_.lines = lines_of(*known_.picture, *known_.forecaster->lifetimes(), known_.lever.claims(),
+                          known_.lever.foreign(), known_.config.settings);
+  known_.lever.look(*known_.picture, known_.lines, std::exchange(ended_, 0));
+  known_.counters.count_round(known_.clock.seconds_since(begun));
+}
+
+void KubeCluster::keep() {
+  const Time now = known_.clock.wall();
+  const std::lock_guard lock(known_.mutex);
+  store::Store::Batch batch;
+  if (now >= next_sample_) {
+    next_sample_ = now + kBetweenSamples;
+    store::Moment moment{.at = now, .gpu_use = std::nan("")};
+    for (const kube::Node& node : known_.picture->nodes) {
+      moment.gpus += node.is_ready ? static_cast<std::int32_t>(node.gpus()) : 0;
+    }
+    for (const kube::Workload& each : known_.picture->workloads) {
+      if (each.stage == kube::Stage::pending) ++moment.jobs_waiting;
+      if (each.stage != kube::Stage::admitted) continue;
+      ++moment.jobs_running;
+      moment.gpus_busy += static_cast<std::int32_t>(each.gpus());
+    }
+    batch.sample(moment);
+  }
+  const auto begun = known_.clock.monotonic();
+  const auto saved = known_.records->save(std::move(batch));
+  known_.counters.commit_s += known_.clock.seconds_since(begun);
+  if (!saved) {
+    ++known_.counters.failed_commits;
+    if (known_.trouble.empty()) service::log_error(to_string(saved.error()));
+  }
+  known_.trouble = saved ? "" : to_string(saved.error());
+}
+
+bool KubeCluster::act() {
+  const auto now = known_.clock.monotonic();
+  if (now < next_write_) return false;
+  {
+    const std::lock_guard lock(known_.mutex);
+    if (!known_.lever.wants_lease()) return false;
+  }
+  const std::string not_ours = lease_.hold(writer_);
+  const std::string blind = known_.live->trouble();
+  const Time wall = known_.clock.wall();
+  std::optional<OrderLever::Next> next;
+  std::string version;
+  {
+    const std::lock_guard lock(known_.mutex);
+    known_.lever.rest(!blind.empty()      ? "the cluster is not seen: " + blind
+                      : !not_ours.empty() ? "without the Lease: " + not_ours
+                                          : "");
+    next = known_.lever.next(wall);
+    has_more_ = next.has_value();
+    if (!next) return false;
+    if (const auto begun = known_.lever.begin(*next, known_.picture->at); !begun) return false;
+    version = known_.picture->version;
+  }
+  const auto written = write_number(writer_, version, next->change, next->version);
+  next_write_ = known_.clock.monotonic() + kBetweenWrites;
+  const std::lock_guard lock(known_.mutex);
+  known_.lever.end(
+      *next, written ? *written : Written{.status = 422, .message = written.error().message}, wall);
+  ++known_.revision;
+  return false;
+}
+
+Duration KubeCluster::rest() const {
+  if (known_.live->revision() != seen_) return kBetweenLooks;
+  return has_more_ ? kBetweenWrites : kPoll;
+}
+
+}  // namespace almanac::steer_kube

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// A Kubernetes cluster as service::Loop runs it: looks at the live picture, keeps the runs,
+/// decides the order, and writes one number at a time.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/time.h"
+#include "kube/client.h"
+#include "kube/lease.h"
+#include "service/cluster.h"
+#include "steer_kube/known.h"
+
+namespace almanac::steer_kube {
+
+class KubeCluster final : public service::Cluster {
+ public:
+  KubeCluster(Known& known, kube::Client writer, std::string holder);
+
+  /// The first look, decision and save. Fails as the store does.
+  Result<void> begin();
+
+  void renew(bool) override {}
+  void take_requests() override {}
+  bool look() override;
+  void decide() override;
+  void keep() override;
+  bool act() override;
+  void finish() override {}
+  Duration rest() const override;
+  std::vector<int> sources() const override { return {}; }
+  void close() override {}
+
+ private:
+  Known& known_;
+  kube::Client writer_;
+  kube::Lease lease_;
+  std::uint64_t seen_ = 0;  ///< Revision of the live cluster.
+  service::Clock::Instant next_look_{};
+  service::Clock::Instant next_write_{};
+  Time decided_ = kNoTime;
+  Time next_sample_{};
+  bool has_news_ = false;
+  bool has_more_ = false;   ///< To write.
+  std::int64_t ended_ = 0;  ///< Since the lever looked last.
+};
+
+}  // namespace almanac::steer_kube

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The order in which Almanac would start the waiting workloads of each queue: within their
+/// priority, those with the least expected GPU time first. It is the order that policy
+/// `kueue:order=almanac` simulates.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "kube/outlook.h"
+#include "kube/picture.h"
+#include "steer_kube/order_journal.h"
+#include "steer_kube/settings.h"
+
+namespace almanac::steer_kube {
+
+/// A workload in a line.
+struct Place {
+  std::size_t workload = 0;  ///< Index into Picture::workloads.
+  std::int64_t base = 0;     ///< Priority without Almanac's rank.
+  std::int64_t rank = 0;     ///< In force.
+  double gpu_time_s = 0;     ///< Expected; infinite if unknown.
+};
+
+struct Line {
+  std::string queue{};     ///< ClusterQueue.
+  std::string obstacle{};  ///< Why no rank may be given here; "" if it may.
+  std::vector<Place> places{};
+};
+
+/// The number that lever `order` writes, and what it would be without Almanac.
+struct Number {
+  std::int64_t now = 0;
+  std::int64_t base = 0;
+  bool is_foreign = false;  ///< Another wrote the field: it is never overwritten.
+};
+Number number_of(const kube::Workload& workload, Field field, const Claim* claim);
+
+/// Returns a line for each ClusterQueue, in the order of the setup. Workloads that nothing lets
+/// start, exempt ones and those whose number another wrote are in no line. `foreign` are uids of
+/// the last kind.
+std::vector<Line> lines_of(const kube::Picture& picture, const kube::Lifetimes& lifetimes,
+                           const std::map<std::string, Claim>& claims,
+                           const std::set<std::string>& foreign, const Settings& settings);
+
+}  // namespace almanac::steer_kube

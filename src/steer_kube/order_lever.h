@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Lever `order`: makes Kueue start the first workloads of each queue in Almanac's order, by the
+/// ranks of ranks.h.
+///
+/// A rank is only ever added to a workload's own number, only while the workload waits, and only
+/// where no preemption policy of the tree compares priorities: a rank evicts no workload. Each
+/// write names the uid and version that it was decided on, so the API server refuses it if anything
+/// has changed, and it is in the journal before. Numbers that others write stay. If Almanac dies,
+/// ranks stay as they are, which is harmless.
+///
+/// Budget: kPerEnd writes for each workload that ends, and kPerQueue for each queue at first.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "kube/client.h"
+#include "kube/lease.h"
+#include "kube/picture.h"
+#include "service/manager.h"
+#include "steer_kube/lines.h"
+#include "steer_kube/order_journal.h"
+#include "steer_kube/settings.h"
+
+namespace almanac::steer_kube {
+
+/// Writes one number. The status that the API server answers with, and its words.
+struct Written {
+  int status = 0;                ///< 0 = no answer.
+  std::string message{};         ///< If it is not good.
+  Duration pause = kNoDuration;  ///< Retry-After.
+};
+/// Fails with `invalid` for names that no Kubernetes object has.
+Result<Written> write_number(kube::Client& client, const std::string& api_version,
+                             const Change& change, const std::string& resource_version);
+
+/// Not thread-safe.
+class OrderLever {
+ public:
+  static constexpr int kWritesPerSecond = 5;
+  static constexpr int kPerEnd = 3;
+  static constexpr int kPerQueue = 20;
+
+  OrderLever(Settings settings, OrderJournal journal)
+      : settings_(std::move(settings)), journal_(std::move(journal)) {}
+
+  /// Compares the numbers with the claims, and plans the next changes, the most urgent first.
+  /// `ended` workloads have ended since the last call.
+  void look(const kube::Picture& picture, const std::vector<Line>& lines, std::int64_t ended);
+  /// The next change to make, with the version that it is based on; nothing if the lever rests, has
+  /// nothing to do or has spent its budget.
+  struct Next {
+    Change change{};
+    std::string version{};
+    bool is_restore = false;  ///< Gives the number back; no budget limits that.
+  };
+  std::optional<Next> next(Time now);
+  /// Call before a change is made. Fails if the journal cannot be written.
+  Result<void> begin(const Next& next, Time at);
+  void end(const Next& next, const Written& written, Time now);
+  /// Lets it rest, "" ends that.
+  void rest(std::string why) { rests_ = std::move(why); }
+  /// Whether it has, or may have, anything to write: the Lease is needed for that only.
+  bool wants_lease() const;
+
+  const std::map<std::string, Claim>& claims() const { return journal_.claims(); }
+  const std::set<std::string>& foreign() const { return journal_.foreign(); }
+  service::LeverView view() const;
+  std::vector<std::string> warnings() const;
+
+ private:
+  void reconcile(const kube::Picture& picture);
+  void plan(const kube::Picture& picture, const std::vector<Line>& lines);
+  void plan_restores(const kube::Picture& picture, const std::set<std::string>& ranked,
+                     std::vector<Next>& made) const;
+  void drop(const std::string& uid, const std::string& why, bool is_foreign = false);
+
+  Settings settings_;
+  OrderJournal journal_;
+  std::vector<Next> wanted_{};
+  /// Versions on which a change was tried: it waits for news of the workload.
+  std::map<std::string, std::string> tried_{};
+  std::int64_t budget_ = 0;
+  std::set<std::string> queues_{};  ///< Those that have been given their first budget.
+  std::string rests_{};
+  std::string pause_{};
+  Time paused_until_ = kNoTime;
+  int failures_ = 0;  ///< Of the server, in a row.
+  int refusals_ = 0;  ///< In a row.
+  std::uint64_t done_ = 0, failed_ = 0, refused_ = 0;
+  std::string trouble_{};  ///< Of the journal.
+};
+
+}  // namespace almanac::steer_kube

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Runs on boxes: a head and its boxes in one process, with real shepherds.
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/wall_clock.h"
+#include "boxes/box.h"
+#include "boxes/head.h"
+#include "shepherd/folder.h"
+#include "support/temporary_folder.h"
+
+namespace almanac::boxes {
+namespace {
+
+namespace fs = std::filesystem;
+using shepherd::Outcome;
+using RunOnBoxes = shepherd::Run;
+using testing::HasSubstr;
+using testing::StartsWith;
+using Kind = Outcome::Kind;
+
+std::string content_of(const std::string& path) { return shepherd::read_file(path).value_or(""); }
+
+class BoxesTest : public testing::Test {
+ protected:
+  BoxesTest() {
+    fs::create_directories(state() + "/runs");
+    begin_head();
+  }
+  ~BoxesTest() override {
+    // A head that knows no run has its boxes end them.
+    loses_request_ = loses_answer_ = {};
+    for (const auto& each : fs::directory_iterator(state() + "/runs")) fs::remove_all(each.path());
+    for (auto& [name, box] : boxes_) {
+      EXPECT_TRUE(comes_true([&] { return !step(name) || box->size() == 0; }))
+          << "something runs on";
+    }
+  }
+
+  std::string state() const { return folder_ / "head"; }
+  static void pause() { std::this_thread::sleep_for(std::chrono::milliseconds(10)); }
+
+  void begin_head() {
+    head_ = Head::open(state(),
+                       {.since_boot = [this] { return since_boot_; },
+                        .wall = [this] { return wall_clock() - head_is_behind_; }},
+                       [this](const std::string& line) { said_ += line + "\n"; })
+                .value();
+  }
+  /// Also after an earlier process of the box, as if that had been killed.
+  Box& join(const std::string& name, const std::string& folder = "") {
+    boxes_[name].reset();
+    boxes_[name] = Box::open({.state = folder_ / (folder.empty() ? name : folder),
+                              .name = name,
+                              .hardware = "hardware of " + name,
+                              .ask = [this](const std::string& path,
+                                            const std::string& body) { return ask(path, body); },
+                              .wall = wall_clock},
+                             [this](const std::string& line) { said_ += line + "\n"; })
+                       .value();
+    return *boxes_[name];
+  }
+  Result<std::string> ask(const std::string& path, const std::string& body) {
+    ++asked_;
+    const auto no_answer = [] { return fail(Code::unavailable, "no answer"); };
+    if (loses_request_ && loses_request_(asked_)) return no_answer();
+    const std::string rest = path.substr(std::string("/v1/boxes/").size());
+    const std::string box = rest.substr(0, rest.find('/'));
+    Result<std::string> answer;
+    if (rest.ends_with("/report")) {
+      answer = head_->take(box, body);
+    } else {
+      const auto value = [&](const std::string& name) {
+        const auto at = rest.find(name + "=") + name.size() + 1;
+        return rest.substr(at, rest.find('&', at) - at);
+      };
+      answer = head_->append(box, value("key"), value("stream"), std::stoll(value("offset")), body)
+                   .map([](std::int64_t taken) { return std::to_string(taken); });
+    }
+    if (loses_answer_ && loses_answer_(asked_)) return no_answer();
+    return answer;
+  }
+  Result<void> step(const std::string& name) { return boxes_.at(name)->step(); }
+
+  /// A run of shell commands, one on each box.
+  RunOnBoxes start(const std::vector<std::pair<std::string, std::string>>& scripts,
+                   const std::string& id = "1.1") {
+    std::vector<shepherd::Part> parts;
+    for (const auto& [box, script] : scripts) {
+      shepherd::Spec spec;
+      spec.id = id;
+      spec.argv = {"sh", "-c", script};
+      spec.environment = {"PATH=/usr/bin:/bin", "HERE=" + (folder_ / ".")};
+      spec.directory = folder_ / ".";
+      spec.out = id + ".out";
+      if (::geteuid() == 0) {
+        spec.uid = 0;
+        spec.gid = 0;
+      }
+      parts.push_back({box, spec});
+    }
+    return RunOnBoxes::start_on_boxes(state() + "/runs/" + id, parts).value();
+  }
+  /// Steps all boxes until it has ended.
+  Outcome end_of(RunOnBoxes& run) {
+    for (int tries = 0; tries < 6000; ++tries) {
+      for (auto& [name, box] : boxes_) static_cast<void>(step(name));
+      Outcome outcome = run.exited();
+      if (outcome.kind != Kind::lives) {
+        EXPECT_TRUE(run.has_news());
+        return outcome;
+      }
+      pause();
+    }
+    ADD_FAILURE() << "the run does not end; " << said_;
+    return {};
+  }
+  bool comes_true(const std::function<bool()>& fact) const {
+    for (int tries = 0; tries < 6000; ++tries) {
+      if (fact()) return true;
+      pause();
+    }
+    return false;
+  }
+  std::string file(const std::string& name) const { return content_of(folder_ / name); }
+
+  TemporaryFolder folder_;
+  Duration since_boot_ = 1h;
+  Duration head_is_behind_{0};
+  std::unique_ptr<Head> head_;
+  std::map<std::string, std::unique_ptr<Box>> boxes_;
+  std::function<bool(int)> loses_request_, loses_answer_;
+  int asked_ = 0;
+  std::string said_;
+};
+
+TEST_F(BoxesTest, ABoxRunsWhatTheHeadWantsAndSendsItsOutput) {
+  join("a");
+  RunOnBoxes run = start({{"a", "echo from a box; exit 3"}});
+  const Outcome outcome = end_of(run);
+  ASSERT_EQ(outcome.kind, Kind::ended) << outcome.why;
+  EXPECT_EQ(outcome.exit->ending.status, 3);
+  EXPECT_EQ(file("1.1.out"), "from a box\n");
+  ASSERT_TRUE(step("a"));
+  EXPECT_EQ(boxes_["a"]->size(), 0U);
+  EXPECT_TRUE(fs::is_empty(folder_ / "a/runs"));
+  EXPECT_TRUE(fs::is_empty(folder_ / "a/output"));
+}
+
+TEST_F(BoxesTest, LostRequestsAndAnswersStartNothingTwiceAndRepeatNoOutput) {
+  join("a");
+  loses_request_ = [](int number) { return number % 5 == 1; };
+  loses_answer_ = [](int number) { return number % 5 == 2 || number % 5 == 3; };
+  RunOnBoxes run = start({{"a", "echo begun >> $HERE/begun; seq 1000"}});
+  const Outcome outcome = end_of(run);
+  ASSERT_EQ(outcome.kind, Kind::ended) << outcome.why;
+  EXPECT_EQ(file("begun"), "begun\n");
+  std::ostringstream expected;
+  for (int number = 1; number <= 1000; ++number) expected << number << "\n";
+  EXPECT_EQ(file("1.1.out"), expected.str());
+}
+
+TEST_F(BoxesTest, ARestartedBoxAndARestartedHeadGoOnWithWhatRuns) {
+  join("a");
+  RunOnBoxes run =
+      start({{"a", "echo begun >> $HERE/begun; until test -e $HERE/go; do sleep 0.05; done"}});
+  ASSERT_TRUE(step("a"));
+  ASSERT_TRUE(comes_true([&] { return file("begun") == "begun\n"; }));
+  join("a");
+  head_.reset();
+  begin_head();
+  RunOnBoxes adopted = RunOnBoxes::adopt(state() + "/runs/1.1").value();
+  ASSERT_TRUE(step("a"));
+  join("a");
+  ASSERT_TRUE(step("a"));
+  EXPECT_EQ(adopted.exited().kind, Kind::lives);
+  std::ofstream(folder_ / "go");
+  const Outcome outcome = end_of(adopted);
+  ASSERT_EQ(outcome.kind, Kind::ended) << outcome.why;
+  EXPECT_EQ(outcome.exit->ending.status, 0);
+  EXPECT_EQ(file("begun"), "begun\n");
+}
+
+TEST_F(BoxesTest, AnEndWhileTheHeadIsAwayIsReportedLater) {
+  join("a");
+  RunOnBoxes run = start({{"a", "echo done; exit 5"}});
+  ASSERT_TRUE(step("a"));
+  loses_request_ = [](int) { return true; };
+  for (int tries = 0; tries < 20; ++tries) {
+    EXPECT_FALSE(step("a"));
+    pause();
+  }
+  EXPECT_EQ(run.exited().kind, Kind::lives);
+  join("a");  // and the box is restarted meanwhile
+  loses_request_ = {};
+  const Outcome outcome = end_of(run);
+  ASSERT_EQ(outcome.kind, Kind::ended) << outcome.why;
+  EXPECT_EQ(outcome.exit->ending.status, 5);
+  EXPECT_EQ(file("1.1.out"), "done\n");
+}
+
+TEST_F(BoxesTest, AGangStartsWhenEachBoxHasItsTask) {
+  join("a");
+  join("b");
+  RunOnBoxes run = start({{"a", "echo a >> $HERE/begun"}, {"b", "echo b >> $HERE/begun"}});
+  for (int round = 0; round < 3; ++round) ASSERT_TRUE(step("a"));
+  join("a");  // what waits is on its disk
+  for (int round = 0; round < 3; ++round) ASSERT_TRUE(step("a"));
+  EXPECT_EQ(file("begun"), "");
+  EXPECT_EQ(run.exited().kind, Kind::lives);
+  const Outcome outcome = end_of(run);
+  ASSERT_EQ(outcome.kind, Kind::ended) << outcome.why;
+  EXPECT_EQ(outcome.exit->ending.status, 0);
+  EXPECT_THAT(file("begun"), testing::AnyOf("a\nb\n", "b\na\n"));
+}
+
+TEST_F(BoxesTest, AGangEndsWhenOneOfItsTasksFails) {
+  join("a");
+  join("b");
+  RunOnBoxes run = start({{"a", "sleep 600"}, {"b", "exit 7"}});
+  const Outcome outcome = end_of(run);
+  ASSERT_EQ(outcome.kind, Kind::ended) << outcome.why;
+  EXPECT_EQ(outcome.exit->ending.status, 7);
+}
+
+TEST_F(BoxesTest, AnOrderReachesTheBox) {
+  join("a");
+  RunOnBoxes run = start({{"a", "echo begun >> $HERE/begun; sleep 600"}});
+  ASSERT_TRUE(step("a"));
+  ASSERT_TRUE(comes_true([&] { return file("begun") == "begun\n"; }));
+  run.end();
+  const Outcome outcome = end_of(run);
+  ASSERT_EQ(outcome.kind, Kind::ended) << outcome.why;
+  EXPECT_EQ(outcome.exit->cause, shepherd::Cause::told);
+}
+
+TEST_F(BoxesTest, WhatASilentBoxWasNeverSentReturnsToTheQueue) {
+  join("a");
+  ASSERT_TRUE(step("a"));
+  EXPECT_THAT(head_->silent(), testing::IsEmpty());
+  RunOnBoxes sent = start({{"a", "sleep 600"}}, "1.1");
+  ASSERT_TRUE(step("a"));
+  RunOnBoxes made = start({{"a", "echo never"}}, "2.1");
+  since_boot_ += kSilence;
+  EXPECT_THAT(head_->silent(), testing::ElementsAre("a"));
+  EXPECT_EQ(made.exited().kind, Kind::never_started);
+  EXPECT_EQ(sent.exited().kind, Kind::lives) << "it may run";
+  ASSERT_TRUE(step("a"));
+  EXPECT_THAT(head_->silent(), testing::IsEmpty());
+  sent.end_now();
+  EXPECT_EQ(end_of(sent).kind, Kind::ended);
+  EXPECT_FALSE(fs::exists(folder_ / "2.1.out") && !file("2.1.out").empty());
+}
+
+TEST_F(BoxesTest, ABoxThatWasDeclaredGoneEndsWhatItHasBeforeItRunsAnythingElse) {
+  join("a");
+  RunOnBoxes run = start({{"a", "trap '' TERM; echo $$ > $HERE/number; sleep 600"}});
+  ASSERT_TRUE(step("a"));
+  ASSERT_TRUE(comes_true([&] { return !file("number").empty(); }));
+  ASSERT_TRUE(head_->declare_gone("a"));
+  const Outcome outcome = run.exited();
+  EXPECT_EQ(outcome.kind, Kind::lost);
+  EXPECT_THAT(outcome.why, HasSubstr("declared the box gone"));
+  RunOnBoxes next = start({{"a", "echo next"}}, "1.2");
+  ASSERT_TRUE(step("a"));
+  EXPECT_EQ(next.exited().kind, Kind::lives);
+  EXPECT_EQ(end_of(next).kind, Kind::ended);
+  const std::string number = file("number");
+  EXPECT_FALSE(fs::exists("/proc/" + number.substr(0, number.find('\n'))));
+  EXPECT_EQ(head_->declare_gone("z").error().code, Code::not_found);
+}
+
+TEST_F(BoxesTest, TwoMachinesCannotJoinByOneName) {
+  join("a");
+  ASSERT_TRUE(step("a"));
+  join("a", "elsewhere");
+  const auto refused = step("a");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::conflict);
+  EXPECT_THAT(refused.error().message, StartsWith("another machine has joined as a"));
+  head_.reset();
+  begin_head();  // which knows it still
+  EXPECT_FALSE(step("a"));
+}
+
+TEST_F(BoxesTest, TwoProcessesCannotUseOneStateFolder) {
+  join("a");
+  const auto second = Box::open(
+      {.state = folder_ / "a", .name = "b", .hardware = "", .ask = {}, .wall = wall_clock}, {});
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, Code::conflict);
+}
+
+TEST_F(BoxesTest, TimesOfABoxWithAnotherClockAreThoseOfTheHead) {
+  head_is_behind_ = 26h;
+  join("a");
+  RunOnBoxes run = start({{"a", "true"}});
+  const Time before = wall_clock() - head_is_behind_;
+  const Outcome outcome = end_of(run);
+  ASSERT_EQ(outcome.kind, Kind::ended) << outcome.why;
+  EXPECT_GE(outcome.exit->start, before - 5s);
+  EXPECT_LE(outcome.exit->end, wall_clock() - head_is_behind_ + 5s);
+}
+
+TEST_F(BoxesTest, ARunThatTheHeadDoesNotKnowIsEnded) {
+  join("a");
+  RunOnBoxes run = start({{"a", "echo begun >> $HERE/begun; sleep 600"}});
+  ASSERT_TRUE(step("a"));
+  ASSERT_TRUE(comes_true([&] { return file("begun") == "begun\n"; }));
+  fs::remove_all(state() + "/runs/1.1");
+  ASSERT_TRUE(comes_true([&] { return step("a") && boxes_["a"]->size() == 0; })) << said_;
+}
+
+TEST_F(BoxesTest, ALaterRunOfTheSameNameIsAnotherOne) {
+  join("a");
+  RunOnBoxes first = start({{"a", "exit 1"}});
+  EXPECT_EQ(end_of(first).exit->ending.status, 1);
+  fs::remove_all(state() + "/runs/1.1");
+  RunOnBoxes second = start({{"a", "exit 2"}});
+  EXPECT_EQ(end_of(second).exit->ending.status, 2);
+}
+
+TEST_F(BoxesTest, AKeyIsASafeNameOfAFile) {
+  EXPECT_TRUE(parse_key("17.1-0badcafe"));
+  for (const char* const bad : {"", "17.1", "../x-ab", "17.1-../x", "17-ab", "17.1-", ".17-ab"}) {
+    EXPECT_FALSE(parse_key(bad)) << bad;
+  }
+  EXPECT_TRUE(is_box_name("gpu-box_2.lab"));
+  for (const char* const bad : {"", ".", "..", "a/b", "-a", "a b"}) {
+    EXPECT_FALSE(is_box_name(bad)) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace almanac::boxes

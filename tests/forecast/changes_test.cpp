@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "forecast/changes.h"
+
+#include <gtest/gtest.h>
+
+#include "policy/registry.h"
+#include "support/play.h"
+
+namespace almanac::forecast {
+namespace {
+
+TEST(ParseChange, ReadsWhatToStringWrites) {
+  for (const char* text : {"cancel 17", "add 1 node", "add 2 nodes", "add 2 nodes to research",
+                           "policy almanac+preempt:all"}) {
+    const auto change = parse_change(text);
+    ASSERT_TRUE(change) << text;
+    EXPECT_EQ(to_string(*change), text);
+  }
+  EXPECT_EQ(parse_change(" cancel  12_3 ")->job, "12_3");
+}
+
+TEST(ParseChange, SaysWhatItExpects) {
+  for (const char* text : {"", "cancel", "cancel 1 2", "add nodes", "add 0 nodes", "add x nodes",
+                           "add 2 nodes in vc", "remove 2 nodes", "policy"}) {
+    const auto change = parse_change(text);
+    ASSERT_FALSE(change) << text;
+    EXPECT_EQ(change.error().code, Code::usage);
+    EXPECT_NE(to_string(change.error()).find("policy NAME"), std::string::npos);
+  }
+}
+
+/// One node with a GPU. Job 0 runs until 100 s; 1 (50 s) and 2 (10 s) wait in this order.
+class ChangesTest : public testing::Test {
+ protected:
+  ChangesTest() {
+    input_.cluster = cluster::uniform(1, 1);
+    add_job(input_.trace, {.id = "A", .run = 100s});
+    add_job(input_.trace, {.id = "B", .run = 50s});
+    add_job(input_.trace, {.id = "C", .run = 10s});
+    for (std::uint32_t job = 0; job < 3; ++job) {
+      beliefs_[JobId{job}].likely.run = input_.trace.jobs[job].outcome.run;
+      beliefs_[JobId{job}].own.run = input_.trace.jobs[job].outcome.run;
+    }
+  }
+  Result<std::vector<Shift>> after(std::vector<std::string> texts) {
+    std::vector<Change> changes;
+    for (const std::string& text : texts) changes.push_back(*parse_change(text));
+    const Known known{
+        .job = [](const std::string& name) -> std::optional<JobId> {
+          if (name.size() != 1 || name[0] < 'A' || name[0] > 'Z') return std::nullopt;
+          return JobId{static_cast<std::uint32_t>(name[0] - 'A')};
+        },
+        .policy = [](const std::string& name) { return policy::registry().compose(name); }};
+    return compare({.trace = input_.trace,
+                    .cluster = input_.cluster,
+                    .composition = composition_,
+                    .options = {}},
+                   present_, beliefs_, changes, known, 5, 0);
+  }
+
+  Case input_;
+  policy::Composition composition_ = *policy::registry().compose("fifo");
+  sim::Present present_{.at = Time{10s},
+                        .running = {{.job = JobId{0},
+                                     .past = {.since = Time{0s}, .start = Time{0s}},
+                                     .worked = 10s,
+                                     .held = {{.node = NodeId{0}, .gpus = 1}}}},
+                        .waiting = {{.job = JobId{1}, .past = {.since = Time{5s}}},
+                                    {.job = JobId{2}, .past = {.since = Time{6s}}}},
+                        .drained = {}};
+  Beliefs beliefs_;
+};
+
+TEST_F(ChangesTest, ACancelledJobLetsTheOthersGo) {
+  const auto made = after({"cancel A"});
+  ASSERT_TRUE(made);
+  ASSERT_EQ(made->size(), 3U);
+  const Shift& of_b = (*made)[0];
+  EXPECT_EQ(of_b.job, JobId{1});
+  EXPECT_EQ(of_b.before.start_by, Time{100s});
+  EXPECT_EQ(of_b.after.start_by, Time{10s});
+  EXPECT_EQ((*made)[1].before.start_by, Time{150s});
+  EXPECT_EQ((*made)[1].after.start_by, Time{60s});
+  EXPECT_TRUE((*made)[2].cancelled);
+  EXPECT_EQ((*made)[2].before.end_by, Time{100s});
+}
+
+TEST_F(ChangesTest, AnAddedNodeTakesTheFirstInLine) {
+  const auto made = after({"add 1 node"});
+  ASSERT_TRUE(made);
+  EXPECT_EQ((*made)[0].after.start_by, Time{10s});
+  EXPECT_EQ((*made)[1].after.start_by, Time{60s});
+  EXPECT_EQ((*made)[2].after.end_by, Time{100s});
+}
+
+TEST_F(ChangesTest, SeveralChangesHoldTogether) {
+  const auto made = after({"policy sjf", "add 1 node"});
+  ASSERT_TRUE(made);
+  EXPECT_EQ((*made)[1].after.start_by, Time{10s});  // C before B
+  EXPECT_EQ((*made)[0].after.start_by, Time{20s});
+}
+
+TEST_F(ChangesTest, NodesOfLaterVirtualClustersAreRenumbered) {
+  input_.cluster = {};
+  for (const char* name : {"left", "right"}) {
+    input_.cluster.add_vc(name);
+    input_.cluster.add_nodes({.gpus = 1}, 1);
+  }
+  for (trace::Job& job : input_.trace.jobs) job.request.vc = input_.trace.names.intern("right");
+  input_.trace.jobs[1].request.vc = input_.trace.names.intern("left");
+  present_.running[0].held[0].node = NodeId{1};
+  const auto made = after({"add 1 node to left"});
+  ASSERT_TRUE(made);
+  EXPECT_EQ((*made)[0].before.start_by, Time{10s});
+  EXPECT_EQ((*made)[1].after.start_by, Time{100s});  // right has one node still
+  EXPECT_EQ((*after({"add 1 node to right"}))[1].after.start_by, Time{10s});
+  const auto unsaid = after({"add 1 node"});
+  ASSERT_FALSE(unsaid);
+  EXPECT_NE(to_string(unsaid.error()).find("left, right"), std::string::npos);
+  EXPECT_EQ(after({"add 1 node to nowhere"}).error().code, Code::not_found);
+}
+
+TEST_F(ChangesTest, RefusesWhatCannotBe) {
+  EXPECT_EQ(after({"cancel Z"}).error().code, Code::not_found);
+  EXPECT_EQ(after({"cancel A", "cancel A"}).error().code, Code::not_found);
+  EXPECT_FALSE(after({"policy nonsense"}));
+}
+
+// B takes 100 s or 10,000 s, and the same in the futures before and after A is cancelled.
+TEST_F(ChangesTest, DrawsAreTheSameBeforeAndAfter) {
+  for (const std::uint32_t job : {0U, 1U}) {
+    auto likely = std::make_unique<predict::Distribution>();
+    likely->add_cell(predict::Distribution::cell_of(2), 0.5);
+    likely->add_cell(predict::Distribution::cell_of(4), 0.5);
+    beliefs_[JobId{job}].likely.distribution = std::move(likely);
+  }
+  input_.cluster = cluster::uniform(2, 1);
+  const auto made = after({"cancel A"});
+  ASSERT_TRUE(made);
+  EXPECT_EQ((*made)[0].before.end_by, (*made)[0].after.end_by);
+}
+
+}  // namespace
+}  // namespace almanac::forecast

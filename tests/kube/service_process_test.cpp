@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// `almanac serve --engine kubernetes` as a process of its own: killed at the worst moment, asked
+/// by commands, and with 10,000 workloads.
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "api_server.h"
+#include "kube/client.h"
+#include "objects.h"
+#include "support/run_program.h"
+#include "support/temporary_folder.h"
+
+namespace almanac::kube {
+namespace {
+
+using testing::HasSubstr;
+using SteadyClock = std::chrono::steady_clock;
+
+class ServingProcess {
+ public:
+  ServingProcess(const ApiServer& server, const std::string& state, const std::string& order) {
+    const char* const program = std::getenv("ALMANAC_PROGRAM");
+    const std::string url = server.url();
+    process_ = ::fork();
+    if (process_ == 0) {
+      std::freopen("/dev/null", "w", stderr);
+      std::freopen("/dev/null", "w", stdout);
+      ::execl(program, program, "serve", "--engine", "kubernetes", "--server", url.c_str(),
+              "--state", state.c_str(), "--order", order.c_str(), nullptr);
+      ::_exit(127);
+    }
+  }
+  ~ServingProcess() { end(SIGKILL); }
+  void end(int signal) {
+    if (process_ <= 0) return;
+    ::kill(process_, signal);
+    int status = 0;
+    ::waitpid(process_, &status, 0);
+    process_ = -1;
+  }
+  /// The most memory that it has had, MB.
+  int most_mb() const {
+    std::ifstream file(fmt::format("/proc/{}/status", process_));
+    for (std::string line; std::getline(file, line);) {
+      if (line.starts_with("VmHWM:")) return std::stoi(line.substr(6)) / 1024;
+    }
+    return -1;
+  }
+
+ private:
+  pid_t process_ = -1;
+};
+
+class ServiceProcessTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    server_.date = "Sun, 01 Nov 2026 12:00:00 GMT";
+    make_cluster(server_);
+  }
+  void wait(const std::string& name, int gpus, const std::string& created, int limit_s) {
+    Json made = workload(name, "main", gpus);
+    made["metadata"]["creationTimestamp"] = created;
+    made["spec"]["maximumExecutionTimeSeconds"] = limit_s;
+    server_.create(kJobs, made);
+  }
+  std::int64_t priority(const std::string& name) {
+    Client client = Client::to({.server = server_.url(), .from = server_.url()}).value();
+    return Json::parse(client.get(kJobs + "/" + name).value())["spec"]["priority"];
+  }
+  static bool comes(const std::function<bool()>& is_true) {
+    const auto until = SteadyClock::now() + std::chrono::seconds(60);
+    while (SteadyClock::now() < until) {
+      if (is_true()) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return false;
+  }
+
+  const std::string kJobs = in_namespace("a", "workloads");
+  ApiServer server_;
+  TemporaryFolder folder_;
+  const std::string state_ = folder_ / "state";
+};
+
+// The server applies the patch of a service that is dead by then. Only the journal knows.
+TEST_F(ServiceProcessTest, AWriteThatTheServiceDidNotSurviveIsTakenBack) {
+  wait("long", 8, "2026-11-01T10:00:00Z", 3600);
+  wait("short", 8, "2026-11-01T11:00:00Z", 60);
+  std::atomic<bool> has_come = false;
+  std::atomic<bool> goes_on = false;
+  server_.before_patch = [&] {
+    has_come = true;
+    while (!goes_on) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  };
+  {
+    ServingProcess killed(server_, state_, "on");
+    ASSERT_TRUE(comes([&] { return has_come.load(); }));
+    killed.end(SIGKILL);
+  }
+  goes_on = true;
+  ASSERT_TRUE(comes([&] { return priority("short") == 3; })) << "the request was on its way";
+  const ServingProcess next(server_, state_, "off");
+  EXPECT_TRUE(comes([&] { return priority("short") == 0; }));
+}
+
+TEST_F(ServiceProcessTest, UndoNeedsNoService) {
+  wait("long", 8, "2026-11-01T10:00:00Z", 3600);
+  wait("short", 8, "2026-11-01T11:00:00Z", 60);
+  const std::vector<std::string> undo{"kube", "undo", "--server", server_.url(), "--state", state_};
+  EXPECT_THAT(run_program(undo).err, HasSubstr("never changed a Kubernetes cluster"));
+  {
+    const ServingProcess killed(server_, state_, "on");
+    ASSERT_TRUE(comes([&] { return priority("short") == 3; }));
+    EXPECT_THAT(run_program(undo).err, HasSubstr("another almanac process uses this folder"));
+  }
+  EXPECT_EQ(run_program(undo).out, "1 change taken back\n");
+  EXPECT_EQ(priority("short"), 0);
+  EXPECT_EQ(run_program(undo).out, "0 changes taken back\n");
+}
+
+TEST_F(ServiceProcessTest, CommandsAskIt) {
+  wait("waits", 640, "2026-11-01T11:00:00Z", 60);
+  const ServingProcess service(server_, state_, "dry");
+  ASSERT_TRUE(comes([&] { return std::filesystem::exists(state_ + "/almanac.sock"); }));
+  const std::vector<std::string> at{"--socket", state_ + "/almanac.sock"};
+  const auto ask = [&](std::vector<std::string> words) {
+    words.insert(words.end(), at.begin(), at.end());
+    return run_program(words);
+  };
+  ASSERT_TRUE(comes([&] {
+    return ask({"explain", "1"}).out.find("could have at most 16") != std::string::npos;
+  })) << ask({"explain", "1"}).out
+      << ask({"explain", "1"}).err;
+  EXPECT_THAT(ask({"queue"}).out, HasSubstr("waits"));
+  EXPECT_THAT(ask({"hold", "1"}).err, HasSubstr("does not write spec.active"));
+  EXPECT_THAT(ask({"cancel", "1"}).err, HasSubstr("kubectl delete job"));
+}
+
+// Memory and times are measured, and not asserted.
+TEST_F(ServiceProcessTest, HasRoomForTenThousandWorkloads) {
+  constexpr int kMany = 10'000;
+  for (int at = 0; at < kMany; ++at) {
+    wait(fmt::format("w{}", at), 1 + at % 8, "2026-11-01T11:00:00Z", 600 + at % 7000);
+  }
+  const auto begun = SteadyClock::now();
+  const ServingProcess service(server_, state_, "on");
+  ASSERT_TRUE(comes([&] { return std::filesystem::exists(state_ + "/almanac.sock"); }));
+  const std::chrono::duration<double> opened = SteadyClock::now() - begun;
+  ASSERT_TRUE(
+      comes([&] { return server_.rights_used().contains("patch kueue.x-k8s.io/workloads"); }));
+  const std::chrono::duration<double> written = SteadyClock::now() - begun;
+  const ProgramRun listed =
+      run_program({"queue", "--socket", state_ + "/almanac.sock", "-o", "csv"});
+  EXPECT_GE(std::count(listed.out.begin(), listed.out.end(), '\n'), kMany);
+  fmt::print("10,000 workloads: serves after {:.1f} s, first write after {:.1f} s, {} MB\n",
+             opened.count(), written.count(), service.most_mb());
+  EXPECT_GT(service.most_mb(), 0);
+}
+
+}  // namespace
+}  // namespace almanac::kube

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The service of a Kubernetes cluster, first as it only watches, then as lever `order` writes.
+#include <chrono>
+#include <fstream>
+#include <functional>
+#include <limits>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "admitter.h"
+#include "api_server.h"
+#include "objects.h"
+#include "serve/metrics.h"
+#include "steer_kube/kube_service.h"
+#include "steer_kube/undo.h"
+#include "support/temporary_folder.h"
+
+namespace almanac::steer_kube {
+namespace {
+
+using kube::Json;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const std::string kJobs = kube::in_namespace("a", "workloads");
+
+class KubeServiceTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    server_.date = "Sun, 01 Nov 2026 12:00:00 GMT";
+    kube::make_cluster(server_);
+    // Five runs of each kind, so that their run times are known: 10 h and 1 h.
+    for (int run = 1; run <= 5; ++run) {
+      end_run("long-" + std::to_string(run), "2026-11-01T10:00:00Z");
+      end_run("short-" + std::to_string(run), "2026-11-01T01:00:00Z");
+    }
+  }
+  void end_run(const std::string& name, const std::string& until) {
+    server_.create(kJobs, kube::workload(name, "main", 1));
+    server_.patch(kJobs + "/" + name, kube::finished("team-a", 1, "2026-11-01T00:00:00Z", until));
+  }
+  void wait(const std::string& name, int gpus, const std::string& created,
+            const Json& more = Json::object()) {
+    Json made = kube::workload(name, "main", gpus);
+    made["metadata"]["creationTimestamp"] = created;
+    made.merge_patch(more);
+    server_.create(kJobs, made);
+  }
+  /// The queue is full, an older long job waits before a newer short one.
+  void fill() {
+    for (const auto& [name_space, queue] : {std::pair("a", "team-a"), std::pair("b", "team-b")}) {
+      const std::string path = kube::in_namespace(name_space, "workloads");
+      server_.create(path, kube::workload(std::string("runs-") + name_space, "main", 8));
+      server_.patch(path + "/runs-" + name_space, kube::admitted(queue, 8, "2026-11-01T11:00:00Z"));
+    }
+    wait("long-9", 8, "2026-11-01T11:00:00Z");
+    wait("short-9", 8, "2026-11-01T11:30:00Z");
+  }
+  void open(service::Switch order, Settings settings = {}) {
+    service_.reset();
+    settings.order = order;
+    Config config{.state = folder_ / "state", .settings = std::move(settings)};
+    config.connect = [url = server_.url()] {
+      return kube::Client::to({.server = url, .from = url});
+    };
+    auto opened = KubeService::open(std::move(config));
+    ASSERT_TRUE(opened) << to_string(opened.error());
+    service_ = std::move(*opened);
+  }
+  /// Runs steps until something is so; false after 20 s.
+  bool comes(const std::function<bool()>& is_true) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (std::chrono::steady_clock::now() < until) {
+      service_->step();
+      if (is_true()) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return false;
+  }
+  /// Runs steps for a second and a half, in which seven numbers could be written.
+  void go_on() {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(1500);
+    comes([&] { return std::chrono::steady_clock::now() >= until; });
+  }
+  Json object(const std::string& name) {
+    kube::Client client =
+        kube::Client::to({.server = server_.url(), .from = server_.url()}).value();
+    return Json::parse(client.get(kJobs + "/" + name).value());
+  }
+  std::int64_t priority(const std::string& name) { return object(name)["spec"]["priority"]; }
+  service::LeverView lever() { return service_->manager()->levers.at(0); }
+  service::JobView view(const std::string& full_name) {
+    const auto all = service_->jobs({});
+    for (const service::JobView& each : *all) {
+      if (each.job.asked->comment == full_name) return each;
+    }
+    ADD_FAILURE() << "no job " << full_name;
+    return {};
+  }
+  bool has_used(const std::string& verb) {
+    for (const std::string& right : server_.rights_used()) {
+      if (right.starts_with(verb + " ")) return true;
+    }
+    return false;
+  }
+
+  kube::ApiServer server_;
+  TemporaryFolder folder_;
+  std::unique_ptr<KubeService> service_;
+};
+
+TEST_F(KubeServiceTest, AShadowDecidesAndWritesNothing) {
+  fill();
+  open(service::Switch::dry);
+  ASSERT_TRUE(comes([&] { return view("a/short-9").expected.has_value(); }));
+  EXPECT_EQ(view("a/short-9").place, 1);
+  EXPECT_EQ(view("a/long-9").place, 2);
+  EXPECT_EQ(view("a/short-9").believed, 1h);
+  EXPECT_THAT(view("a/long-9").why, HasSubstr("8 nvidia.com/gpu"));
+  EXPECT_THAT(lever().next, ElementsAre("a/short-9: spec.priority 0 -> 3; place 1 of 2 in team-a"));
+  EXPECT_EQ(service_->overview().waiting, 2);
+  EXPECT_EQ(service_->overview().running, 2);
+  EXPECT_EQ(service_->overview().gpus_busy, 16);
+  go_on();
+  for (const char* const verb : {"patch", "update", "create", "delete"}) {
+    EXPECT_FALSE(has_used(verb)) << verb;
+  }
+}
+
+TEST_F(KubeServiceTest, MetricsAreByQueueLocalQueueAndNamespace) {
+  fill();
+  open(service::Switch::dry);
+  const std::string text = serve::Metrics().text(*service_);
+  EXPECT_THAT(text, HasSubstr("almanac_queue_gpus{cluster_queue=\"team-a\",namespace=\"a\","
+                              "local_queue=\"main\",state=\"waiting\"} 16"));
+  EXPECT_THAT(text, HasSubstr("almanac_queue_workloads{cluster_queue=\"team-b\",namespace=\"b\","
+                              "local_queue=\"main\",state=\"running\"} 1"));
+  EXPECT_THAT(text, HasSubstr("almanac_lever_wanted{lever=\"order\"} 1"));
+}
+
+TEST_F(KubeServiceTest, ItKeepsRunsUnderTheSameNumbers) {
+  fill();
+  open(service::Switch::dry);
+  const store::JobNumber waits = view("a/long-9").job.number;
+  server_.patch(kJobs + "/runs-a",
+                kube::finished("team-a", 8, "2026-11-01T11:00:00Z", "2026-11-01T11:59:00Z"));
+  const auto ended = [&] { return service_->store().ended(Time{})->size(); };
+  ASSERT_TRUE(comes([&] { return ended() == 11; }));
+  server_.remove(kJobs + "/runs-a");
+  open(service::Switch::dry);
+  EXPECT_EQ(view("a/long-9").job.number, waits);
+  EXPECT_EQ(ended(), 11U) << "each run once";
+  const auto jobs = service_->store().ended(Time{});
+  for (const store::Job& job : *jobs) {
+    if (job.asked->comment == "a/runs-a") {
+      EXPECT_EQ(job.attained, 59min);
+    }
+  }
+}
+
+TEST_F(KubeServiceTest, AnOrderChangesWhoIsAdmitted) {
+  fill();
+  open(service::Switch::on);
+  ASSERT_TRUE(comes([&] { return priority("short-9") == 3; }));
+  server_.remove(kube::in_namespace("b", "workloads") + "/runs-b");
+  EXPECT_THAT(kube::admit(server_, "2026-11-01T12:00:00Z"), ElementsAre("a/short-9"));
+}
+
+TEST_F(KubeServiceTest, WithoutAnOrderTheOlderIsAdmitted) {
+  fill();
+  open(service::Switch::dry);
+  go_on();
+  server_.remove(kube::in_namespace("b", "workloads") + "/runs-b");
+  EXPECT_THAT(kube::admit(server_, "2026-11-01T12:00:00Z"), ElementsAre("a/long-9"));
+}
+
+TEST_F(KubeServiceTest, NumbersThatKueueResetsAreSetAgain) {
+  fill();
+  open(service::Switch::on);
+  ASSERT_TRUE(comes([&] { return priority("short-9") == 3; }));
+  for (int restart = 0; restart < 3; ++restart) {
+    server_.patch(kJobs + "/short-9", {{"spec", {{"priority", 0}}}});
+    ASSERT_TRUE(comes([&] { return priority("short-9") == 3; })) << restart;
+  }
+  EXPECT_THAT(service_->overview().warnings, IsEmpty());
+}
+
+TEST_F(KubeServiceTest, NumbersOfOthersStay) {
+  fill();
+  open(service::Switch::on);
+  ASSERT_TRUE(comes([&] { return priority("short-9") == 3; }));
+  server_.patch(kJobs + "/short-9", {{"spec", {{"priority", 50}}}});
+  ASSERT_TRUE(comes([&] { return !service_->overview().warnings.empty(); }));
+  EXPECT_THAT(service_->overview().warnings[0], HasSubstr("another writes the numbers of 1"));
+  go_on();
+  EXPECT_EQ(priority("short-9"), 50);
+  open(service::Switch::on);
+  go_on();
+  EXPECT_EQ(priority("short-9"), 50) << "also after a restart";
+  open(service::Switch::off);
+  go_on();
+  EXPECT_EQ(priority("short-9"), 50);
+}
+
+TEST_F(KubeServiceTest, TurnedOffItGivesAllNumbersBack) {
+  fill();
+  open(service::Switch::on);
+  ASSERT_TRUE(comes([&] { return priority("short-9") == 3; }));
+  open(service::Switch::off);
+  EXPECT_TRUE(comes([&] { return priority("short-9") == 0 && priority("long-9") == 0; }));
+}
+
+TEST_F(KubeServiceTest, UndoGivesAllNumbersBack) {
+  fill();
+  open(service::Switch::on);
+  ASSERT_TRUE(comes([&] { return priority("short-9") == 3; }));
+  kube::Client client = kube::Client::to({.server = server_.url(), .from = server_.url()}).value();
+  EXPECT_EQ(undo(folder_ / "state", client).error().code, Code::conflict) << "the service runs";
+  service_.reset();
+  const auto done = undo(folder_ / "state", client);
+  ASSERT_TRUE(done) << to_string(done.error());
+  EXPECT_EQ(done->changes, 1);
+  EXPECT_EQ(priority("short-9"), 0);
+  EXPECT_EQ(undo(folder_ / "state", client)->changes, 0);
+}
+
+TEST_F(KubeServiceTest, ABoostLeavesThePriorityAlone) {
+  fill();
+  open(service::Switch::on, {.field = Field::boost});
+  const auto boost = [&](const std::string& name) {
+    return object(name)["metadata"]
+        .value("annotations", Json::object())
+        .value("kueue.x-k8s.io/priority-boost", "");
+  };
+  ASSERT_TRUE(comes([&] { return boost("short-9") == "3"; }));
+  EXPECT_EQ(priority("short-9"), 0);
+  open(service::Switch::off, {.field = Field::boost});
+  EXPECT_TRUE(comes([&] { return boost("short-9").empty() && boost("long-9").empty(); }));
+}
+
+TEST_F(KubeServiceTest, AQueueThatPreemptsByPriorityGetsNoRanks) {
+  fill();
+  open(service::Switch::on);
+  ASSERT_TRUE(comes([&] { return priority("short-9") == 3; }));
+  // Of another queue of the cohort: its tree counts.
+  server_.patch(kube::kKueueApi + "/clusterqueues/team-b",
+                {{"spec", {{"preemption", {{"withinClusterQueue", "LowerPriority"}}}}}});
+  EXPECT_TRUE(comes([&] { return priority("short-9") == 0 && priority("long-9") == 0; }));
+  go_on();
+  EXPECT_EQ(priority("short-9"), 0);
+  EXPECT_THAT(service_->overview().warnings[0], HasSubstr("could evict running workloads"));
+}
+
+TEST_F(KubeServiceTest, PrioritiesThatAreTooNearGetNoRanks) {
+  fill();
+  wait("other-1", 1, "2026-11-01T11:40:00Z", {{"spec", {{"priority", 2}}}});
+  open(service::Switch::on);
+  go_on();
+  EXPECT_EQ(lever().wanted, 0);
+  EXPECT_THAT(service_->overview().warnings[0], HasSubstr("priorities 0 and 2 are too near"));
+}
+
+TEST_F(KubeServiceTest, ACanaryActsInItsQueuesOnly) {
+  fill();
+  open(service::Switch::on, {.canary = {"team-a"}});
+  go_on();
+  EXPECT_EQ(priority("short-9"), 0);
+  EXPECT_THAT(service_->overview().warnings[0], HasSubstr("share no cohort with others"));
+  open(service::Switch::on, {.canary = {"team-a", "team-b"}});
+  EXPECT_TRUE(comes([&] { return priority("short-9") == 3; }));
+}
+
+TEST_F(KubeServiceTest, OnlyTheHolderOfTheLeaseWrites) {
+  fill();
+  const Json spec{{"holderIdentity", "another"},
+                  {"leaseDurationSeconds", 15},
+                  {"renewTime", "2026-11-01T12:00:00.000000Z"}};
+  server_.create("/apis/coordination.k8s.io/v1/namespaces/almanac/leases",
+                 {{"metadata", {{"name", "almanac"}}}, {"spec", spec}});
+  open(service::Switch::on);
+  ASSERT_TRUE(comes([&] { return !lever().rests.empty(); }));
+  EXPECT_THAT(lever().rests, HasSubstr("another holds the Lease almanac/almanac"));
+  EXPECT_FALSE(has_used("patch"));
+}
+
+TEST_F(KubeServiceTest, ItGoesOnAfterTheServerWasAway) {
+  fill();
+  open(service::Switch::on);
+  ASSERT_TRUE(comes([&] { return priority("short-9") == 3; }));
+  server_.restart();
+  wait("short-10", 1, "2026-11-01T11:45:00Z");
+  server_.compact();
+  EXPECT_TRUE(comes([&] {
+    const auto all = service_->jobs({});
+    return std::any_of(all->begin(), all->end(), [](const service::JobView& each) {
+      return each.job.asked->comment == "a/short-10";
+    });
+  }));
+  EXPECT_TRUE(comes([&] { return priority("short-10") == 3; }))
+      << "it has the least expected GPU time; " << lever().rests;
+}
+
+TEST_F(KubeServiceTest, NoNumberLeaves32Bits) {
+  fill();
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  server_.patch(kJobs + "/long-9", {{"spec", {{"priority", kMost}}}});
+  server_.patch(kJobs + "/short-9", {{"spec", {{"priority", kMost}}}});
+  open(service::Switch::on);
+  go_on();
+  EXPECT_EQ(priority("short-9"), kMost);
+  EXPECT_EQ(priority("long-9"), kMost);
+}
+
+TEST_F(KubeServiceTest, HostileTextIsHarmless) {
+  fill();
+  const char* const text = "9\n# HELP x\r\x1b[31m\"},{";
+  wait("odd-1", 1, "2026-11-01T11:50:00Z",
+       {{"metadata",
+         {{"annotations", {{"kueue.x-k8s.io/priority-boost", text}}},
+          {"ownerReferences", {{{"kind", "Job"}, {"name", text}}}}}},
+        {"spec", {{"priorityClassName", text}}}});
+  open(service::Switch::on, {.field = Field::boost});
+  go_on();
+  EXPECT_EQ(object("odd-1")["metadata"]["annotations"]["kueue.x-k8s.io/priority-boost"], text)
+      << "what another wrote stays";
+  const auto all = service_->jobs({});
+  for (const service::JobView& each : *all) {
+    EXPECT_EQ(each.job.asked->name.find_first_of("\n\r\x1b"), std::string::npos);
+    EXPECT_EQ(each.job.asked->qos.find_first_of("\n\r\x1b"), std::string::npos);
+  }
+  kube::Client client = kube::Client::to({.server = server_.url(), .from = server_.url()}).value();
+  for (const char* const name : {"../../nodes/x", "a?b", "a/b", "", "A%2e", ".."}) {
+    EXPECT_FALSE(write_number(client, "v1beta2", {.name_space = "a", .name = name}, "1")) << name;
+  }
+}
+
+TEST_F(KubeServiceTest, ARefusedRightRestsTheLever) {
+  fill();
+  server_.set_tokens({{"none", "nobody"}});
+  server_.set_rights([](const std::string&, const std::string& verb, const std::string& resource) {
+    return verb != "patch" || resource != "workloads";
+  });
+  open(service::Switch::on);
+  ASSERT_TRUE(comes([&] { return lever().failed == 1; }));
+  EXPECT_THAT(lever().rests, HasSubstr("cannot patch"));
+  go_on();
+  EXPECT_EQ(lever().failed, 1U) << "it asks again after a minute";
+}
+
+TEST_F(KubeServiceTest, WritesFollowTheNumberOfEnds) {
+  fill();
+  // Fifty that wait, each newer one shorter than all before: the worst case.
+  for (int at = 0; at < 50; ++at) {
+    wait("w" + std::string(1, static_cast<char>('a' + at % 26)) + std::to_string(at / 26), 1,
+         "2026-11-01T11:00:00Z", {{"spec", {{"maximumExecutionTimeSeconds", 3000 - 10 * at}}}});
+  }
+  open(service::Switch::on);
+  ASSERT_TRUE(comes([&] { return lever().done >= 2 * OrderLever::kPerQueue; }) ||
+              lever().wanted == 0);
+  go_on();
+  EXPECT_LE(lever().done, 2U * OrderLever::kPerQueue);
+}
+
+}  // namespace
+}  // namespace almanac::steer_kube
