@@ -67,7 +67,7 @@ bool stands_right(const Listing::Column& column) {
                      [](const Cell& cell) { return is_number(cell) || is_nothing(cell); });
 }
 
-/// Of a value that is not text.
+/// Returns the number of a value that is not text.
 double number_of(const Cell::Value& value) {
   return std::visit(
       Overloaded{[](std::monostate) { return 0.0; }, [](const std::string&) { return 0.0; },
