@@ -254,7 +254,7 @@ class Sizing {
         const auto alone = attained_alone(1);
         if (!alone) return tl::unexpected(alone.error());
         if (*alone < asked_.share) return no_number(*alone);
-        return too_few("the requests");
+        return too_few("the requests", 0, *alone);
       } else {
         fails = tried;
       }
@@ -309,7 +309,9 @@ class Sizing {
       }
       report(fmt::format("{} replicas: too few for {} resampled logs", tried, kDraws));
     }
-    return too_few("the requests of resampled logs", least);
+    const auto alone = attained_alone(1);
+    if (!alone) return tl::unexpected(alone.error());
+    return too_few("the requests of resampled logs", least, *alone);
   }
 
   /// Returns the divisions that reach the SLO attainment on the log, the best first; may be empty.
@@ -357,16 +359,21 @@ class Sizing {
     if (asked_.progress) asked_.progress(text);
   }
 
-  /// `for_log`: replicas that serve the log alone; 0 = none do.
-  tl::unexpected<Error> too_few(const char* what, int for_log = 0) const {
-    const std::string alone = for_log == 0
-                                  ? ""
-                                  : fmt::format("; {} serve{} this log alone (--confidence 0)",
-                                                for_log, for_log == 1 ? "s" : "");
+  /// `for_log`: replicas that serve the log alone; 0 = none do. `idle`: the part of its requests
+  /// that meets the objective on an idle replica, beyond which no number of replicas gets.
+  tl::unexpected<Error> too_few(const char* what, int for_log = 0, double idle = 1) const {
+    std::string more = for_log == 0 ? ""
+                                    : fmt::format("; {} serve{} this log alone (--confidence 0)",
+                                                  for_log, for_log == 1 ? "s" : "");
+    if (idle < 1) {
+      more += fmt::format("; even on an idle replica only {:.4g} % of this log's do", 100 * idle);
+    }
     return fail(Code::unavailable,
                 fmt::format("with {} replicas fewer than {:.4g} % of {} meet the objective{}",
-                            asked_.most, 100 * asked_.share, what, alone),
-                {}, "use a larger --most, more GPUs per replica, or a longer objective");
+                            asked_.most, 100 * asked_.share, what, more),
+                {},
+                "use a longer objective, a smaller --share, more GPUs per replica, or a larger "
+                "--most");
   }
 
   /// Returns how many of the drawn logs reach the SLO attainment; nothing if too few do.

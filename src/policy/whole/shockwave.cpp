@@ -14,8 +14,7 @@
 ///          sizes will grow; `gavel/shockwave.h` models that for the published workloads. See also
 ///          rules/timeshare/market.h.
 /// Cost     O(n r log(n r)) per lease with n jobs and plans of r rounds, and O(n) per bound that
-/// the
-///          market tries
+///          the market tries
 #include <algorithm>
 #include <map>
 
