@@ -22,8 +22,9 @@ namespace {
 /// Between policies so close to each other the number of users who lose decides.
 constexpr double kAsGood = 1.05;
 
-/// Of those whose gain is sure, the one with the shortest waits; among equals the recommended one
-/// (policy/recommended.h), and of policies that are nearly as good the one that hurts fewest.
+/// Returns the policy with the shortest waits among those whose gain is certain. Among equals the
+/// recommended one wins (policy/recommended.h); among policies that are nearly as good, the one
+/// that hurts the fewest.
 std::optional<std::size_t> choose(const Advice& advice) {
   std::optional<std::size_t> best;
   const auto wait_s = [&](std::size_t at) { return advice.outcomes[at].figures.avg_wait_s; };

@@ -76,8 +76,8 @@ void small_next_to_large(Log& log, int day) {
   }
 }
 
-/// Three users ran much on the first four days, when nobody else did. Each day from then on all six
-/// submit a burst.
+/// Three users ran much on the first four days, and the others nothing. From then on, all six
+/// submit a burst each day.
 void used_much_long_ago(Log& log, int day) {
   for (const char* const user : {"once1", "once2", "once3"}) {
     if (day < 4) log.add(day, 0h, user, 8, 23h, 24h);
@@ -111,7 +111,7 @@ void wide_in_a_stream(Log& log, int day) {
   }
 }
 
-/// One job in eight asks for more time than the others.
+/// One job in eight requests more time than the others.
 void some_with_long_limits(Log& log, int day) {
   for (int each = 0; each < 16; ++each) {
     const bool is_long = each % 8 == 0;

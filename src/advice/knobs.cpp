@@ -97,7 +97,7 @@ class Knobs {
     if (site_.config.scheduler.bf_max_job_user > 0) parameter("bf_max_job_user", 0);
   }
 
-  /// Of the jobs with a limit, in whole days.
+  /// Returns the longest limit of all jobs that have one, rounded to whole days.
   std::int64_t longest_limit_min() const {
     Duration longest{0};
     for (const trace::Job& job : log_.jobs) {

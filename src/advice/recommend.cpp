@@ -115,7 +115,7 @@ std::string gain_in_words(const Advice& advice, const Outcome& best) {
 
 std::string base_of(const std::string& name) { return name.substr(0, name.find('+')); }
 
-/// Those of the outcomes that run with predictions in place of true run times, by their base.
+/// Returns the outcomes that use predictions instead of true run times, by their base.
 std::vector<std::string> predicting(const Advice& advice) {
   std::vector<std::string> made;
   for (const Outcome& outcome : advice.outcomes) {

@@ -20,7 +20,7 @@ namespace {
 constexpr double kParts[] = {0.125, 0.5};
 constexpr double kPassedOn = 1.0 / 3;
 constexpr std::size_t kFewestPassedOn = 6;
-/// Of gains this close, the one that makes fewer lose.
+/// Between gains closer than this factor, the setting under which fewer lose is chosen.
 constexpr double kSameGain = 1.02;
 
 /// The part of the weeks with the longest waits today.

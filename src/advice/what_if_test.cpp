@@ -92,8 +92,9 @@ TEST(WhatIf, SaysHowManyNodesAChangeIsWorth) {
   ASSERT_TRUE(worth);
   EXPECT_EQ(worth->nodes, 2);
   EXPECT_EQ(worth->needed, 4);
-  EXPECT_THAT(advice->recommendation, HasSubstr("Worth 2 nodes: today's settings would need 4 "
-                                                "instead of 2 for this mean wait."));
+  EXPECT_THAT(advice->recommendation,
+              HasSubstr("Worth about 2 nodes: today's settings would need about 4 "
+                        "instead of 2 for this mean wait."));
 }
 
 TEST(WhatIf, SaysIfNoJobIsLeft) {

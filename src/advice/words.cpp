@@ -108,9 +108,10 @@ std::string worth_in_words(const Change& change) {
     return fmt::format("Today's settings would not reach this mean wait with twice the {}.",
                        text::counted(nodes, "node"));
   }
-  return fmt::format("Worth {}: today's settings would need {} instead of {} for this mean wait.",
-                     text::counted(static_cast<std::uint64_t>(*worth.needed) - nodes, "node"),
-                     *worth.needed, nodes);
+  return fmt::format(
+      "Worth about {}: today's settings would need about {} instead of {} for this mean wait.",
+      text::counted(static_cast<std::uint64_t>(*worth.needed) - nodes, "node"), *worth.needed,
+      nodes);
 }
 
 std::string together_in_words(const KnobSearch& search) {
@@ -122,8 +123,9 @@ std::string together_in_words(const KnobSearch& search) {
   if (search.changes.size() < KnobSearch::kMost && search.knobs > search.changes.size()) {
     if (!made.empty()) made += " ";
     made += fmt::format(
-        "No other setting tried shortens the waits of users by {:.0f} % or more so that a gain is "
-        "certain (95 %).",
+        "No other setting tried on the whole log shortens the waits of users by {:.0f} % or more "
+        "so "
+        "that a gain is certain (95 %) and every job still starts.",
         100 * (KnobSearch::kWorth - 1));
   }
   return made;
@@ -153,8 +155,9 @@ std::string search_in_words(const Advice& advice) {
   if (!advice.reproduces) tried += "; the simulation does not match the log, so try them with care";
   if (!search.changes.empty()) return tried + "; the best of many look better than they are";
   return fmt::format(
-      "None of the values tried shortens the waits of users by {:.0f} % or more so that a gain is "
-      "certain (95 %) ({}).",
+      "None of the values tried on the whole log shortens the waits of users by {:.0f} % or more "
+      "so "
+      "that a gain is certain (95 %) and every job still starts ({}).",
       100 * (KnobSearch::kWorth - 1), tried);
 }
 

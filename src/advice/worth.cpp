@@ -20,7 +20,7 @@ namespace {
 
 /// More nodes than this times today's count as not reaching a wait.
 constexpr int kMostTimes = 2;
-/// Of today's nodes: how exactly a number is found.
+/// Precision of a number of nodes: this fraction of today's nodes.
 constexpr int kExactParts = 100;
 
 /// Today's settings on other numbers of nodes.

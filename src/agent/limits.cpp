@@ -32,7 +32,7 @@ const std::string& cpuset_folder(const JobGroups& job) {
   return job.unified.empty() ? job.cpuset : job.unified;
 }
 
-/// The same, however it is written.
+/// Whether two texts mean the same limit, however they are written.
 bool same(const std::string& file, const std::string& a, const std::string& b) {
   if (a == b) return true;
   if (!file.ends_with("/cpuset.cpus")) return false;
@@ -208,7 +208,7 @@ std::string Limits::hold_one(const JobGroups& job, double cores) {
   }
   if (changes.empty()) return "Slurm has no control group for its processors or their time";
   Held& held = held_[job.job];
-  // Of files that are ours no more, as of steps that have ended, nothing needs to be known.
+  // Files that are no longer ours, like those of ended steps, need no record.
   held.changes = changes;
   const auto differs = [](const Change& each) {
     return !same(each.file, read_file(each.file).value_or(""), each.becomes);

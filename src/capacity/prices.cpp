@@ -14,7 +14,7 @@ namespace almanac::capacity {
 
 namespace {
 
-/// Of a GPU-hour, in any currency.
+/// Highest price of a GPU-hour, in any currency.
 constexpr double kMostPrice = 1e6;
 
 }  // namespace

@@ -230,7 +230,7 @@ bool gives_up(const Signals& signals, std::chrono::milliseconds pause) {
 
 void tell(const std::string& text) { fmt::print(stderr, "{}\n", text); }
 
-/// Of a job that waits, until it runs or has ended; nothing = the user gave up.
+/// Waits until a pending job runs or has ended; nothing if the user gave up.
 Result<std::optional<serve::ListedJob>> await_start(serve::Client& client,
                                                     store::JobNumber number) {
   constexpr std::chrono::milliseconds kPause{100};

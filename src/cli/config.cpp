@@ -150,11 +150,12 @@ bool concerns(const Setting& setting, const CLI::App& command, const CLI::Option
                                              words) == setting.commands.end()) {
     return false;
   }
-  // The form of a list. What prints something else by default, such as TOML, goes on to do so.
+  // The setting `output` is for lists. A command whose default is another form, such as TOML, keeps
+  // it.
   return setting.option != kForm || option.get_default_str() == "table";
 }
 
-/// Of the settings for one machine and those for Slurm, `serve` takes those of its engine.
+/// `serve` takes only the settings of its engine: those for one machine or those for Slurm.
 bool is_of_engine(const Setting& setting, const CLI::App& command) {
   const CLI::Option* const engine = command.get_option_no_throw("--engine");
   if (engine == nullptr || command.get_name() != "serve") return true;

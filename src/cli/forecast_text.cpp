@@ -40,7 +40,7 @@ std::string in_words(const forecast::Forecast& forecast, const trace::Request& r
   const std::string start =
       from == to ? fmt::format("starts {}", to == forecast.at() ? "immediately" : "at " + about(to))
                  : fmt::format("starts between {} and {}", about(from), about(to));
-  // As sure as of its latest start, so that no end is told before that.
+  // The same probability as for the latest start, so that no end is before that.
   constexpr double kByThen = (1 + kSaid) / 2;
   const std::string end = about(forecast.ended_by(kByThen));
   std::string text =

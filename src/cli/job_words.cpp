@@ -122,7 +122,7 @@ std::string in_words(const service::Expected& expected, Time now) {
     text = fmt::format("starts between {} and {} (90 %)", clock_text(expected.start_from, now),
                        clock_text(expected.start_to, now));
   }
-  // As sure as of its latest start, so that no end is told before that.
+  // The same probability as for the latest start, so that no end is before that.
   if (expected.end_to != kNoTime) {
     text += fmt::format(", ends by {} (95 %){}", clock_text(expected.end_to, now),
                         history_in_words(expected));

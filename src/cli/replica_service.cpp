@@ -203,7 +203,7 @@ Result<store::Submission> service_job(const ReplicaService& service, const Servi
   base->argv.insert(base->argv.end(), command.begin(), command.end());
   auto job = with_asked(*std::move(base), own);
   if (!job) return job;
-  // It needs no GPU itself, and begins again after the machine did.
+  // The router needs no GPU itself, and starts again after a restart of the machine.
   job->gpus = 0;
   job->requeue = trace::Requeue::yes;
   job->kept = true;

@@ -21,7 +21,8 @@
 namespace almanac::cli {
 namespace {
 
-/// Of the requests that a replica is to serve as asked, where scalers go by its rate.
+/// Fraction of the requests that one replica must serve within the SLO, for scalers that use its
+/// rate.
 constexpr double kShare = 0.9;
 
 const std::vector<std::string> kKeys = {"model",    "board", "gpus",   "batch",      "router",

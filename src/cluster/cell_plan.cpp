@@ -38,7 +38,7 @@ std::vector<std::vector<NodeId>> kinds_of(const Cluster& cluster, VcId vc) {
   return kinds;
 }
 
-/// The same nodes, those of a rack together: racks of as many nodes are a list, the largest first.
+/// Groups the nodes by rack. Racks with equally many nodes form a list, the largest racks first.
 std::vector<std::vector<std::vector<NodeId>>> by_racks(const Cluster& cluster,
                                                        const std::vector<NodeId>& nodes) {
   std::vector<std::vector<NodeId>> racks;

@@ -321,10 +321,10 @@ inline void Ledger::unfile(const NodeState& state) {
   if (!pool.rooms.empty()) pool.rooms[static_cast<std::size_t>(free)].erase(state.member);
 }
 
-/// Of a GPU that is cut and of which some job holds a part.
+/// Moves slices of a GPU that is divided into instances and partly held by a job.
 void move_slices(const slices::Board& board, const Grant& grant, bool back, slices::Taken& taken) {
   if (grant.profile == slices::kNoProfile) {
-    // A GPU that jobs which ask whole ones hold together: no instance comes beside them.
+    // Jobs that request whole GPUs share this one, so no instance may be created on it.
     if (taken.slices == 0) taken.slices = (slices::SliceMask{1} << board.memory) - 1;
     return;
   }
@@ -537,7 +537,7 @@ void Ledger::move(NodeState& state, Power power) {
 }
 
 void Ledger::set_drained(NodeState& state, bool drained) {
-  // It leaves with its power: what becomes of it elsewhere is not ours to know.
+  // A drained node counts as powered on; its real power state is not known here.
   if (drained) move(state, Power::on);
   if (state.counts()) count(state, -1);
   ++state.changes;

@@ -61,7 +61,7 @@ TEST(LedgerSlices, AJobOfWholeGpusNeverLiesBesideInstances) {
   EXPECT_FALSE(ledger.can_take({.node = NodeId{0}, .gpus = 0b1}));
   ledger.take(Grant{.node = NodeId{0}, .gpus = 0b10});
   EXPECT_EQ(ledger.part_of(NodeId{0}, 1, instance("1g.10gb", 125)), std::nullopt);
-  // Jobs that ask whole GPUs and share one, as packings let them.
+  // Jobs that request whole GPUs and share one, as packings let them.
   ledger.give_back({.node = NodeId{0}, .gpu_milli = 500, .gpus = 0b10});
   EXPECT_EQ(ledger.open_milli(NodeId{0}), 875);
   EXPECT_EQ(ledger.part_of(NodeId{0}, 1, instance("1g.10gb", 125)), std::nullopt);
@@ -104,7 +104,7 @@ TEST(LedgerSlicesDeathTest, StopsTheProgramRatherThanGiveASliceTwice) {
       "node 2 mask 1");
 }
 
-/// What is held, and nothing else: all is worked out anew each time.
+/// The allocations alone; every answer is computed from scratch.
 struct Held {
   std::vector<Grant> grants{};
 

@@ -22,7 +22,7 @@
 namespace almanac::cluster {
 namespace {
 
-/// Of NVLink between two GPUs; a GPU of today has 18 in all.
+/// Most NVLinks between two GPUs; a GPU of today has 18 in all.
 constexpr int kMostLinks = 64;
 
 class Reader final : text::TomlReader {

@@ -56,7 +56,7 @@ TEST(Shepherd, StopsABatchForOneThatIsThreeTimesAsLarge) {
   requests.push_back({20, 60, 1});
   const DispatchedRun four = played("shepherd", variants, requests);
   EXPECT_EQ(four.preempted, 1U);
-  EXPECT_EQ(four.in_time, 5U);  // what was stopped is run anew, from 30 to 130 ms
+  EXPECT_EQ(four.in_time, 5U);  // the stopped batch runs again, from 30 to 130 ms
   EXPECT_EQ(four.finish_ms[0], 130);
   EXPECT_EQ(four.busy_ms, 20 + 10 + 100);
 }
@@ -130,8 +130,7 @@ TEST(Abacus, RunsOperatorsOfOthersBesideTheMostUrgentAsFarAsItAllows) {
 TEST(Abacus, LetsAQueryEndWhereItBegan) {
   std::vector<Variant> variants{batching(40, 0)};
   variants[0].operators = 4;
-  // The second begins beside the first; the other GPU, which is idle from 30 ms on, may not take
-  // it.
+  // The second begins next to the first. The other GPU is idle from 30 ms on, but may not take it.
   const DispatchedRun run =
       played("abacus", variants, {{0, 50, 0}, {0, 500, 0}, {0, 300, 0}, {300, 400, 0}}, 2);
   EXPECT_EQ(run.in_time, 4U);

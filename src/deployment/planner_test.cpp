@@ -62,8 +62,8 @@ PlanningCase drawn(std::uint64_t seed, bool mig) {
   return made;
 }
 
-/// Requests that come evenly at nine tenths of the rates: dealt one by one they do not come evenly
-/// to each instance.
+/// Requests that arrive evenly at nine tenths of the rates. Distributed one by one, they do not
+/// arrive evenly at each instance.
 std::vector<TaskArrival> evenly(const PlanningCase& asked) {
   std::vector<TaskArrival> made;
   for (std::size_t service = 0; service < asked.services.size(); ++service) {
@@ -113,7 +113,7 @@ TEST(Mig, IsCutInFourteenWaysWithoutWideAndMediaProfiles) {
   EXPECT_TRUE(has({3, 3}));
   EXPECT_TRUE(has({2, 2, 2, 1}));
   EXPECT_TRUE(has({1, 1, 1, 1, 1, 1, 1}));
-  EXPECT_FALSE(has({4, 2}));  // one slice more would go beside it
+  EXPECT_FALSE(has({4, 2}));  // one more slice would fit next to it
 }
 
 TEST(Vote, IsRightWhereTheMajorityIs) {
@@ -195,7 +195,7 @@ TEST(NexusPlan, LetsWhatFillsNoGpuTakeTurns) {
   EXPECT_EQ(plan->instances[1].gpu, 0);
   EXPECT_EQ(plan->instances[0].batch, 9);
   EXPECT_DOUBLE_EQ(plan->instances[0].duty_ms, 81);
-  // 40 in 50 ms fill a GPU with 800 a second; what is left of 1,700 is 100.
+  // Batches of 40 in 50 ms fill a GPU with 800 a second; of 1,700 a second 100 remain.
   asked.services[0].rate = 1700;
   const auto more = planned("nexus", asked);
   ASSERT_TRUE(more);
@@ -204,8 +204,8 @@ TEST(NexusPlan, LetsWhatFillsNoGpuTakeTurns) {
 }
 
 TEST(IgniterPlan, TakesTheGpuOnWhichSharesGrowLeast) {
-  // Half of 40 ms for one request of 10 ms on a whole GPU: a share of a half, and beside others as
-  // much more as they slow it.
+  // A request takes 10 ms on a whole GPU and has half of 40 ms: a share of a half. Next to others
+  // it needs more, by as much as they slow it.
   const Variant one{.name = "a", .task = "see", .item_ms = 10, .most_batch = 8};
   PlanningCase asked{.variants = {one, one},
                      .services = {{.task = "see", .rate = 20, .slo_ms = 40},
@@ -463,7 +463,7 @@ TEST(Overlap, FillsTheHeadroomOfTheMostUrgentQueryWithOthersOperators) {
   int calls = 0;
   const OverlapTime together = [&](const std::vector<std::size_t>& operators) {
     ++calls;
-    // The longest, and a quarter of what runs beside it.
+    // The longest query, and a quarter of those that run next to it.
     std::vector<double> each;
     for (std::size_t query = 0; query < queries.size(); ++query) {
       each.push_back(static_cast<double>(operators[query]) * queries[query].left_ms[0]);

@@ -80,7 +80,7 @@ TEST(Phases, DealARequestOnceWhenItsVotesEnd) {
   tight.services[0].slo_ms = 80;
   const std::vector<TaskArrival> arrivals(8, {0, 0});
   EXPECT_EQ(play_phases(tight, {{0, voting}}, arrivals).services[0].in_time, 8U);
-  // One copy answers the four that wait by 80 ms, if each is dealt once.
+  // One copy answers the four waiting requests by 80 ms, if each is assigned once.
   const Deployment alone{.instances = {{.gpu = 0, .variant = 0, .batch = 1}}};
   EXPECT_EQ(play_phases(tight, {{0, voting}, {40, alone}}, arrivals).services[0].in_time, 8U);
   // The remaining variant votes on the four that it has not voted on, also by 80 ms.

@@ -101,7 +101,8 @@ class Deployed {
     if (before != nullptr) carry_on(*before, units_before);
   }
 
-  /// Each copy that goes on ends the batch that it computes. Equal copies are paired in order.
+  /// Lets each copy that both plans have finish its current batch. Equal copies are paired in
+  /// order.
   void carry_on(const Deployment& before, const std::vector<Unit>& units_before) {
     std::vector<const Unit*> computing(before.instances.size(), nullptr);
     for (const Unit& old : units_before) computing[old.instances[old.last()]] = &old;

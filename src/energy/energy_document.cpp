@@ -150,7 +150,7 @@ Figure draw_calibration(const Backtest& test, const std::vector<double>& levels)
   return made;
 }
 
-/// Of how many of the published loop's plans ours has one that delays no more and sleeps more.
+/// Counts the plans of the published loop for which one of ours delays no more and sleeps more.
 void add_comparison(figure::Document& document, const Plans& plans) {
   int compared = 0;
   int better = 0;

@@ -80,7 +80,7 @@ class Ends {
   std::unordered_map<int, Runs> sizes_;
 };
 
-/// Jobs and nodes as time goes on.
+/// Jobs and nodes over the time of the log.
 class Replay {
  public:
   Replay(const std::vector<LoggedJob>& jobs, Duration step, Duration ahead)

@@ -21,8 +21,8 @@ namespace {
 constexpr std::pair kBends{0.3, 20.0};
 constexpr std::pair kStrains{1.0, 10.0};
 
-/// The place of the least value of `loss`: a scan, for it may have more than one valley, and then
-/// golden sections of the valley found.
+/// Returns the argument with the least `loss`. A scan comes first, because `loss` may have several
+/// valleys; golden sections then refine the valley found.
 double least_of(std::pair<double, double> between, const std::function<double(double)>& loss) {
   constexpr int kScan = 100;
   const double width = (between.second - between.first) / kScan;

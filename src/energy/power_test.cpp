@@ -49,8 +49,8 @@ TEST(Power, NodeDrawsIdlePlusItsBusyGpus) {
   EXPECT_DOUBLE_EQ(model.gpu_w(0.5), 125);
 }
 
-// Full use asks for the whole headroom above idle, 150 W; a limit of 150 W leaves 100 W, two
-// thirds: 1 / (1 + 3/2 - 1) = 2/3 of the draw, 1 - (1/3)^2 = 8/9 of the speed.
+// Full use needs the whole headroom above idle, 150 W. A limit of 150 W leaves 100 W, two thirds: 1
+// / (1 + 3/2 - 1) = 2/3 of the draw, 1 - (1/3)^2 = 8/9 of the speed.
 TEST(Power, LimitCutsDrawMoreThanSpeed) {
   const PowerModel model = small_node();
   EXPECT_DOUBLE_EQ(model.gpu_w(1, 150), 250.0 * 2 / 3);

@@ -15,7 +15,7 @@
 namespace almanac::experiment {
 namespace {
 
-/// Of the largest nodes.
+/// Returns the GPUs of the largest nodes.
 int gpus_per_node(const cluster::Cluster& cluster) {
   int most = 1;
   for (const cluster::NodeClass& each : cluster.classes) most = std::max(most, each.gpus);

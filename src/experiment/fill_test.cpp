@@ -86,7 +86,7 @@ TEST(FillBound, KnowsWhatCannotLieTogether) {
   const cluster::Demand large{.gpus = 1, .gpu_milli = 600};
   // No two of them on a GPU, though 2.4 GPUs of 4 are asked by four and 3 by five.
   EXPECT_NEAR(most_given(machines, Demands(5, large), 1), 0.6, 1e-9);
-  // What is left beside them suits jobs of 0.4.
+  // The free parts next to them fit jobs of 0.4.
   Demands both(4, large);
   both.insert(both.end(), 4, {.gpus = 1, .gpu_milli = 400});
   EXPECT_NEAR(most_given(machines, both, 1), 1, 1e-9);

@@ -139,7 +139,7 @@ void close(Front& front) {
   std::uint64_t fewest = std::numeric_limits<std::uint64_t>::max();
   for (const Tried& each : tried) fewest = std::min(fewest, each.unended);
   for (Tried& each : tried) {
-    // Of equal ones the first is a member.
+    // Among equal ones the first is a member.
     each.is_on_front =
         each.unended == fewest && std::none_of(tried.begin(), tried.end(), [&](const Tried& other) {
           if (other.unended != fewest) return false;

@@ -264,7 +264,7 @@ class NamedInference {
     }
   }
 
-  /// Those too of which no job names a node.
+  /// Returns the nodes of each virtual cluster, including clusters of which no job names a node.
   std::map<std::string, std::vector<const NamedNode*>> nodes_by_vc() const {
     std::map<std::string, std::vector<const NamedNode*>> made;
     for (const NamedNode& node : nodes_) made[vc_of(node.use.vcs.front())].push_back(&node);

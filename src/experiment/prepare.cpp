@@ -149,7 +149,7 @@ void leave_out_idle(Prepared& made) {
   }
 }
 
-/// They run, as they are asked for, without what they go by.
+/// Notes the policies that run without the data that they need.
 void note_idle(Prepared& made) {
   for (const auto& [lack, names] : idle_policies(made)) {
     made.notes.push_back(
@@ -166,7 +166,7 @@ Result<perf::Catalogue> catalogue_of(const std::string& name, Prepared& made) {
   return std::move(log.catalogue);
 }
 
-/// Of a model of speeds, which is a preset or a file.
+/// Returns the digest of a speed model, which is a preset or a file.
 Result<std::string> digest_of(const std::string& speed) {
   if (speed == kLogSpeeds || speed == kLearnedSpeeds) return speed;
   const auto presets = perf::presets();

@@ -221,7 +221,8 @@ std::string digest_of_failures(const std::string& model) {
   return digest_of_files(model);
 }
 
-/// What policies read of a Slurm site: the folder, or slurm.conf and the files beside it.
+/// Returns a digest of the files of a Slurm site that policies read: the folder, or slurm.conf and
+/// the files next to it.
 std::string digest_of_site(const std::string& cluster) {
   std::error_code error;
   if (fs::is_directory(cluster, error)) return digest_of_files(cluster);

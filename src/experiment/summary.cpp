@@ -251,7 +251,7 @@ void add_energy(Summary& made, const sim::Schedule& schedule, const energy::Powe
                                             : kNothing;
 }
 
-/// A field of CSV, in quotes where RFC 4180 asks for them.
+/// Returns a field of CSV, in quotes if RFC 4180 requires them.
 std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";

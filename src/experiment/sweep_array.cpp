@@ -91,7 +91,7 @@ Result<slurm::JobNumber> submit(const SweepParts& parts, const std::vector<std::
   const Json told = {{"job", value_of(*job)}, {"inputs", parts.inputs}, {"of", parts.of}};
   const auto kept = table::write_file(memory_of(parts), told.dump() + "\n");
   if (kept) return job;
-  // The same command again would not find it, and submit another.
+  // Otherwise the same command would not find the job, and submit another.
   const auto ended = slurm::CommandLink().end(*job, slurm::Fate::cancel);
   return fail(kept.error().code,
               fmt::format("job array {} could not be recorded{}: {}", value_of(*job),

@@ -146,7 +146,7 @@ TEST_F(ServicesTest, StopsNoneOfTheLeastReplicasUnderAnyPolicy) {
 
 TEST_F(ServicesTest, ReclaimsAGpuFromTrainingAndGivesItBack) {
   // One node of 4 GPUs. A trains on all of them from 0 s on, for 4 h, with a checkpoint each hour.
-  // Requests come from 5000 s to 5060 s; the scaler looks every 15 s and asks for a replica.
+  // Requests come from 5000 s to 5060 s; the scaler decides every 15 s and requests a replica.
   gpus_per_node_ = 4;
   told_.reclaims = true;
   told_.scaler = "reactive";
@@ -162,8 +162,8 @@ TEST_F(ServicesTest, ReclaimsAGpuFromTrainingAndGivesItBack) {
         << "a look of the scaler and a cold start";
     EXPECT_EQ(seen_.replicas_started, 1u);
     EXPECT_EQ(seen_.replicas_stopped, 0u);
-    // A goes on from its checkpoint at 3600 s: it does 1400 s or a little more again, and a restart
-    // of 30 s.
+    // A resumes from its checkpoint at 3600 s: it repeats 1400 s or a little more, and a restart of
+    // 30 s.
     EXPECT_EQ(made.jobs[0].phase, policy::Phase::ended);
     EXPECT_EQ(made.jobs[0].preemptions, 1u);
     const double again_s = seconds(made.jobs[0].ran - 4h);

@@ -61,7 +61,7 @@ Pair most_likely(const std::vector<int>& failed_gpus, double job_days, double gp
   return made;
 }
 
-/// Sets the intervals of both rates by the observed information.
+/// Sets the intervals of both rates by the observed information; `job` and `gpu` have their days.
 void add_intervals(const std::vector<int>& failed_gpus, const Pair& rates, Rate& job, Rate& gpu) {
   double jj = 0;
   double jg = 0;
@@ -78,10 +78,10 @@ void add_intervals(const std::vector<int>& failed_gpus, const Pair& rates, Rate&
     rate.low = std::max(0.0, rate.per_day - reach);
     rate.high = rate.per_day + reach;
   };
-  // All of one size: the pair cannot be told apart.
+  // All of one size: the pair cannot be told apart, and either may have caused all failures.
   if (determinant <= 1e-12 * jj * gg) {
-    job.high = jj > 0 ? rates.job + rates.gpu * failed_gpus.front() : 0;
-    gpu.high = jj > 0 ? job.high / failed_gpus.front() : 0;
+    job.high = poisson_rate(job.failures, job.days).high;
+    gpu.high = poisson_rate(gpu.failures, gpu.days).high;
     return;
   }
   around(job, gg / determinant);

@@ -52,6 +52,16 @@ TEST(FitTest, TellsWhatFailsByGpuFromWhatFailsByJob) {
   EXPECT_NEAR(made.software.per_day, 0.01, 1e-6);
 }
 
+// Of 3 counted failures up to 8.767 were expected (Garwood), of the jobs or of their GPUs.
+TEST(FitTest, HasAnIntervalIfAllFailedRunsHaveOneSize) {
+  std::vector<PastRun> runs(100, {.gpus = 1, .days = 1});
+  for (std::size_t failed = 0; failed < 3; ++failed) runs[failed].end = End::failed;
+  const Fit made = fit(runs);
+  EXPECT_NEAR(made.user.high, 0.08767, 1e-5);
+  EXPECT_NEAR(made.software.high, 0.08767, 1e-5);
+  EXPECT_EQ(made.user.low, 0);
+}
+
 TEST(FitTest, FindsTheRatesThatMadeTheLog) {
   int outside = 0;
   constexpr int kLogs = 40;

@@ -67,7 +67,7 @@ bool stands_right(const Listing::Column& column) {
                      [](const Cell& cell) { return is_number(cell) || is_nothing(cell); });
 }
 
-/// Of a value that is not text.
+/// Returns the number of a value that is not text.
 double number_of(const Cell::Value& value) {
   return std::visit(
       Overloaded{[](std::monostate) { return 0.0; }, [](const std::string&) { return 0.0; },
@@ -200,6 +200,8 @@ struct Listing::Shown {
   std::vector<std::string> texts;
   std::size_t width;
   bool right;
+
+  bool cut(std::size_t most);
 };
 
 struct Listing::Layout {
@@ -213,6 +215,19 @@ struct Listing::Layout {
     return width;
   }
 };
+
+/// Cuts the cells of a column that are longer than `most` letters. Returns whether any was.
+bool Listing::Shown::cut(std::size_t most) {
+  constexpr std::string_view kCut = "...";
+  bool is_cut = false;
+  for (std::string& text : texts) {
+    if (letters(text) <= most) continue;
+    text = fmt::format("{}{}", first_letters(text, most - kCut.size()), kCut);
+    is_cut = true;
+  }
+  width = std::min(width, std::max(most, letters(column->label)));
+  return is_cut;
+}
 
 Listing::Layout Listing::lay_out(const TableForm& form) const {
   Layout made;
@@ -228,6 +243,9 @@ Listing::Layout Listing::lay_out(const TableForm& form) const {
     all.push_back(std::move(each));
   }
   if (form.wide) return made;
+  constexpr std::size_t kName = 20;
+  // One long name must not take the room of all columns.
+  if (made.line() > form.width) made.is_cut = all.front().cut(std::max(kName, form.width / 2));
   for (const Tier tier : {Tier::detail, Tier::usual}) {
     for (std::size_t at = all.size(); at-- > 0 && !is_chosen_ && made.line() > form.width;) {
       if (all[at].column->tier != tier) continue;
@@ -239,7 +257,7 @@ Listing::Layout Listing::lay_out(const TableForm& form) const {
                                       [&](const Shown& each) { return each.column == column; });
     if (!has_room) made.left_out.push_back(column->label);
   }
-  made.is_cut = made.line() > form.width;
+  made.is_cut = made.is_cut || made.line() > form.width;
   return made;
 }
 

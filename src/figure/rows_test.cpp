@@ -74,6 +74,19 @@ TEST(Rows, LeavesOutWhatMattersLeastWhereTheTerminalIsNarrow) {
       << "keys stay, cut to the width";
 }
 
+TEST(Rows, CutsALongNameBeforeItLeavesOutColumns) {
+  const std::vector<std::string> names = {"team-a/a-workload-with-a-name-of-many-letters", "b"};
+  figure::Rows rows(names);
+  rows.add(Tier::key, "name", "NAME", [](const std::string& name) { return name; });
+  rows.add("gpus", "GPUS", [](const std::string&) { return 8; });
+  EXPECT_EQ(rows.table({.width = 44}),
+            "NAME                    GPUS\n"
+            "team-a/a-workload-w...     8\n"
+            "b                          8\n");
+  EXPECT_THAT(rows.shortening({.width = 44}), HasSubstr("long lines cut"));
+  EXPECT_THAT(rows.table({.wide = true, .width = 44}), HasSubstr("of-many-letters"));
+}
+
 TEST(Rows, NamesEveryColumnWithoutRoom) {
   EXPECT_EQ(listed().shortening({.width = 22}),
             "(Too wide for 22\ncolumns: USER not\nshown. -o wide shows\neverything.)\n");

@@ -57,6 +57,17 @@ Result<void> add_nodes(const Change& change, const Setting& setting, World& worl
   const bool is_fixed = options.truth.speeds != nullptr || options.believed != nullptr ||
                         options.incidents != nullptr || setting.site != nullptr ||
                         !world.cluster.changes.empty() || grown.num_nodes == 0;
+  // Failures are drawn by the numbers of nodes, which must therefore stay.
+  const bool renumbers = index(*vc) + 1 < world.cluster.vcs.size();
+  if (renumbers && options.failures != nullptr) {
+    return fail(Code::unsupported,
+                fmt::format("with failures, nodes can be added to the last virtual cluster only, "
+                            "found {}",
+                            grown.name),
+                {},
+                fmt::format("add them to {}, or simulate without --failures",
+                            world.cluster.vcs.back().name));
+  }
   if (is_fixed) {
     return fail(
         Code::unsupported,
@@ -66,6 +77,14 @@ Result<void> add_nodes(const Change& change, const Setting& setting, World& worl
   }
   const auto end = static_cast<std::uint32_t>(index(grown.first)) + grown.num_nodes;
   const auto added = static_cast<std::uint32_t>(change.nodes);
+  const std::size_t most = 4 * setting.cluster.nodes.size() + 1000;
+  const std::size_t before = world.cluster.nodes.size() - setting.cluster.nodes.size();
+  if (before + added > most) {
+    return fail(Code::usage,
+                fmt::format("at most {} nodes can be added to a cluster of {}, found {}", most,
+                            setting.cluster.nodes.size(), before + added),
+                {}, "add fewer nodes");
+  }
   cluster::Node made = world.cluster.nodes[end - 1];
   made.name.clear();
   world.cluster.nodes.insert(world.cluster.nodes.begin() + end, added, made);

@@ -84,7 +84,7 @@ class Player {
     options_.range.last_arrival = present_.at;
   }
 
-  /// Until `until` has ended; kNoJob = until all have.
+  /// Simulates one future until `until` has ended; kNoJob = until all jobs have.
   sim::Schedule play(Rng rng, JobId until) {
     TellingEstimator::Told told;
     const sim::Present& all = setting_.drawn != nullptr ? *setting_.drawn : present_;

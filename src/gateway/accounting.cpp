@@ -56,7 +56,7 @@ class Database {
                             [&](const slurmdb_qos_rec_t& row) { qos_[row.id] = text(row.name); });
     return {};
   }
-  /// Those that ended in [from, until), in order.
+  /// Returns the jobs that ended in [from, until), in order.
   Result<std::vector<Job>> ended(Time from, Time until) const {
     const auto in_seconds = [](Time time) {
       return static_cast<time_t>(
@@ -106,7 +106,7 @@ class Database {
     const std::string given = text(row.tres_alloc_str);
     const std::string asked = text(row.tres_req_str);
     tell_resources(given.empty() ? asked : given, job);
-    // Of what type it got is where it ran, not what it would have taken.
+    // The log has the requested GPU type; the type that the job got follows from its nodes.
     job.gpu_type = resources_in(asked).gpu_type;
     return job;
   }

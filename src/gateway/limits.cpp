@@ -76,7 +76,7 @@ Result<Accounts> accounts() {
     if (!most && quota.partition.empty()) return;
     (most ? made.quotas : apart).push_back(std::move(quota));
   });
-  // It says something only beside a limit of the same user.
+  // Such an entry matters only if the same user also has a limit without a partition.
   std::erase_if(apart, [&](const slurm::Quota& each) {
     return std::none_of(made.quotas.begin(), made.quotas.end(), [&](const slurm::Quota& other) {
       return other.partition.empty() && other.user == each.user && other.account == each.account;

@@ -28,7 +28,7 @@ using slurm::Job;
 using slurm::JobNumber;
 using slurm::State;
 
-/// The same as slurm/states.h says of words.
+/// Returns the state of a number, as slurm/states.h does for words.
 State state_of(std::uint32_t state) {
   if ((state & (JOB_COMPLETING | JOB_STAGE_OUT | JOB_SIGNALING)) != 0) return State::completing;
   if ((state & (JOB_REQUEUE | JOB_REQUEUE_HOLD | JOB_REQUEUE_FED | JOB_SPECIAL_EXIT)) != 0) {

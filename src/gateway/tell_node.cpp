@@ -30,7 +30,7 @@ Power power_of(std::uint32_t state) {
   return Power::on;
 }
 
-/// The same as slurm/node_words.h says of words.
+/// Sets the state of a node from a number, as slurm/node_words.h does for words.
 void tell_state(std::uint32_t state, Node& node) {
   const std::uint32_t base = state & NODE_STATE_BASE;
   node.power = power_of(state);

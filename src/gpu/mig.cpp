@@ -137,7 +137,7 @@ Result<MigInstance> Nvml::create_mig_instance(int gpu, const MigProfile& profile
     return fail(Code::unavailable, library_->error_string(status));
   };
   Instance made = nullptr;
-  // Of the place only where it begins is ours to say: how much that profile takes the driver knows.
+  // Only the start of the place is a choice; the driver knows the size of the profile.
   MigPlacement place{.start = static_cast<unsigned>(start)};
   std::array<MigPlacement, kMostInstances> legal{};
   unsigned count = 0;

@@ -13,7 +13,7 @@ std::vector<std::string> slower_than_fewer_gpus(const Service& service) {
   std::vector<std::string> made;
   if (service.measured || service.tables || service.model.layer_count() == 0) return made;
   const auto own = parts(service);
-  if (!own) return made;  // whoever simulates the service says why
+  if (!own) return made;  // the simulation of the service reports the error
   constexpr int kPrompt = 2048, kSequences = 16, kContext = 1000;
   const std::pair<std::string, Batch> steps[] = {
       {fmt::format("a prompt of {} tokens", kPrompt),

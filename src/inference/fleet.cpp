@@ -16,7 +16,7 @@
 namespace almanac::inference {
 namespace {
 
-/// Of the requests, for the rate that a replica is found to serve.
+/// Fraction of the requests in time at the rate that one replica can serve.
 constexpr double kShareInTime = 0.9;
 
 /// 2 of "2p"; nothing where a word is none of this kind.

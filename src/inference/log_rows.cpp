@@ -167,7 +167,7 @@ class RowReader {
   std::int64_t unanswered_ = 0;
 };
 
-/// Of a column that a table does not have.
+/// Index of a column that a table does not have.
 constexpr std::size_t kNone = std::string_view::npos;
 
 /// What `row` has under `key`, as a table would spell it; a list of ids with blanks between them.

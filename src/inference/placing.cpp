@@ -16,7 +16,7 @@
 namespace almanac::inference {
 namespace {
 
-/// The requests for models that some group has, with how many of them are served as asked.
+/// Returns how many requests met the SLO, among those for models that some group has.
 Result<std::size_t> attained_of(const Service& service, const Requests& requests,
                                 const Objective& objective, const Plan& plan) {
   Requests asked = requests;
@@ -36,7 +36,7 @@ bool is_alike(const Plan::Group& one, const Plan::Group& other) {
          one.gpu_hour == other.gpu_hour && one.models == other.models;
 }
 
-/// Those that differ: of groups that are alike one stands for all.
+/// Returns the different additions; one group stands for all groups that are equal.
 std::vector<Addition> additions_to(const Plan& plan) {
   std::vector<Addition> made;
   for (std::size_t group = 0; group < plan.groups.size(); ++group) {
@@ -62,7 +62,7 @@ Plan with(Plan plan, const Addition& addition) {
 
 double price_of(const Plan::Group& group) { return group.gpus() * group.gpu_hour.value_or(0); }
 
-/// Of the groups that have a model.
+/// Returns the price of the groups that have a model.
 double price_of(const Plan& plan) {
   double sum = 0;
   for (const Plan::Group& each : plan.groups) sum += each.models.empty() ? 0 : price_of(each);
@@ -117,7 +117,7 @@ class Placing {
     return std::max(group.models.empty() ? price_of(group) : 0, kLittle);
   }
 
-  /// How many requests are served as asked with each; 0 = it does not fit.
+  /// Returns how many requests meet the SLO with each addition; 0 if the addition does not fit.
   Result<std::vector<std::size_t>> tried(const Plan& plan,
                                          const std::vector<Addition>& additions) const {
     std::vector<Result<std::size_t>> attained(additions.size(), std::size_t{0});
@@ -133,7 +133,7 @@ class Placing {
     return made;
   }
 
-  /// The same without groups that are not needed.
+  /// Returns the plan without the groups that are not needed.
   Result<Placed> cheaper(Placed made) const {
     std::vector<std::size_t> order(made.plan.groups.size());
     std::iota(order.begin(), order.end(), std::size_t{0});

@@ -166,7 +166,7 @@ void Replica::land() {
 void Replica::end(Micros now, std::vector<RequestId>& finished) {
   if (limits_.stages > 1) land();
   busy_ = !flights_.empty();
-  // Of an iteration that is one of several each stage computes its part of the time.
+  // If several iterations are in the pipeline, each stage computes its part of the time.
   (batch_.prefills.empty() ? books_.busy.decoding : books_.busy.prefilling) +=
       (now - began_) / limits_.stages;
   bool some_go = false;

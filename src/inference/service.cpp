@@ -20,7 +20,7 @@
 namespace almanac::inference {
 namespace {
 
-/// Time of a server to receive, tokenize and answer a request beside its engine.
+/// Time that a server needs to receive, tokenize and answer a request, outside of its engine.
 ///
 /// Source   fitted to the 11 training stages that inference-sim published (vLLM 0.15.1, H100).
 constexpr Micros kFront = 15e3;

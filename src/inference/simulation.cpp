@@ -56,7 +56,7 @@ void Simulation::lose(std::uint32_t replica) {
     release(request);
     plan(now_, Kind::arrival, request);
   }
-  // The event that ends the iteration that it was in lets its lane go on.
+  // The event that ends the replica's current iteration lets its lane continue.
   const std::uint32_t lane = duties_[replica].lane;
   if (lane != Duty::kAlone) std::erase(lanes_[lane].next, replica);
 }

@@ -54,11 +54,12 @@ class Days {
   std::size_t count_ = 1;
 };
 
-/// When a run is over from which only the part of its requests is asked that were served as asked.
+/// When a run may stop, if only its SLO attainment (fraction of requests that met the SLO) is
+/// needed.
 enum class Until {
-  end,    ///< That part is what is asked for.
-  lost,   ///< Or as soon as it cannot be the share any more: then some smaller part.
-  known,  ///< Or as soon as it is known whether it is the share: then some part that says so.
+  end,    ///< At the end; the attainment is exact.
+  lost,   ///< As soon as the share is out of reach; the attainment is then some smaller value.
+  known,  ///< As soon as it is decided; the attainment is then some value on the right side.
 };
 
 /// Counts as requests are finished, of each day.
@@ -82,7 +83,7 @@ class Verdict {
     }
     return until_ != Until::end && (lost_ || (until_ == Until::known && open_ == 0));
   }
-  /// Of the day that is served worst.
+  /// Returns the SLO attainment of the worst day.
   double attained() const {
     double least = 1;
     for (const Day& day : of_) least = std::min(least, part(day.met, day));
@@ -107,13 +108,13 @@ class Verdict {
   bool lost_ = false;
 };
 
-/// A way to divide so many replicas, with which enough of the log's requests are served as asked.
+/// A division of the replicas into pools with which enough of the log's requests meet the SLO.
 struct Division {
   int prefill = 0;
   double attained = 0;
 };
 
-/// The part of the requests that so many replicas serve as asked, of which so many are for prompts.
+/// Returns the SLO attainment of `replicas` replicas, `prefill` of them for prompts.
 using Attain =
     std::function<Result<double>(int replicas, int prefill, const Requests& requests, Until until)>;
 
@@ -147,7 +148,8 @@ class Sizing {
     return Size{.replicas = *least, .prefill = (*best)->front().prefill, .for_log = *least};
   }
 
-  /// Of the last days of the log those that a fleet sized for what came before them does not serve.
+  /// Returns those of the last days of the log on which a fleet sized for the days before misses
+  /// the SLO.
   Result<std::vector<std::string>> missed_days() const {
     constexpr std::size_t kMost = 3;
     const Days days(requests_);
@@ -252,7 +254,7 @@ class Sizing {
         const auto alone = attained_alone(1);
         if (!alone) return tl::unexpected(alone.error());
         if (*alone < asked_.share) return no_number(*alone);
-        return too_few("the requests");
+        return too_few("the requests", 0, *alone);
       } else {
         fails = tried;
       }
@@ -285,7 +287,7 @@ class Sizing {
     for (int draw = 1; draw <= kDraws; ++draw) {
       following_.push_back(following(*learnt, static_cast<std::uint64_t>(draw)));
     }
-    // Those with most requests say soonest that a fleet is too small.
+    // Logs with the most requests show soonest that a fleet is too small.
     seeds_.resize(following_.size());
     std::iota(seeds_.begin(), seeds_.end(), std::size_t{0});
     std::stable_sort(seeds_.begin(), seeds_.end(), [&](std::size_t a, std::size_t b) {
@@ -307,10 +309,12 @@ class Sizing {
       }
       report(fmt::format("{} replicas: too few for {} resampled logs", tried, kDraws));
     }
-    return too_few("the requests of resampled logs", least);
+    const auto alone = attained_alone(1);
+    if (!alone) return tl::unexpected(alone.error());
+    return too_few("the requests of resampled logs", least, *alone);
   }
 
-  /// Those that serve the log as asked, the best first; none = none does.
+  /// Returns the divisions that reach the SLO attainment on the log, the best first; may be empty.
   Result<const std::vector<Division>*> divisions(int replicas) {
     if (auto tried = try_all(replicas, replicas + 1); !tried) return tl::unexpected(tried.error());
     return &divisions_.at(replicas);
@@ -355,19 +359,24 @@ class Sizing {
     if (asked_.progress) asked_.progress(text);
   }
 
-  /// `for_log`: replicas that serve the log alone; 0 = none do.
-  tl::unexpected<Error> too_few(const char* what, int for_log = 0) const {
-    const std::string alone = for_log == 0
-                                  ? ""
-                                  : fmt::format("; {} serve{} this log alone (--confidence 0)",
-                                                for_log, for_log == 1 ? "s" : "");
+  /// `for_log`: replicas that serve the log alone; 0 = none do. `idle`: the part of its requests
+  /// that meets the objective on an idle replica, beyond which no number of replicas gets.
+  tl::unexpected<Error> too_few(const char* what, int for_log = 0, double idle = 1) const {
+    std::string more = for_log == 0 ? ""
+                                    : fmt::format("; {} serve{} this log alone (--confidence 0)",
+                                                  for_log, for_log == 1 ? "s" : "");
+    if (idle < 1) {
+      more += fmt::format("; even on an idle replica only {:.4g} % of this log's do", 100 * idle);
+    }
     return fail(Code::unavailable,
                 fmt::format("with {} replicas fewer than {:.4g} % of {} meet the objective{}",
-                            asked_.most, 100 * asked_.share, what, alone),
-                {}, "use a larger --most, more GPUs per replica, or a longer objective");
+                            asked_.most, 100 * asked_.share, what, more),
+                {},
+                "use a longer objective, a smaller --share, more GPUs per replica, or a larger "
+                "--most");
   }
 
-  /// How many of the drawn logs are served as asked; nothing = too few.
+  /// Returns how many of the drawn logs reach the SLO attainment; nothing if too few do.
   Result<std::optional<int>> served_of_draws(int replicas, int prefill) const {
     constexpr double kRounding = 1e-9;
     const int missed_at_most =
@@ -443,7 +452,7 @@ std::vector<Plan::Group> copies_of(const Plan& plan, int copies, std::int64_t& f
   return made;
 }
 
-/// Those for the models of a part.
+/// Returns the requests for the models of a part.
 Requests requests_of(const Plan& part, const Requests& requests) {
   Requests made = requests;
   if (requests.models.empty()) return made;
@@ -458,7 +467,7 @@ Requests requests_of(const Plan& part, const Requests& requests) {
   return made;
 }
 
-/// Of the model that is served worst.
+/// Returns the SLO attainment of the worst model.
 Result<double> attained_by(const Service& service, const Plan& plan, const Requests& requests,
                            const Objective& objective) {
   const auto outcomes = play_placed(service, requests, plan);

@@ -142,9 +142,9 @@ bool is_ours_to_rank(const job_desc_msg_t& job) {
   return !held && !ranked && !of_several;
 }
 
-/// As Almanac's lever `placement` holds jobs, and knows its own by: for so many seconds, if it does
-/// not put that off, with this comment of an administrator's. A job that has another, asks for
-/// nodes itself, or for a time to begin or to be done, is left to Slurm.
+/// Holds a job for `lease_s` seconds, which Almanac may extend. The administrator's comment marks
+/// the job, as the lever `placement` does, so that the lever recognizes it. A job that has another
+/// such comment, requests nodes, or has a begin time or a deadline is left to Slurm.
 void hold(job_desc_msg_t& job, long lease_s) {
   const std::time_t now = std::time(nullptr);
   const bool is_timed = job.begin_time > now || job.deadline != 0;

@@ -430,7 +430,7 @@ Result<Answer> Client::stream(const std::string& path, Duration patience,
 Error refusal(const Answer& answer, const std::string& path) {
   Error made{.code = Code::unavailable, .message = {}, .where = {}, .hint = {}};
   std::string said;
-  // Proxies, and groups that nobody has defined, answer in plain text.
+  // Proxies, and API groups that do not exist, answer in plain text.
   const auto status = nlohmann::json::parse(answer.body, nullptr, /*allow_exceptions=*/false);
   if (status.is_object() && status.contains("message") && status["message"].is_string()) {
     said = status["message"];

@@ -69,7 +69,7 @@ Result<std::string> list(Client& client, const std::string& path, Sink& sink, bo
     const auto answer = client.ask(ask);
     if (!answer) return tl::unexpected(answer.error());
     if (is_expired(answer->status) && ++restarts <= kMostRestarts) {
-      // Its token would go on with a later state: the pages would not be of one moment.
+      // The token would continue with a later state, and the pages would not be of one moment.
       token.clear();
       from_cache = false;
       sink.begin_list();

@@ -120,7 +120,7 @@ class Doctor {
     return answer && answer->good();
   }
 
-  /// Schedulers beside Kueue, or instead of it.
+  /// Finds schedulers that run next to Kueue or instead of it.
   void look_at_others() {
     if (has_group("scheduling.volcano.sh")) {
       add({"Volcano", "installed", Verdict::partly,

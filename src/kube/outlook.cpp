@@ -132,7 +132,7 @@ class Future {
     ends_.push({from - age + run, workload.uid, next_run_});
   }
 
-  /// Until a cycle admits and preempts nobody and has tried all flavors of all heads.
+  /// Runs cycles until one admits and preempts no workload and has tried all flavors of all heads.
   void cycle() {
     std::set<std::string> preempted;
     std::size_t fruitless = 0;
@@ -172,7 +172,7 @@ class Future {
   bool has_unknown_ = false;
 };
 
-/// Those that hold no quota, by queue and then in Kueue's order.
+/// Returns the workloads without quota, by queue and then in Kueue's order.
 std::vector<Outlook> waiting_in(const Picture& picture) {
   std::vector<Outlook> made;
   for (std::size_t at = 0; at < picture.workloads.size(); ++at) {

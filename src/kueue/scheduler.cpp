@@ -77,12 +77,12 @@ class FairOrder {
 
  private:
   struct Standing {
-    bool borrows = false;  ///< What it asks for.
+    bool borrows = false;  ///< Whether the head's request borrows.
     std::pair<int, double> share{};
   };
 
-  /// Shares of the nodes above a head, with what it asks for: at each node that of the child on its
-  /// way.
+  /// Computes the shares of the nodes above a head, including its request. Each node has the share
+  /// of its child on the path to the head.
   void measure(const Entry& entry) {
     const QueueAt queue = entry.workload->queue;
     const Wants& usage = entry.nomination.assignment.usage;
@@ -151,7 +151,7 @@ struct Scheduler::State {
   std::unordered_map<std::string, Workload> workloads{};
   std::uint64_t cycles = 0;
 
-  // Of the cycle that goes on:
+  // State of the current cycle:
   std::vector<Victim> victims{};
   std::vector<std::pair<QueueAt, Wants>> taken{};
 };

@@ -157,8 +157,8 @@ TEST_F(SchedulerTest, WithinAQueueALowerPriorityGivesWay) {
   EXPECT_THAT(admitted(), ElementsAre("new"));
 }
 
-// a holds 2 of the cohort's 8 GPUs and b 4, and each asks for the last 2. With them a would have 4,
-// and b 6, which counts as 3 at weight 2.
+// a holds 2 of the cohort's 8 GPUs and b holds 4, and each requests the last 2. With them a would
+// have 4, and b 6, which counts as 3 at weight 2.
 TEST_F(SchedulerTest, FairSharingGivesToWhoWouldBorrowLessForItsWeight) {
   for (const double weight : {1.0, 2.0}) {
     setup_.is_fair = true;

@@ -28,7 +28,7 @@ bool is_among(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// A queue or a cohort, and what is left of the name that users wrote after it.
+/// A queue or a cohort, and the rest of the name that the user wrote after it.
 struct Owner {
   std::string name{};
   std::vector<ResourceGroup>* groups = nullptr;

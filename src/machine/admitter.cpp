@@ -71,7 +71,7 @@ void Admitter::note_eligibility(Entry& entry, WaitsFor::What obstacle) const {
   } else if (entry.eligible == kNever) {
     entry.eligible = state_.now;
   } else if (entry.eligible == kNoTime) {
-    // It may have waited already when the service started.
+    // The job may have waited already when the service started.
     entry.eligible = std::max(entry.job.submit, may_begin(entry.job));
   }
 }

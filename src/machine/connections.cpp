@@ -64,7 +64,7 @@ bool are_alike(const Routes& routes, const std::vector<int>& gpus, int links) {
   });
 }
 
-/// Those by NVLink: all in one where all are alike, else pair by pair.
+/// Returns the NVLink connections: a single one if all pairs are equal, otherwise one per pair.
 std::vector<Connection> nvlinks(const Routes& routes) {
   std::vector<int> all;
   for (std::size_t gpu = 0; gpu < routes.size(); ++gpu) all.push_back(static_cast<int>(gpu));

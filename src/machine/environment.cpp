@@ -21,7 +21,7 @@
 namespace almanac::machine {
 namespace {
 
-/// Of what a job holds on all nodes.
+/// Resources that a job holds on all its nodes.
 struct Held {
   std::vector<std::string> gpus{};
   std::int32_t gpu_milli = cluster::kWholeGpu;
@@ -29,7 +29,7 @@ struct Held {
   double memory_gb = 0;
 };
 
-/// Of a board the instance that stands where the job's is to be.
+/// Adds the job's GPUs; on a divided board, the instance at the place of the job's.
 void add_gpus(const cluster::Grant& grant, const Machine& machine, Held& sum) {
   const cluster::Node& node = machine.cluster.nodes[index(grant.node)];
   if (machine.cluster.classes[node.node_class].board != nullptr) {
@@ -59,7 +59,7 @@ Held held_by(const std::vector<cluster::Grant>& grants, const Machine& machine) 
 
 std::string names_of(const Held& held) { return fmt::format("{}", fmt::join(held.gpus, ",")); }
 
-/// What may change as a job goes on, by the names of the environment.
+/// Returns the variables that may change while a job runs.
 std::vector<std::pair<std::string, std::string>> changeable(const Held& held, std::int32_t batch) {
   const std::string gpus = names_of(held);
   std::vector<std::pair<std::string, std::string>> made{
@@ -91,7 +91,7 @@ bool is_for_slurm(const std::string& script) {
   return script.find("\n#SBATCH") != std::string::npos;
 }
 
-/// Sets what is not set yet: a submission says what its script asks for each task.
+/// Sets a variable that is not set yet: the submission has what its script requests for each task.
 void set_default(std::vector<std::string>& environment, std::string_view name,
                  const std::string& value) {
   if (!sets(environment, name)) set(environment, name, value);
@@ -110,7 +110,7 @@ void put_first_in_path(std::vector<std::string>& environment, const std::string&
   }
 }
 
-/// Of what sbatch(1) lists what is true here as well: one node, with all tasks on it.
+/// Sets the variables of sbatch(1) that apply here: one node with all tasks.
 void set_as_slurm(std::vector<std::string>& environment, const store::Job& job,
                   const Machine& machine, const Held& held) {
   std::erase_if(environment,
@@ -215,8 +215,8 @@ std::string visible_gpus(const std::string& allocation) {
 
 namespace {
 
-/// Of the GPUs of a job; nothing = it may open all. One that may be given other GPUs as it goes on
-/// has open what it had: nothing is closed to it.
+/// Returns the device numbers of a job's GPUs; nothing if it may open all. A job whose GPUs may
+/// change while it runs may open all, because its first device files stay open.
 std::optional<std::vector<int>> devices_of(const store::Job& job, const store::Submission& asked,
                                            const Machine& machine) {
   if (machine.device_minors.empty() || asked.max_gpus > 0) return std::nullopt;

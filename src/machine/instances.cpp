@@ -100,7 +100,8 @@ class Cut {
   Result<std::vector<gpu::MigInstance>> all_;
 };
 
-/// Of what a job holds that an earlier cluster file had, and this board cannot have, all of it.
+/// Returns the slices of a place. A place from an earlier cluster file that this board cannot have
+/// counts as the whole board.
 slices::SliceMask mask_of(const Place& place, const Board& board) {
   return place.profile < 0 ? ~slices::SliceMask{0} : board[place.profile].mask(place.slice);
 }

@@ -168,7 +168,7 @@ struct Turn {
   }
 
  private:
-  /// It runs no more as its policy sees it.
+  /// Ends the run in the policy's view.
   void stop(Duration attained) {
     cut_short();
     if (job().state == JobState::running) {
@@ -205,7 +205,7 @@ Turn::Made Turn::operator()(const life::Gone& event) {
     if (untried && !again && event.trouble.gives_up) {
       return ends(JobState::failed, cannot_start(how.why), event.at);
     }
-    // One that has ended, nobody knows how, may have done all that it was to do.
+    // A job that ended in an unknown way may have finished its work.
     const bool is_known = how.kind != shepherd::Outcome::Kind::corrupt;
     if (untried || again || (is_known && reruns)) {
       Made anew = runs_again(how.why);

@@ -140,7 +140,7 @@ TEST(Life, OfEachStateAndWhatIsWanted) {
 }
 
 TEST(Life, OfEachStateAndDecision) {
-  // Started; stopped; wanted no more; begun anew on what it holds; ended without a process.
+  // Started; stopped; no longer wanted; begun again on its GPUs; ended without a process.
   expect({{"w", "s . X . F"},
           {"wh", "s . X . F"},
           {"s", ". w X . F"},

@@ -19,7 +19,7 @@
 namespace almanac::machine {
 namespace {
 
-/// Of the memory, left to the system and to us.
+/// Fraction of the memory that is left to the system and the service.
 constexpr double kSystemsPart = 0.1;
 
 std::string host_name() {

@@ -113,7 +113,7 @@ Accounts::News Accounts::look(Time now) {
       account.asks = std::make_shared<std::promise<Result<void>>>();
       account.answer = account.asks->get_future();
       try {
-        // Nobody waits for it: a directory on the network may take as long as it likes.
+        // No thread waits for the answer: a directory service on the network may take very long.
         std::thread([asks = account.asks, ask = ask_, asked = uid] {
           asks->set_value(ask(asked));
         }).detach();

@@ -28,8 +28,9 @@ constexpr Duration kPrepareAgain = 1min;
 }  // namespace
 
 Result<void> Succession::begin() {
-  // Learning takes long. Until then running jobs go on and none starts, unless the former service
-  // was killed before it had learned: if each is, none would ever start a job.
+  // Learning takes long. Until it is done, running jobs continue and no job starts. The exception
+  // is a previous service that was killed while it learned: if each one were, no job would ever
+  // start.
   store::Store& store = parts_.state.store;
   const auto learned_never = store.get(service::kLearnsKey);
   if (!learned_never) return tl::unexpected(learned_never.error());
@@ -158,7 +159,7 @@ Result<void> Succession::set_policy(const std::string& policy, const service::Ca
     const Lock lock(parts_.state.mutex);
     return parts_.state.time.now();
   }();
-  // In the caller's thread, while the rounds go on.
+  // Prepares the policy in the caller's thread; rounds continue meanwhile.
   auto prepared = prepare(std::move(*made), now);
   if (!prepared) return tl::unexpected(prepared.error());
   const auto next = std::make_shared<Successor>(std::move(*prepared));

@@ -27,7 +27,7 @@ TEST(Beside, TakesTurnsWhereAllSayTheirStages) {
   const SpeedModel loads = staged({.load = 4, .compute = 1});
   const SpeedModel computes = staged({.load = 1, .compute = 4});
   const std::array<const SpeedModel*, 1> one{&computes};
-  // 4 s of loading beside 4 s of computing, then 1 s beside 1 s; stretched as measured.
+  // 4 s of loading next to 4 s of computing, then 1 s next to 1 s; stretched as measured.
   EXPECT_NEAR(part_kept(loads, one, kOtherGpu), 5 / (5 * 1.33 / 1.015), 1e-12);
   EXPECT_LT(part_kept(computes, one, kOtherGpu), 0.5) << "both compute at once";
 }
@@ -54,8 +54,8 @@ TEST(Beside, LeavesWhatAllDoMoreThanTheOthersAlone) {
 }
 
 TEST(Beside, LeavesAWholeStepOfTheOtherToEachPartThatFits) {
-  // Its 4 s of computing fit beside the 4 s in which the other loads, its second of loading where
-  // that computes.
+  // Its 4 s of computing fit in the 4 s in which the other loads, and its second of loading fits in
+  // the second in which the other computes.
   const SpeedModel loads = staged({.load = 4, .compute = 1});
   const SpeedModel computes = staged({.load = 1, .compute = 4});
   const std::array<const SpeedModel*, 1> one{&loads};

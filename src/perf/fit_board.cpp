@@ -54,7 +54,8 @@ struct Told {
   }
 };
 
-/// Of the parameters of descend(): spread costs what it adds, so that it never speeds a job up.
+/// Returns the step time for the parameters of descend(). Spreading over nodes only adds cost, so
+/// it never speeds a job up.
 StepTime step_of(std::span<const double> p) {
   return {.fixed = p[0],
           .sample = p[1],

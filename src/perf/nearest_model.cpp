@@ -7,7 +7,7 @@
 namespace almanac::perf {
 namespace {
 
-/// Of the same kind, but with nothing else in common: behind all that can be compared.
+/// Distance of models of the same kind with nothing else in common: after all comparable ones.
 constexpr double kIncomparable = 1e9;
 
 /// Squared logarithms of what both tell.

@@ -13,7 +13,7 @@
 namespace almanac::perf {
 namespace {
 
-/// Of more than that only the end is read.
+/// Of a larger file only the end is read.
 constexpr std::int64_t kMost = std::int64_t{1} << 20;
 
 /// Written since `from`: whole lines only, as the last may not be finished.

@@ -182,7 +182,7 @@ SpeedModel::OnType SpeedModels::on_type(const Model& model, const std::string& t
     made.causes = told.causes;
     return made;
   }
-  // Of a type where sharing was not measured: as on the fastest where it was.
+  // If sharing was not measured on this type, the fastest type with measurements is used.
   const Board* const shares = here != nullptr && here->sharing
                                   ? here
                                   : fastest_board(catalogue_, model, [](const Board& at) {

@@ -52,7 +52,7 @@ std::string hint_for(std::string_view word, const std::vector<std::string>& know
   return fmt::format("{}{}known: {}", meant, meant.empty() ? "" : "; ", fmt::join(known, ", "));
 }
 
-/// Of a word among too many to list.
+/// Returns a hint for an unknown word if the known ones are too many to list.
 std::string list_hint(std::string_view word, const std::vector<std::string>& known) {
   const std::string meant = text::did_you_mean(word, known);
   return fmt::format("{}{}almanac policy list shows all", meant, meant.empty() ? "" : "; ");

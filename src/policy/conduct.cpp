@@ -60,7 +60,7 @@ constexpr Deed kDeeds[] = {
     {Trait::yields_gpus, "lets jobs yield GPUs"},
 };
 
-/// Whether jobs have to go on where they were stopped.
+/// Whether the policy needs jobs that resume where they were stopped.
 bool needs_checkpoints(const TraitSet& traits) {
   return traits.any_of({Trait::stops_jobs, Trait::moves_jobs, Trait::resizes_jobs});
 }

@@ -209,7 +209,7 @@ std::vector<std::uint32_t> all_tested(const Evaluation& evaluation) {
 
 namespace {
 
-/// Of each tested job, how many of the users have more tested jobs than its own.
+/// Returns for each tested job the fraction of users with more tested jobs than its own user.
 std::vector<double> share_of_busier_users(const Evaluation& evaluation) {
   std::map<NameId, std::int64_t> jobs_of;
   for (const Tested& job : evaluation.jobs) ++jobs_of[job.user];

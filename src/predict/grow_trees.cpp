@@ -67,7 +67,7 @@ class Table {
   bool can_split(std::size_t column) const { return can_split_[column]; }
   const QuantileCuts& cuts(std::size_t column) const { return cuts_[column]; }
   std::size_t bins(std::size_t column) const { return cuts_[column].upper.size(); }
-  /// Of each row; kNoBin where the value is missing.
+  /// Returns the bin of each row; kNoBin if the value is missing.
   const std::uint8_t* column(std::size_t column) const { return &bins_[column * rows_]; }
   /// The places of the rows' bins in a histogram, for the columns of a block.
   struct alignas(2 * kBlock) Slots {

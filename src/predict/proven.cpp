@@ -23,6 +23,12 @@ float gpu_s(const trace::Request& request, float run_s) {
   return static_cast<float>(std::max(1, request.gpus)) * run_s;
 }
 
+/// The prediction of a job in the trace, cut at its limit.
+Duration given_run(const trace::Request& request) {
+  return request.time_limit == kNoDuration ? request.predicted
+                                           : std::min(request.predicted, request.time_limit);
+}
+
 std::optional<Distribution>& place_of(Proven::Opinions& opinions, Predictor predictor) {
   return opinions.said[static_cast<std::size_t>(predictor)];
 }
@@ -71,7 +77,7 @@ Proven::Opinions Proven::ask(JobId job, const trace::Request& request) {
   if (uses_given_ && request.predicted != kNoDuration) {
     constexpr auto kGiven = static_cast<std::size_t>(Predictor::given);
     speak[kGiven] = true;
-    waiting.expected_s[kGiven] = static_cast<float>(seconds(request.predicted));
+    waiting.expected_s[kGiven] = static_cast<float>(seconds(given_run(request)));
   }
   made.believed = regret_.choose(speak);
   underway_.insert_or_assign(static_cast<std::uint32_t>(index(job)), waiting);
@@ -80,7 +86,9 @@ Proven::Opinions Proven::ask(JobId job, const trace::Request& request) {
 
 Belief Proven::estimate(JobId job, const trace::Request& request) {
   const Opinions opinions = ask(job, request);
-  if (opinions.believed == Predictor::given) return {.run = request.predicted};
+  if (opinions.believed == Predictor::given) {
+    return {.run = given_run(request), .bound = request.time_limit};
+  }
   const auto believed = static_cast<std::size_t>(opinions.believed);
   return belief_of(*opinions.said[believed], request.time_limit);
 }

@@ -13,16 +13,17 @@
 ///                  order jobs as well as trees do, at a hundredth of the cost
 ///                  (docs/evidence/predict.md)
 ///   given          the prediction in the trace, if it may be used. It is a number, which replaces
-///                  the distribution while it is believed
+///                  the distribution while it is believed. Any is believed until enough jobs have
+///                  ended to judge it (predict/regret.h)
 ///
 /// One distribution serves three uses:
 ///
 ///   order          the mean: least expected GPU time first
 ///   reservation    the user's limit, which nothing outlives; without a limit, the run time that
-///                  nine in ten such jobs stay below
+///                  nine in ten such jobs stay below, or the number
 ///   preemption     the distribution, from which the Gittins index of what is left follows
 ///
-/// Each distribution is cut at the limit of the job: whatever would run longer ends there.
+/// Each prediction is cut at the limit of the job: whatever would run longer ends there.
 ///
 /// Source   Rothkopf, Management Science 1966 (least expected processing time first); Mu'alem &
 ///          Feitelson, TPDS 2001 (reservations by limits).

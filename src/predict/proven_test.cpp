@@ -139,6 +139,25 @@ TEST(Proven, BelievesTruePredictionsOfTheLogFromTheFirstJobOn) {
   EXPECT_EQ(proven.estimate(JobId{1'000}, last).run, last.predicted);
 }
 
+TEST(Proven, BelievesNoPredictionOfTheLogBeyondTheLimit) {
+  Names names;
+  Proven proven(names, nullptr, true);
+  trace::Request asked;
+  asked.gpus = 1;
+  asked.predicted = 3h;
+  const Belief unlimited = proven.estimate(JobId{0}, asked);
+  EXPECT_EQ(unlimited.run, 3h);
+  EXPECT_EQ(unlimited.bound, kNoDuration) << "reservations use the prediction";
+  asked.time_limit = 1h;
+  const Belief longer = proven.estimate(JobId{1}, asked);
+  EXPECT_EQ(longer.run, 1h);
+  EXPECT_EQ(longer.bound, 1h);
+  asked.predicted = 10min;
+  const Belief shorter = proven.estimate(JobId{2}, asked);
+  EXPECT_EQ(shorter.run, 10min);
+  EXPECT_EQ(shorter.bound, 1h) << "the prediction may be too short";
+}
+
 TEST(Proven, SoonDropsReversedPredictionsOfTheLog) {
   const trace::Trace log = predicted_log(reversed);
   Proven proven(log.names, nullptr, true);

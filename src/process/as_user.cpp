@@ -12,7 +12,7 @@
 namespace almanac::process {
 namespace {
 
-/// Of this thread only: the C library's setgroups(2) changes all threads.
+/// Sets the groups of this thread only: the C library's setgroups(2) changes all threads.
 bool set_groups(const std::vector<gid_t>& groups) {
   return ::syscall(SYS_setgroups, groups.size(), groups.data()) == 0;
 }

@@ -29,8 +29,8 @@ Result<Captured> capture(Command command, Duration patience, const Bell* stop) {
   Captured made;
   bool out_open = true;
   bool err_open = true;
-  // Until it has ended, and what it left behind holds no pipe any more. Asked once a turn: an end
-  // that is noticed after the pipes were closed would leave nothing to wait for.
+  // Reads until the job has ended and none of its processes holds a pipe. The end is checked once
+  // per turn: an end noticed after the pipes were closed would leave nothing to wait for.
   for (;;) {
     const bool ended = job->ended().has_value();
     if (ended && !out_open && !err_open) break;

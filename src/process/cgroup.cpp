@@ -152,7 +152,7 @@ bool Cgroup::set(const CgroupLimits& limits) {
     if (!write(path_ + "/memory.max", std::to_string(bytes))) return false;
     // Without this the kernel would swap rather than tell. Kernels without swap have no such file.
     write(path_ + "/memory.swap.max", "0");
-    // A job of which one process is gone might go on without it, or hang. Since Linux 4.19.
+    // A job that lost one process might continue without it, or hang. Since Linux 4.19.
     write(path_ + "/memory.oom.group", "1");
   }
   if (limits.io_mbs) {

@@ -93,7 +93,7 @@ Result<void> close_devices(const std::string& cgroup, const DeviceFence& fence) 
   attach.target_fd = static_cast<std::uint32_t>(group.get());
   attach.attach_bpf_fd = static_cast<std::uint32_t>(loaded.get());
   attach.attach_type = BPF_CGROUP_DEVICE;
-  attach.attach_flags = BPF_F_ALLOW_MULTI;  // beside those of systemd and of containers
+  attach.attach_flags = BPF_F_ALLOW_MULTI;  // next to those of systemd and containers
   if (call(BPF_PROG_ATTACH, attach) != 0) return refused("attach a BPF program to a control group");
   return {};
 }

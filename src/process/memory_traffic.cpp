@@ -42,8 +42,8 @@ std::vector<fs::path> folders_in(const fs::path& path) {
   return found;
 }
 
-/// Of a group, over all memory controllers ("mon_L3_00", ...). A counter that cannot be read just
-/// now holds a word instead of a number.
+/// Returns the bytes of a group over all memory controllers ("mon_L3_00", ...). A counter that
+/// cannot be read at the moment contains a word instead of a number.
 std::optional<double> bytes_of(const fs::path& group) {
   double sum = 0;
   bool any = false;

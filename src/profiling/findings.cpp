@@ -13,7 +13,7 @@
 namespace almanac::profiling {
 namespace {
 
-/// Of what a GPU makes with batches without bound: there more of a batch hardly helps.
+/// Fraction of a GPU's throughput with unlimited batches above which a larger batch hardly helps.
 constexpr double kSaturated = 0.9;
 /// Faster by more than this, one more core would have helped.
 constexpr double kHelps = 1.02;

@@ -12,7 +12,7 @@ void LineCutter::feed(std::string_view bytes, const std::function<void(std::stri
     if (escape_ == Escape::sequence) {
       if (c >= '@' && c <= '~') escape_ = Escape::none;
       if (c != '\n' && c != '\r') continue;
-      escape_ = Escape::none;  // no sequence goes on over a line end
+      escape_ = Escape::none;  // no sequence continues across a line end
     }
     if (c == '\x1b') {
       escape_ = Escape::begun;

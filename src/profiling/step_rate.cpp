@@ -35,7 +35,7 @@ std::size_t warm_up_of(std::span<const Interval> intervals) {
     const auto left = static_cast<double>(count - at);
     if (at > most) continue;
     const double error = std::max(0.0, squares - sum * sum / left) / (left * left);
-    // Of equals the earliest, which keeps most.
+    // Among equals the earliest cut wins, which keeps the most steps.
     if (error <= least) {
       least = error;
       best = at;

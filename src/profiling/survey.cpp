@@ -85,7 +85,7 @@ class Surveyor {
     return step(at.batch / at.gpus, at.gpus, 1);
   }
 
-  /// Measures what is left until one is as fitted without it.
+  /// Measures the remaining conditions until the fit predicts one of them well enough.
   void check(const std::vector<Condition>& left) {
     for (const Condition& condition : left) {
       const double expected_s = step_s(fitted(), condition);

@@ -11,7 +11,7 @@ namespace {
 /// Pieces that a replica may be ahead of its client.
 constexpr std::size_t kAhead = 64;
 
-/// Of one connection, and so not passed on.
+/// Whether a header belongs to one connection and so is not passed on.
 bool is_of_connection(const std::string& name) {
   static const char* const kNames[] = {
       "Connection",  "Keep-Alive",  "Transfer-Encoding", "Content-Length", "Upgrade",

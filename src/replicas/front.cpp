@@ -72,7 +72,7 @@ class ClientStream final : public httplib::Stream {
   socket_t socket() const override { return client_.socket(); }
 
  private:
-  /// All clients are on this machine, and nothing here asks for their ports.
+  /// All clients are on this machine, and their ports are not used here.
   static void get(std::string& ip, int& port) {
     ip = "127.0.0.1";
     port = 0;
@@ -188,7 +188,7 @@ class Front::Door {
     http_.new_task_queue = [threads = limits.at_once] {
       return new Threads(static_cast<std::size_t>(threads));
     };
-    // The library would share the port with whoever else answers there.
+    // By default the library would share the port with another program that listens there.
     http_.set_socket_options([](socket_t socket) {
       const int yes = 1;
       ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);

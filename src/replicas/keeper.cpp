@@ -28,7 +28,7 @@ int free_port(int wanted) {
   place.sin_family = AF_INET;
   place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   place.sin_port = htons(static_cast<std::uint16_t>(wanted));
-  // As the service itself binds: connections of an earlier one that linger do not matter.
+  // Binds as the service itself does: lingering connections of an earlier router do not matter.
   const int yes = 1;
   ::setsockopt(probe, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   socklen_t size = sizeof place;
@@ -89,7 +89,8 @@ void Keeper::look(Replica& replica, Instant now) {
   if (!job) return say(job.error().message);  // it is asked again
   if (*job == Jobs::State::over) {
     if (replica.state != State::drains) {
-      // Of one that ran well a new one is begun at once; those that never do must not be a storm.
+      // A replica that ran well is replaced at once. Replicas that never become healthy are
+      // replaced ever more slowly.
       failed_in_a_row_ = replica.was_open ? 0 : failed_in_a_row_ + 1;
       const int doublings = std::min(failed_in_a_row_, kMostDoublings);
       if (failed_in_a_row_ > 0) start_again_ = now + std::chrono::seconds(1 << doublings);
@@ -98,7 +99,7 @@ void Keeper::look(Replica& replica, Instant now) {
     return drop(replica);
   }
   if (*job == Jobs::State::waits) {
-    // It waits for GPUs, again perhaps: other jobs have them.
+    // The replica waits for GPUs, perhaps again: other jobs have them.
     pool_.close(replica.id);
     if (replica.state == State::drains) {
       if (const auto ended = jobs_.end(replica.job); !ended) return say(ended.error().message);

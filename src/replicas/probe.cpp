@@ -131,7 +131,7 @@ Result<std::string> model_of(const ProbePlan& plan) {
               "name the model: --served-model");
 }
 
-/// As the server counts them.
+/// Returns the number of tokens, as the server counts them.
 Result<int> tokens_of(const ProbePlan& plan, const std::string& model, int words) {
   httplib::Client http(plan.url);
   be_patient(http);

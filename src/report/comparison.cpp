@@ -66,7 +66,7 @@ class Table {
   Listing::Column& add(const char* name, std::string label, const Get&... get) {
     return rows_.add(name, std::move(label), get...).right().table_only();
   }
-  /// Of which less is better.
+  /// Adds a column of times; less is better.
   Listing::Column& time(const char* name, std::string label, double Summary::*of) {
     return less(add(name, std::move(label), of, text::human_time));
   }
@@ -97,7 +97,7 @@ class Table {
   bool is_choice(const Summary& summary) const {
     return is_deployable(summary) && summary.never_ended == fewest_left_;
   }
-  /// Of what can be chosen the best is strong, where there is something to choose.
+  /// Marks the best of the policies that a site can choose, if there are several.
   Listing::Column& mark(Listing::Column& column, bool less_is_better) const {
     double best = std::nan("");
     for (std::size_t row = 0; row < summaries_.size(); ++row) {
@@ -263,7 +263,7 @@ std::string unfinished_lines(const std::vector<Summary>& summaries) {
   return lines;
 }
 
-/// Of which jobs the rows are, where a log says what happened or they differ: "" elsewhere.
+/// Returns which jobs the rows cover, if a log has outcomes or the rows differ; otherwise "".
 std::string population_line(const std::vector<Summary>& summaries) {
   std::uint64_t withdrawn = 0;
   bool any_recorded = false;

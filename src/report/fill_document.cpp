@@ -19,7 +19,7 @@ namespace {
 using fragment::Curve;
 using fragment::kPoints;
 
-/// As much demand as there are GPUs.
+/// Demand in percent at which it equals the GPUs.
 constexpr std::size_t kFull = 100;
 
 struct Shown {

@@ -209,7 +209,7 @@ TEST(RunTimeline, BringsPoliciesToOneWidth) {
 }
 
 TEST(RunGantt, LaysJobsOntoTheirNodes) {
-  // On the one node of a: jobs 1 and 2 beside each other, then 3, which waited for both.
+  // On the one node of a: jobs 1 and 2 at the same time, then 3, which waited for both.
   const Report report(prepared({{0s, 4, 1h, "a", "ann"},
                                 {0s, 4, 2h, "a", "bob"},
                                 {0s, 8, 1h, "a", "cem"},

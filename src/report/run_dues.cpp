@@ -21,7 +21,7 @@ std::string gpu_hours(double gpu_s) {
   return text::grouped(static_cast<std::int64_t>(std::llround(gpu_s / kGpuHour_s)));
 }
 
-/// "vision lent 1,200 GPU-hours to speech, ..."; "" where nobody lent an hour.
+/// Returns "vision lent 1,200 GPU-hours to speech, ..."; "" if no tenant lent an hour.
 std::string loans_of(const experiment::Dues& dues, std::size_t most) {
   std::string said;
   for (std::size_t at = 0; at < std::min(most, dues.loans.size()); ++at) {

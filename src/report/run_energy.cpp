@@ -14,7 +14,7 @@ using experiment::Summary;
 
 constexpr double kJoulesPerKwh = 3.6e6;
 
-/// Of the energy that the nodes would have drawn had none slept.
+/// Returns the saved fraction of the energy that nodes would have used without sleep.
 double share_saved(const Summary& s) { return s.energy_saved_j / (s.energy_j + s.energy_saved_j); }
 
 /// Where the numbers of a node come from: the nodes of the log were never measured.

@@ -50,7 +50,7 @@ Figure draw_distribution(const Policies& policies) {
   return figure;
 }
 
-/// Those that cost anything in any total.
+/// Returns the causes that cost anything in any total.
 std::vector<Cause> causes_of(const Policies& policies) {
   std::vector<Cause> found;
   const auto matters = [](const Cause& cause, const RateTotals& total) {

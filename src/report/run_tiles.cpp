@@ -21,7 +21,7 @@ using text::human_share;
 using text::human_time;
 using Policies = std::vector<PolicyDigest>;
 
-/// The part of a mean that is saved; 0 if nobody waits before.
+/// Returns the fraction of a mean that is saved; 0 if no job waits before.
 double saved(double before_s, double after_s) { return before_s > 0 ? 1 - after_s / before_s : 0; }
 
 std::string times_of(const Summary& summary) {

@@ -60,7 +60,7 @@ Result<void> read_jobs(const fs::path& file, const std::string& policy, ReadRun&
   return {};
 }
 
-/// Those of each run, one after the other.
+/// Returns this part of all runs, one after the other.
 template <class Each>
 std::vector<Each> all_of(const std::vector<ReadRun>& runs, std::vector<Each> ReadRun::*part) {
   std::vector<Each> all;

@@ -13,7 +13,7 @@
 namespace almanac::report {
 namespace {
 
-/// More lines than that nobody tells apart.
+/// A reader cannot tell more lines apart.
 constexpr std::int64_t kMostLines = 8;
 
 figure::Figure leaderboard(const TrialsInput& input) {

@@ -321,7 +321,7 @@ void SpeedBook::add_gpu_jobs(const trace::Trace& trace, std::size_t from) {
     }
     jobs_[at].alike = entry->second;
   }
-  // Without any model nobody expects one to be known.
+  // Without any model no user expects one to be known.
   if (unknown > 0 && !models_.catalogue().models.empty()) {
     notes_.push_back(fmt::format(
         "{} job names match no known model: cores and memory have no effect on their speed",
@@ -343,7 +343,7 @@ perf::Grant SpeedBook::reference_gpu(const trace::Job& job, const Names& names) 
   const auto each = [&](double node, float recorded, float asked) {
     if (node <= 0) return kNoBound;
     const double all = !std::isnan(recorded) ? double{recorded} : double{asked};
-    // Of one GPU a part may be asked; it comes with as much of what a GPU comes with.
+    // A job may request a part of one GPU; it gets the same part of the GPU's cores or memory.
     return std::isnan(all) ? job.request.gpu_part() * node / usual_.gpus : all / job.request.gpus;
   };
   const NameId type = job.request.gpu_type;

@@ -192,7 +192,7 @@ Result<Client::Submitted> Client::submit(const store::Submission& submission) {
     return state_->http->Post("/v1/jobs", state_->headers(), body, "application/json");
   };
   auto answer = ask();
-  // Where nobody was there at all nothing is submitted.
+  // If the connection failed, nothing was submitted, and a retry has no use.
   const bool may_be_taken = answer.error() != httplib::Error::Connection;
   for (int tries = 1; !answer && may_be_taken && tries < kTries; ++tries) {
     std::this_thread::sleep_for(kPause);

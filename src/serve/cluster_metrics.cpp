@@ -14,7 +14,7 @@ using prometheus::ClientMetric;
 using prometheus::MetricType;
 using service::WaitHistogram;
 
-/// As the driver's readings are divided (gpu/nvml.cpp).
+/// Bytes of a GB, as for the driver's readings (gpu/nvml.cpp).
 constexpr double kBytesOfAGb = 1024.0 * 1024 * 1024;
 
 ClientMetric histogram(const WaitHistogram& waits, Labels labels) {

@@ -77,7 +77,7 @@ std::optional<Answer> Guard::refuses(const Ask& ask) const {
   if (ask.header("authorization") != nullptr) {
     return refuses_without_token(ask, "access", Scope::read);
   }
-  // The page itself says nothing; what it shows it asks for with the token that is typed into it.
+  // The page itself contains no data. It requests them with the token that the user types.
   if (ask.peer.is_here || ask.path == "/") return std::nullopt;
   return refuses_without_token(ask, "access from another machine", Scope::read);
 }

@@ -169,7 +169,7 @@ Answer Api::list_jobs(const Ask& ask) const {
              (name.empty() || job.asked->name == name) && (!state || job.state == *state);
     };
     auto found = service_.jobs(
-        // Nobody who has ended stands in a line.
+        // Ended jobs have no place in the queue.
         {.ended_since =
              *place > 0 || *since == kNoTime ? std::nullopt : std::optional<Time>(*since),
          .above = store::JobNumber{*after},

@@ -56,7 +56,7 @@ std::pair<std::string, std::string> split(const std::string& parameter) {
           equals == std::string::npos ? "" : parameter.substr(equals + 1)};
 }
 
-/// Of all trials, in the order in which they come up.
+/// Returns the parameters of all trials, in the order of their first use.
 std::vector<std::string> parameters_of(const ListedTuning& tuning) {
   std::vector<std::string> names;
   for (const ListedTrial& trial : tuning.trials) {

@@ -215,7 +215,7 @@ TEST_F(ListenerTest, TellsUsersOfThisMachineApartThatComeByTcp) {
   const std::string me = "\n" + std::to_string(::getuid()) + ".";
   EXPECT_THAT(Wire(path_).say(get("/")).hear(), HasSubstr(me));
   EXPECT_THAT(Wire(port_).say(get("/")).hear(), HasSubstr(me));
-  // As another machine: nobody here says whose it is.
+  // As from another machine: no process here owns the connection.
   EXPECT_THAT(Wire(port_, "127.0.0.2").say(get("/")).hear(), Not(HasSubstr(me)));
 }
 
@@ -228,7 +228,7 @@ TEST_F(ListenerTest, LetsNobodyKeepAllWorkers) {
   });
   std::vector<Wire> slow;
   for (int i = 0; i < 20; ++i) slow.emplace_back(path_).say(get("/slow"));
-  // The first is in turn whoever has the workers; by the last they have taken all that they may.
+  // The other client may be refused at first. It is served once the slow one has its most workers.
   std::string other = "/other";
   for (int time = 0; time < 20 && other.find("/other") != std::string::npos; ++time) {
     other = Wire(port_, "127.0.0.2").say(get("/other")).hear();
@@ -268,7 +268,7 @@ TEST_F(ListenerTest, RefusesWhatIsTooLargeOrMalformed) {
   EXPECT_THAT(Wire(path_).say("HELLO\r\n\r\n").hear(), StartsWith("HTTP/1.1 400"));
   EXPECT_THAT(Wire(path_).say("FROB / HTTP/1.1\r\n\r\n").hear(), StartsWith("HTTP/1.1 400"));
   EXPECT_THAT(Wire(path_).say("GET / HTTP/9.9\r\n\r\n").hear(), StartsWith("HTTP/1.1 400"));
-  // A client that goes on sending is told all the same.
+  // A client that keeps sending gets the answer all the same.
   Wire long_winded(path_);
   long_winded.say("POST / HTTP/1.1\r\nContent-Length: 5000000\r\n\r\n" +
                   std::string(5'000'000, 'x'));

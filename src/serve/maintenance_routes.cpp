@@ -34,7 +34,7 @@ Result<service::Window> read_window(const std::string& body) {
     if (read.from == kNoTime || read.to == kNoTime) {
       throw Refused{{Code::invalid, "expected from_s and to_s"}};
     }
-    // It is shown on terminals, root's too.
+    // The text appears on terminals, also root's.
     const bool is_plain = std::none_of(read.why.begin(), read.why.end(),
                                        [](unsigned char c) { return c < ' ' || c == 0x7F; });
     if (!is_plain || read.why.size() > kLongestWhy) {

@@ -103,7 +103,7 @@ void add_counters(Families& out, const service::Counters& counters) {
                   counters.commit_s);
 }
 
-/// Of a service that steers another manager's cluster.
+/// Adds the metrics of a service that steers another manager's cluster.
 void add_manager(Families& out, const service::Manager& manager) {
   out.add_gauge("almanac_manager_up", "Whether the workload manager answers.",
                 {gauge(manager.trouble.empty() ? 1 : 0,

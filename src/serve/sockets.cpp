@@ -60,7 +60,8 @@ struct End {
     return is_v6() ? IN6_IS_ADDR_LOOPBACK(&v6().sin6_addr) != 0
                    : (ntohl(v4().sin_addr.s_addr) >> 24U) == IN_LOOPBACKNET;
   }
-  /// Whoever has one address of IPv6 has as many as 64 bits tell apart: they are one client.
+  /// Returns the client's number. A host with one IPv6 address has a whole /64 prefix, so all
+  /// addresses of the prefix count as one client.
   std::uint64_t client() const {
     if (!is_v6()) return kAddresses + v4().sin_addr.s_addr;
     std::uint64_t prefix = 0;
@@ -101,7 +102,7 @@ std::optional<std::uint32_t> user_of(const End& theirs, const End& ours) {
   return said.idiag_uid;
 }
 
-/// Of whoever came by TCP.
+/// Returns the peer of a TCP connection.
 Peer peer_by_tcp(const Descriptor& connection) {
   Peer peer{.client = kAddresses};
   End theirs;

@@ -56,7 +56,7 @@ std::optional<Studies::Made> Studies::ask(int days) {
   const auto found = kept_.find(days);
   if (found != kept_.end() && is_good(found->second)) return found->second.made;
   if (std::find(asked_.begin(), asked_.end(), days) == asked_.end()) asked_.push_back(days);
-  // A client that still waits for one that is forgotten asks for it again.
+  // A client that still waits for a dropped study requests it again.
   if (asked_.size() > kMostKept) asked_.pop_front();
   news_.notify_all();
   return std::nullopt;

@@ -68,7 +68,7 @@ Answer Api::sweep(const Ask& ask, const std::string& name) const {
   if (!reports) return problem(reports.error());
   std::map<store::JobNumber, std::vector<store::Report>> of;
   for (const store::Report& each : *reports) of[each.job].push_back(each);
-  // Of those that wait or run the service knows more than the store.
+  // The service knows more than the store about waiting and running jobs.
   std::map<store::JobNumber, service::JobView> present;
   const auto is_of_it = [&](const store::Job& job) { return job.asked->group == name; };
   auto unfinished = service_.jobs({.wanted = is_of_it});

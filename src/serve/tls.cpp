@@ -114,7 +114,7 @@ TlsSession::~TlsSession() = default;
 
 ssize_t TlsSession::outcome(int result) {
   const int why = ::SSL_get_error(state_->session.get(), result);
-  ::ERR_clear_error();  // the queue is the thread's: what is left would be another session's error
+  ::ERR_clear_error();  // the queue is the thread's: an old error may be another session's
   wants_to_write_ = why == SSL_ERROR_WANT_WRITE;
   if (result > 0) return result;
   if (why == SSL_ERROR_ZERO_RETURN) return 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What goes over TCP is encrypted, and the client asks whom it meant or nobody.
+/// TCP connections are encrypted, and the client reaches the intended server or none.
 #include "serve/tls.h"
 
 #include <cstdio>
@@ -90,7 +90,7 @@ TEST_F(TlsTest, TakesACertificateThatWasRenewed) {
   const std::string renewed = folder_ / "renewed";
   make_certificate(renewed, "IP:127.0.0.1");
   ASSERT_FALSE(ask("https", renewed + ".pem"));
-  // One by one, as who renews it does: in between the old one must go on.
+  // One file after the other, as an administrator renews them: in between the old pair must work.
   std::filesystem::copy_file(own_ + ".pem", folder_ / "old.pem");
   std::filesystem::rename(renewed + ".pem", own_ + ".pem");
   EXPECT_TRUE(ask("https", folder_ / "old.pem"));

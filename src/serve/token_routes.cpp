@@ -101,7 +101,7 @@ Answer Api::make_token(const Ask& ask) const {
   if (asked->name.size() > kLongestTokenName) {
     return problem(400, fmt::format("name may have at most {} characters", kLongestTokenName));
   }
-  // It is shown on terminals, root's too.
+  // The name appears on terminals, also root's.
   if (std::any_of(asked->name.begin(), asked->name.end(),
                   [](unsigned char c) { return c < ' ' || c == 0x7F; })) {
     return problem(400, "name contains a line break or another control character");

@@ -67,7 +67,7 @@ Result<void> Tokens::read() {
     return fail(Code::unavailable, fmt::format("cannot read the tokens: {}", std::strerror(errno)),
                 {.file = path_});
   }
-  // A user who could put a file there would be whoever it says.
+  // A user who can write this file could act as any user that it names.
   if (about.st_uid != ::geteuid()) {
     return fail(Code::invalid,
                 fmt::format("the tokens belong to user {}, but the service is user {}",

@@ -26,7 +26,7 @@ Error not_in_time() {
           "try again: the service continues to work on it"};
 }
 
-/// Those of the nodes of the service.
+/// Returns the virtual clusters of the service's nodes.
 Result<std::vector<std::string>> virtual_clusters(Client& client) {
   const auto said = client.get("/v1/nodes");
   if (!said) return tl::unexpected(said.error());

@@ -163,7 +163,7 @@ Result<Chosen> choose(const service::Service& service, const Which& which,
         if (!may_change(caller, job)) {
           refuse_anothers(*each, job);
         } else if (auto alone = leaves_alone ? leaves_alone(job) : std::nullopt) {
-          // Of an array some tasks may be left alone.
+          // Some tasks of an array may stay unchanged.
           if (!job.task || each->indices) each->refused = std::move(alone);
         } else {
           is_chosen = true;

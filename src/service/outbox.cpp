@@ -139,7 +139,7 @@ Result<std::set<JobNumber>> Outbox::write(const store::Store::Batch& batch, cons
   const store::Commit saved = commit(batch);
   if (saved) return std::set<JobNumber>{};
   if (saved.kind == Kind::not_now) return tl::unexpected(saved.why);
-  // It is not the disk: the record of some job is at fault, and the others are not to wait for it.
+  // The cause is not the disk but the record of some job. The others must not wait for it.
   std::set<JobNumber> refused;
   Journal journal = journal_;
   for (const auto& [number, before] : due.jobs) {

@@ -75,8 +75,8 @@ TEST(Tenancy, CountsUseOfBeforeTheDues) {
   EXPECT_NEAR(made.tenants[1].use_gpu_s, 500, 5);
 }
 
-// Of a tree: lab has 3 GPUs, of them vision 2 and speech 1; guests 1. Vision asks nothing, so that
-// speech, which asks all four, is due 3 of them beside guests, which asks one.
+// A tree: lab has 3 GPUs, of which vision has 2 and speech 1; guests has 1. Vision requests nothing
+// and speech requests all four, so the fair share of speech is 3. Guests requests one.
 TEST(Tenancy, OfATreeAddsUpAndSaysWhoLent) {
   cluster::Cluster cluster = cluster::uniform(1, 4);
   cluster.tenants = {{.name = "lab", .guarantee = 3},

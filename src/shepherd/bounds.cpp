@@ -38,8 +38,8 @@ Bounds::Bounds(const Spec& spec) : memory_gb_(spec.memory_gb) {
   }
   constexpr const char* kGroup = "cgroup v2";
   if (spec.gpus) {
-    // Those of the driver of NVIDIA: 0 to 253 are GPUs, 254 and 255 all must open to use one
-    // (Documentation/admin-guide/devices.txt).
+    // Device numbers of NVIDIA's driver: 0 to 253 are GPUs; all jobs with a GPU must open 254 and
+    // 255 (Documentation/admin-guide/devices.txt).
     const process::DeviceFence fence{.major = 195, .end = 254, .open = *spec.gpus};
     const bool is_held = group_ && process::close_devices(group_->path(), fence);
     means_.gpus = is_held ? kGroup : kTold;

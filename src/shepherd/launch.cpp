@@ -43,7 +43,7 @@ constexpr int kOomScore = 500;
 /// In the place of the log that cannot be opened: the terminal.
 constexpr int kNoTerminal = -2;
 
-/// As whoever we are now. Does not wait for the reader of a FIFO.
+/// Opens the log as the current user. Does not wait for the reader of a FIFO.
 Descriptor open_log(const std::string& path, bool append) {
   return Descriptor(::open(
       path.empty() ? "/dev/null" : path.c_str(),
@@ -205,7 +205,7 @@ Started now_started(pid_t child, const Bounds& bounds) {
           .means = bounds.means()};
 }
 
-/// Until the power fails and beyond: the command may have run.
+/// Records on disk, so that it survives a power failure, that the command may have run.
 Result<void> make_known(const std::string& folder, const Started& started) {
   return write_file(folder + kStartedFile, to_json(started))
       .and_then([&] { return sync_folder(folder); })

@@ -26,7 +26,8 @@ using nlohmann::json;
 
 constexpr const char* kChecksum = "fnv1a64";
 
-/// Of all but itself: keys are sorted, so what was read says what was written.
+/// Returns the checksum of all other fields. Keys are sorted, so a record that was read gives the
+/// checksum that was written.
 std::string checksum_of(const json& record) {
   return fmt::format("{:016x}",
                      checksum(record.dump(-1, ' ', false, json::error_handler_t::replace)));
@@ -166,7 +167,7 @@ void read(const json& from, Started& to) {
   take(from, "start_ms", to.start);
   take(from, "since_boot_ms", to.since_boot);
   take(from, "cgroup", to.cgroup);
-  // An earlier release, whose runs go on, did not say.
+  // Runs of an earlier release, which may still be running, do not have this.
   if (const auto means = from.find("limits_by"); means != from.end()) {
     take(*means, "cpus", to.means.cpus);
     take(*means, "memory", to.means.memory);

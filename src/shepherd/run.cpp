@@ -179,8 +179,8 @@ tl::expected<Run, NotStarted> Run::start(const std::string& folder, const Spec& 
     return not_for(For::now, shepherd.error());
   }
   run.shepherd_ = *shepherd;
-  // Nobody has waited for it yet, so the number is still its own. It runs, whether or not a
-  // descriptor is to be had now.
+  // The process has not been waited for, so its number is still its own. It runs, whether or not a
+  // descriptor is available now.
   run.news_ = process::hold(run.shepherd_);
   return run;
 }
@@ -279,7 +279,7 @@ Run::Found Run::look(const std::string& folder) {
   if (::flock(lock.get(), LOCK_SH | LOCK_NB) != 0) {
     return errno == EWOULDBLOCK ? Found::lives : Found::unreadable;
   }
-  // It may have ended between the first look and the lock.
+  // The run may have ended between the first check and the lock.
   switch (is_there(folder + kExitFile)) {
     case There::present:
       return Found::ended;
@@ -385,7 +385,7 @@ Outcome Run::exited() {
   }
   switch (look(folder_)) {
     case Found::lives:  // or its child does, which has not become the command and never will
-      // It dies with the shepherd, unless it sits in the kernel.
+      // The process dies with the shepherd, unless it is blocked in the kernel.
       if (news_ && never_began(folder_) && ++looks_ > kLooks) {
         return {.kind = Kind::lost,
                 .why = folder_ + ": it was stuck before it began, on a file that does not answer"};
@@ -436,7 +436,8 @@ void Run::kill() {
     return;
   }
   is_killed_ = order(SIGKILL);
-  // They die with the shepherd, but that may be kept in the kernel by its log's file system.
+  // The processes die with the shepherd, but its log's file system may block the shepherd in the
+  // kernel.
   if (is_killed_) kill_left(folder_);
 }
 

@@ -82,7 +82,7 @@ class Shepherd {
     watch_at_ = started_.since_boot;
   }
 
-  /// Until nothing of the run is left.
+  /// Runs until the run has no process left.
   Exit run() {
     for (;;) {
       wait();
@@ -122,8 +122,8 @@ class Shepherd {
     return ending_ && (ending_->signal == SIGTERM || ending_->status == 128 + SIGTERM);
   }
 
-  /// Of a command of which nothing is left: whether its end may have been an order of which our own
-  /// part is yet to come.
+  /// Whether the end of a command without processes may be due to an order that has not reached the
+  /// shepherd yet.
   bool may_still_be_told() {
     if (told_ || cause_ != Cause::by_itself || !died_of_sigterm()) return false;
     if (give_up_at_ == kForever) give_up_at_ = since_boot() + kLastOrder;
@@ -194,7 +194,7 @@ class Shepherd {
     }
   }
 
-  /// As end(), but that it is asked by its own signal.
+  /// Ends the run as end() does, with the job's own signal.
   void make_room() {
     kill_at_ = std::min(kill_at_, later(since_boot(), spec_.grace));
     if (std::exchange(end_begun_, true)) return;
@@ -250,7 +250,7 @@ class Shepherd {
     if (cause_ == Cause::by_itself && !exit.ending.good() && bounds_.ran_out()) {
       exit.cause = Cause::memory;
     }
-    // It heard of the order before we did.
+    // The command received the order before the shepherd.
     if (exit.cause == Cause::by_itself && told_ && died_of_sigterm()) exit.cause = Cause::told;
     rusage ended{};
     ::getrusage(RUSAGE_CHILDREN, &ended);
@@ -312,7 +312,7 @@ std::optional<Exit> run(const std::string& folder, Descriptor signals) {
   auto launched = launch(folder, *spec, bounds);
   using Fault = NotLaunched::Fault;
   if (!launched && launched.error().fault == Fault::machine) return give_up(launched.error().why);
-  // Whoever waits for the end of what our starter writes shall not wait for us.
+  // A program that waits for the end of the starter's output must not wait for the shepherd.
   ::dup2(STDOUT_FILENO, STDERR_FILENO);
   if (!launched) {
     const bool is_job = launched.error().fault == Fault::job;

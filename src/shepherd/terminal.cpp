@@ -28,7 +28,7 @@ namespace {
 constexpr std::size_t kLast = 64 << 10;
 /// What waits for an attached program that does not read; then the command waits.
 constexpr std::size_t kMostWaiting = 256 << 10;
-/// Of keys that the terminal does not take yet.
+/// Most bytes of keys that the terminal does not take yet.
 constexpr std::size_t kMostKeys = 64 << 10;
 
 /// The socket by a path that fits into an address, however long the folder's is.
@@ -77,7 +77,7 @@ Result<Terminal> Terminal::open(const std::string& folder, Descriptor master, ui
   if (!made.listener_) return cannot("create a socket", errno);
   const char* const path = address->sun_path;
   ::unlink(path);
-  // Our umask lets nobody else connect, until it is the user's.
+  // The umask prevents other users from connecting until the socket belongs to the user.
   if (::bind(made.listener_.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) !=
           0 ||
       ::chmod(path, 0600) != 0 || (::geteuid() != user && ::chown(path, user, group) != 0) ||
@@ -90,7 +90,7 @@ Result<Terminal> Terminal::open(const std::string& folder, Descriptor master, ui
 
 void Terminal::add_to(std::vector<pollfd>& news) const {
   news.push_back({listener_.get(), POLLIN, 0});
-  // POLLHUP cannot be left out: a terminal that is read by nobody now is not asked at all.
+  // poll() always reports POLLHUP, so a terminal that no process has open is not polled at all.
   const short reads = waiting() < kMostWaiting ? POLLIN : 0;
   const short writes = to_write_.empty() ? 0 : POLLOUT;
   if (!is_hung_ && (reads | writes) != 0) {
@@ -166,7 +166,7 @@ void Terminal::read_master(Log& log, std::size_t room) {
   while (room > 0) {
     const ssize_t got = ::read(master_.get(), block.data(), std::min(room, block.size()));
     if (got < 0 && errno == EINTR) continue;
-    // EIO: nobody has it open. Somebody may open it again.
+    // EIO: no process has the terminal open. One may open it again.
     is_hung_ = got < 0 && errno == EIO;
     if (got <= 0) return;
     const std::string_view text(block.data(), static_cast<std::size_t>(got));

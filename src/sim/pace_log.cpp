@@ -9,7 +9,7 @@ namespace {
 
 /// Cores that a CPU job asks and does not hold.
 double cut_of(const trace::Request& request, std::int32_t held_milli) {
-  // As it is admitted: a core for each task where it does not say.
+  // Admission assumes a core for each task if the job does not say.
   const double asked = std::isnan(request.cpus) ? std::max(1, request.nodes) : double{request.cpus};
   return std::max(0, cluster::cpu_milli(asked) - held_milli) / 1e3;
 }

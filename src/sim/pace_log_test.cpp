@@ -17,7 +17,7 @@ cluster::Cluster one_node() {
   return made;
 }
 
-/// Two CPU jobs that ask four cores, and a GPU job.
+/// Two CPU jobs that request four cores, and a GPU job.
 trace::Trace three_jobs() {
   trace::Trace trace;
   trace.jobs.resize(3);

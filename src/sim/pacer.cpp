@@ -12,7 +12,7 @@
 namespace almanac::sim {
 namespace {
 
-/// How fast a job is beside others where how they share the GPU decides; 1 = what they are does.
+/// Returns a job's speed next to others if the kind of sharing decides it; 1 if the models do.
 double speed_beside(const SharedGpus::Crowd& crowd) {
   switch (crowd.sharing) {
     case cluster::Sharing::mps:

@@ -34,7 +34,7 @@ policy::PowerLimits limits_of(const cluster::Cluster& cluster) {
   return policy::PowerLimits::of(cluster, energy::read_power("dgx1").value()).value();
 }
 
-/// What happened to a job, worked out beside the pacer: rate times time, stretch by stretch.
+/// The history of a job, computed without the pacer: rate times time, period by period.
 struct Seen {
   std::vector<cluster::Grant> held{};
   double integral_ms = 0;
@@ -162,7 +162,7 @@ RC_GTEST_PROP(Pacer, DoesTheWorkWhateverTheRatesWere, ()) {
   }
 }
 
-/// A pacer of jobs that ask a whole GPU, or a part of it, and have no model: a neighbor halves
+/// A pacer of jobs without a model that request a whole GPU or a part of one: a neighbor halves
 /// their speed, whatever else they hold.
 struct Shared {
   explicit Shared(const std::vector<std::pair<float, Duration>>& jobs) {

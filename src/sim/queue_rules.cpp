@@ -40,7 +40,7 @@ bool Dependencies::hold(JobId job, const schedule::Round& round, const Breakdown
   const policy::Phase phase = round.progress(other).phase;
   const bool is_there = phase == policy::Phase::waiting || phase == policy::Phase::running ||
                         (breakdowns != nullptr && breakdowns->pauses(other));
-  // It may be held itself.
+  // The other job may be held itself.
   const auto same = held_.find(before_.contains(other) ? before_.at(other) : other);
   const bool is_held =
       phase == policy::Phase::unknown && same != held_.end() &&

@@ -295,7 +295,8 @@ std::vector<JobId> Services::take_come() {
 }
 
 void Services::let_go(std::size_t service, Time now) {
-  // Those that are sure go last; else what does least yet, and of equals what came last.
+  // Protected copies go last; otherwise the copy with the least work goes first, among equals the
+  // latest.
   Copy* chosen = nullptr;
   const auto order = [](const Copy& copy) {
     return std::tuple(copy.is_own, copy.is_kept, copy.state);

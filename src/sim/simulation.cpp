@@ -152,7 +152,7 @@ class Engine final : public schedule::Actuator {
  private:
   bool is_replica(JobId job) const { return index(job) >= logged_; }
   void start_replica(JobId job);
-  /// Nobody knows how long it would have run: it ends at once.
+  /// Starts a job that was withdrawn. Its run time is unknown, so it ends at once.
   void start_withdrawn(JobId job);
   void gather_withdrawals();
   void check_order_of_arrivals() const;
@@ -175,7 +175,7 @@ class Engine final : public schedule::Actuator {
                              round_.progress(options_.range.until_ended).phase == Phase::ended);
   }
   Time next_event();
-  /// Of all but jobs and timers.
+  /// Returns the time of the next event other than jobs and timers.
   Time next_of_others() const;
   /// Whether anything else is to come: in most runs nothing is.
   bool has_others() const { return has_sources_ || !boots_.empty(); }
@@ -253,7 +253,7 @@ class Engine final : public schedule::Actuator {
   std::optional<Pacer> pacer_;  // none = every job runs as recorded
   IdleGaps gaps_;
   Instances instances_;
-  std::vector<Duration> runs_;  // of the jobs; beside each other, since jobs start out of order
+  std::vector<Duration> runs_;  // of the jobs, in one array, because jobs start out of order
   std::priority_queue<Time, std::vector<Time>, std::greater<>> wakes_;
   std::deque<std::pair<Time, NodeId>> boots_;
   std::vector<Time> boot_ends_;  // of each node that ever booted
@@ -406,7 +406,7 @@ void Engine::gather_others() {
   }
   for (; !boots_.empty() && boots_.front().first <= now_; boots_.pop_front()) {
     const NodeId node = boots_.front().second;
-    // It may have been drained meanwhile, and booted again.
+    // The node may have been drained meanwhile, and booted again.
     const bool boots = round_.ledger().power(node) == cluster::Power::booting;
     if (!boots || boot_ends_[index(node)] != now_) continue;
     round_.booted(node);
@@ -571,7 +571,7 @@ void Engine::break_node(const Breakdowns::Event& event) {
     if (breakdowns_->stops(event, round_.grants(job))) break_job(job, event);
   }
   // Jobs that a failed link does not stop keep the node in service. Jobs that a failed GPU does not
-  // stop go on, and the node takes no others.
+  // stop continue, and no other job starts on the node.
   if (!on_node_[index(node)].empty() && breakdowns_->stays(event)) return;
   set_drained(node, true);
   events_.push_back({EventKind::node_down, static_cast<std::uint32_t>(index(node))});

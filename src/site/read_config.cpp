@@ -265,7 +265,7 @@ class ConfigReader {
     made.by_priority = modes.count("priority") > 0;
     made.exempt_time = length(settings_, "PreemptExemptTime", Unit::minutes, Duration{0});
     if (made.exempt_time == text::kUnlimited) made.exempt_time = Duration{0};  // -1 is "disabled"
-    // Until 22.05 they were in SchedulerParameters.
+    // Until 22.05 these options were in SchedulerParameters.
     for (const char* const key : {"SchedulerParameters", "PreemptParameters"}) {
       for (const std::string& each : words(settings_, key)) {
         const auto equals = each.find('=');

@@ -30,8 +30,7 @@ namespace {
 
 constexpr Duration kPatience = 60s;
 constexpr Duration kAccountingPatience = 10min;
-/// Slurm itself works out use anew each PriorityCalcPeriod, five minutes unless told.
-/// scontrol shows nodes as JSON since 23.02; until then sinfo did.
+/// First release of which scontrol prints nodes as JSON; before, sinfo did.
 constexpr int kScontrolHasJson = 23;
 /// One argument has to stay below 128 KiB (MAX_ARG_STRLEN of Linux).
 constexpr std::size_t kNodesAtOnce = 500;

@@ -70,7 +70,7 @@ Result<Answer> GatewayLink::answer_to(std::uint64_t id) {
 }
 
 Result<void> GatewayLink::exchange(Request&& request, const Take& take) {
-  // It answers one after the other: what waits behind a question that hangs only comes too late.
+  // The gateway answers one question after the other; questions behind a slow one are only late.
   while (unanswered_ != 0) {
     const auto late = answer_to(unanswered_);
     if (!late) return tl::unexpected(late.error());

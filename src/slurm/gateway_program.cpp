@@ -29,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 using process::Descriptor;
 
-/// Of what it says last so much is told.
+/// Most bytes of its last output that are reported.
 constexpr std::size_t kLastWords = 2000;
 /// A gateway that has nothing to release ends in less; one that has is not waited for any longer.
 constexpr int kLeaveMs = 500;
@@ -103,7 +103,7 @@ Result<void> GatewayProgram::start() {
   ::fcntl(socket_.get(), F_SETFL, O_NONBLOCK);
   auto pipe = process::Pipe::create();
   if (!pipe) return tl::unexpected(pipe.error());
-  // It must never wait for us to read its errors.
+  // The gateway must never wait for us to read its errors.
   ::fcntl(pipe->write.get(), F_SETFL, O_NONBLOCK);
   const int number = spawn(path_, its, pipe->write, process_);
   if (number != 0) process_ = -1;

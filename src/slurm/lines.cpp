@@ -22,7 +22,7 @@ std::optional<Lines::Line> Lines::next() {
     }
     const std::string_view text = std::string_view(bytes_).substr(taken_, newline - taken_);
     taken_ = searched_ = newline + 1;
-    // Of one that was too long this is the rest.
+    // This is the rest of a line that was too long.
     if (passing_over_) {
       passing_over_ = false;
       continue;

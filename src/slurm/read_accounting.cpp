@@ -82,7 +82,7 @@ Job read_ended(Value record) {
     job.limit = std::chrono::minutes(static_cast<std::int64_t>(*limit));
   }
   read_tres(record, "tres/requested", job);
-  // Of what type it got is where it ran, not what it would have taken.
+  // The log has the requested GPU type; the type that the job got follows from its nodes.
   std::string gpu_type = std::move(job.gpu_type);
   read_tres(record, "tres/allocated", job);
   job.gpu_type = std::move(gpu_type);

@@ -285,7 +285,7 @@ Result<Job> accounting_in(std::string_view row, std::string_view delimiter) {
   const auto has = trace::parse_tres(tres);
   if (!has) return refuse("AllocTRES must be a list like cpu=8,node=1");
   job.gpus = has->gpus;
-  // Of what type it got is where it ran, not what it would have taken.
+  // The log has the requested GPU type; the type that the job got follows from its nodes.
   if (const auto wish = trace::parse_tres(asked)) job.gpu_type = wish->gpu_type;
   if (std::isfinite(has->cpus)) job.cpus = has->cpus;
   if (std::isfinite(has->memory_gb)) job.memory_gb = has->memory_gb;

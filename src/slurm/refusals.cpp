@@ -27,7 +27,7 @@ constexpr std::pair<std::string_view, Code> kWords[] = {
     {"temporarily unavailable", Code::unavailable},
     {"internal error", Code::unavailable},
     {"Invalid job id", Code::not_found},
-    // Of a job: it runs already, or there is no such node.
+    // Answers for a job that runs already or names an unknown node.
     {"Invalid node name specified for job", Code::conflict},
     {"Invalid node name", Code::not_found},
     {"no longer pending", Code::conflict},

@@ -79,7 +79,8 @@ Result<std::string> RestLink::content_of(HttpAnswer&& answer, const std::string&
                 "over TCP set SLURM_JWT to what `scontrol token` prints; over a Unix socket run as "
                 "root, or as the user of slurmrestd");
   }
-  // It may refuse and yet answer 200: the errors count. A list that is there is an answer.
+  // slurmrestd may refuse and still answer 200, so the errors count. A list that is present is an
+  // answer.
   const auto trouble = read_trouble(answer.body);
   if (!trouble) {
     if (answer.status >= 400) {

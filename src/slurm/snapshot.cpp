@@ -75,7 +75,7 @@ class ConfCopier {
     while (!rest.empty()) {
       const std::string_view line = cluster::take_line(rest);
       const std::string lower = cluster::in_lower_case(cluster::without_blanks(line));
-      std::string packed = lower;  // Slurm takes blanks beside the equals sign
+      std::string packed = lower;  // Slurm allows blanks around the equals sign
       std::erase_if(packed, [](char each) { return each == ' ' || each == '\t'; });
       if (packed.find("pass=") != std::string::npos) continue;
       kept.append(line).push_back('\n');

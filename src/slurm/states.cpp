@@ -12,7 +12,7 @@ std::optional<Stands> read_state(const std::vector<std::string>& words) {
       return std::find(of.begin(), of.end(), word) != of.end();
     });
   };
-  // A flag says more than the state beside it: what has ended and is requeued waits.
+  // A flag takes precedence over the state: a job that has ended and is requeued waits.
   if (any({"COMPLETING", "STAGE_OUT", "SIGNALING"})) return Stands{.state = State::completing};
   if (any({"REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT"})) {
     return Stands{.state = State::pending};

@@ -36,7 +36,7 @@ Result<JobNumber> submit(const TaskArray& array, const RunCommand& run) {
   std::vector<std::string> argv{"sbatch", "--job-name=" + array.name,
                                 fmt::format("--cpus-per-task={}", array.cores)};
   argv.insert(argv.end(), array.options.begin(), array.options.end());
-  // Of what is said twice the last counts: these are ours.
+  // If an option is given twice, the last one counts: these are ours.
   argv.insert(argv.end(), {"--parsable", fmt::format("--array={}", fmt::join(array.tasks, ",")),
                            "--output=/dev/null", "--error=" + array.err, "--wrap=" + array.script});
   const auto said = ask(run, argv);

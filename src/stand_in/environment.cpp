@@ -26,7 +26,7 @@ bool is_of_job(const std::string& variable) {
                      [&](std::string_view each) { return variable.starts_with(each); });
 }
 
-/// Those that task `number` sees.
+/// Returns the GPUs that task `number` sees.
 std::vector<std::string> seen_by(const Step& step, const StepGpus& gpus, int number) {
   const auto task = static_cast<std::size_t>(number);
   if (step.gpu_view == GpuView::mapped && !step.gpu_map.empty()) {

@@ -13,7 +13,7 @@
 namespace almanac::stand_in {
 namespace {
 
-/// Of the file, far behind whatever is written: a byte for each GPU.
+/// Offset of the locks in the file, far beyond its contents: a byte for each GPU.
 constexpr off_t kLocks = off_t{1} << 40;
 
 /// Belongs to the open file, which the tasks inherit.

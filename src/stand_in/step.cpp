@@ -41,7 +41,7 @@ bool is_number(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
 }
 
-/// Of an --output: a number means that task's alone.
+/// Returns the file of an --output; a number means only that task's output.
 std::string output_of(const std::string& pattern, int task,
                       const std::vector<std::string>& variables) {
   if (pattern.empty() || pattern == "all") return "";

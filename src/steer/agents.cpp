@@ -25,9 +25,9 @@ constexpr Duration kSign = 10s;
 constexpr Duration kRemembered = 1h;
 /// The log says at most so often that a peer was turned away.
 constexpr Duration kWarning = 1min;
-/// Of peers that have not said which node they are on; others are turned away then.
+/// Most peers that have not named their node; others are then turned away.
 constexpr std::ptrdiff_t kMostStrangers = 256;
-/// Of reports that are not taken; more are dropped, the oldest first.
+/// Most unread reports; of more, the oldest are dropped.
 constexpr std::size_t kMostReports = 4096;
 
 std::string address_of(const sockaddr_storage& address, socklen_t size) {

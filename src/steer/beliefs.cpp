@@ -32,7 +32,7 @@ Beliefs::Beliefs(const policy::Composition& composition, const trace::Trace& les
     : needs_distribution_(policy::registry().orders.make(composition.order)->needs_distribution()),
       next_(static_cast<std::uint32_t>(lessons.jobs.size())),
       estimator_(service::taught_estimator(composition, lessons, lessons.jobs)) {
-  // As of the last that is known: a round cannot wait for a model.
+  // Uses the time of the last known end: a round cannot wait for a model.
   Time last{};
   for (const trace::Job& job : lessons.jobs) last = std::max(last, job.outcome.end);
   estimator_->answer_at_once(last);

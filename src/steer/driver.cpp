@@ -13,13 +13,13 @@ namespace {
 
 /// Leases take so much of a slice at most that have no need to be renewed yet.
 constexpr std::size_t kShareOfRenewals = 4;
-/// That somebody else has set the order of so many jobs within an hour is no chance, unless they
-/// are of one user, who may lower those of his own.
+/// If others set the order of this many jobs within an hour, that is no chance. Exception: jobs of
+/// one user, who may lower the priority of their own.
 constexpr std::size_t kTooMany = 5;
 constexpr std::size_t kShown = 5;
 /// What Slurm has refused once is not asked again at once.
 constexpr Duration kRest = 60s;
-/// A journal of more bytes begins anew: some 400,000 changes.
+/// Size in bytes above which a new journal begins: some 400,000 changes.
 constexpr std::int64_t kLargestJournal = 64 << 20;
 
 Entry entry_of(Action action, std::string_view lever, const Scene& scene) {
@@ -161,8 +161,8 @@ Slice Driver::plan(const Scene& given, Time now) {
   return slice;
 }
 
-/// Those that no slice changes. Nothing is renewed where nothing could be released: Slurm then
-/// starts jobs by itself.
+/// Renews the holds that no slice changes. If nothing could be released, it renews nothing, and
+/// Slurm then starts jobs by itself.
 void Driver::renew(const Scene& scene, std::int64_t left, Slice& slice) const {
   if (!trouble_.empty() || (!scene.places && !scene.shares)) return;
   std::set<slurm::JobNumber> changed;

@@ -24,7 +24,7 @@ Json json_of(const Entry& entry, std::int64_t number) {
   return made;
 }
 
-/// Of the first kind that knows the line.
+/// Returns the change of the first kind that can read the line.
 template <typename... Kinds>
 Change change_of(const Json& line, const std::variant<Kinds...>*) {
   std::optional<Change> made;

@@ -27,8 +27,8 @@ constexpr int kPatience_ms = 20;
 /// A connection that could not be accepted, for want of descriptors or memory, still waits.
 constexpr int kBreath_ms = 100;
 
-/// Nobody else can so much as connect, and so keep slurmctld from it. A service that may not give
-/// the socket away, and is not Slurm's user itself, looks who asks, and that is all.
+/// Gives the socket to Slurm's user, so that no other process can connect and delay slurmctld. If
+/// the service has no right to do so and is not Slurm's user itself, it only checks who connects.
 bool let_in_only(const std::string& path, std::uint32_t slurm_uid) {
   constexpr mode_t kOwner = 0600;
   constexpr mode_t kAll = 0666;

@@ -39,7 +39,7 @@ class Room {
     return taken;
   }
 
-  /// The same of any `count` GPUs: those of which least is left, the lowest numbers of them.
+  /// Takes parts of any `count` GPUs: those with the least free part, the lowest numbers first.
   cluster::GpuMask take_any(NodeId node, int count, std::int32_t milli) {
     cluster::GpuMask taken = 0;
     const std::vector<std::int32_t>& gpus = nodes_[index(node)].gpu_milli;
@@ -129,8 +129,8 @@ double part_of(const slurm::Job& job, const slurm::Held& held, const World& worl
   return found == shares.end() ? 1 : count * found->second;
 }
 
-/// Of a node whose GPUs are of several types: those that it holds are of the types that it asks,
-/// and whatever else it holds it holds beside each of them.
+/// Adds the allocation on a node whose GPUs are of several types. The job's GPUs are of the types
+/// that it requests, and its cores and memory count on each part of the node.
 void share_by_type(const slurm::Job& job, const slurm::Held& held, const World& world,
                    Shares& made) {
   int left = std::max(held.gpu_count, std::popcount(held.gpus));

@@ -53,13 +53,13 @@ class Numbering {
     const std::int64_t first = window_.highest - (range - step * (count - 1)) / 2;
     for (std::int64_t at = 0; at < count; ++at) set(at, first - at * step);
   }
-  /// Those before position `first`.
+  /// Fills the values before position `first`.
   void fill_front(std::size_t first) {
     const auto count = size(first);
     const std::int64_t step = step_within(window_.highest - numbers_[first], count);
     for (std::int64_t at = 0; at < count; ++at) set(at, numbers_[first] + step * (count - at));
   }
-  /// Those behind position `last`.
+  /// Fills the values after position `last`.
   void fill_back(std::size_t last) {
     const auto count = size(numbers_.size() - last) - 1;
     const std::int64_t step = step_within(numbers_[last] - window_.lowest, count);

@@ -20,7 +20,7 @@ const cluster::NodeClass* usual_node(const World& world, VcId vc) {
   return &world.cluster.classes[world.cluster.nodes[index(first)].node_class];
 }
 
-/// Of a GPU, in the first of its partitions that has any; 0 = none has.
+/// Returns the share of a GPU in the first of the job's partitions that has one; 0 if none has.
 double share_in(const std::map<std::string, double>& by_partition, const slurm::Job& job) {
   for (const std::string& each : split_names(job.partition)) {
     const auto found = by_partition.find(each);

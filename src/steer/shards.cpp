@@ -26,7 +26,7 @@ void take(const slurm::Job& job, const slurm::Held& held, SharedNode& node) {
     SharedNode::Gpu& taken = node.gpus[gpu];
     taken.jobs.push_back(job.number);
     taken.has_whole = taken.has_whole || held.gpu_count > 0;
-    // Of several GPUs it is not told how many of each.
+    // For several GPUs Slurm does not report how many shards of each.
     taken.shards += std::popcount(held.gpus) == 1 ? held.shards : node.per_gpu;
   }
 }

@@ -32,7 +32,7 @@ Failure how_it_went(const Entry& entry, const Outcome& outcome) {
   return to_string(outcome.why);
 }
 
-/// As many answers as were asked for; of those that are missing nothing was asked.
+/// Returns `asked` outcomes. A change without an answer was not requested.
 std::vector<Outcome> outcomes_of(std::vector<Result<void>> answers, std::size_t asked) {
   std::vector<Outcome> made;
   for (Result<void>& each : answers) made.push_back(outcome_of(std::move(each)));
@@ -40,7 +40,7 @@ std::vector<Outcome> outcomes_of(std::vector<Result<void>> answers, std::size_t 
   return made;
 }
 
-/// Those from `at` on that can be made in one call, made.
+/// Executes the changes from `at` on that fit in one call.
 std::vector<Outcome> execute_some(const std::vector<Entry>& entries, std::size_t at,
                                   slurm::Link& link) {
   return std::visit(

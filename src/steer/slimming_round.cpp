@@ -45,7 +45,7 @@ JobId SlimmingRound::adopt(const slurm::Job& job, std::span<const cluster::Grant
   trace::Job& record = trace_.jobs.emplace_back();
   record.id = trace::JobKey{static_cast<std::uint64_t>(job.number)};
   record.request = to_request(nobodys, *world_, trace_.names);
-  // It is where its nodes are, whatever it is called by.
+  // The job's virtual cluster is that of its nodes, whatever partition it names.
   record.request.vc = trace_.names.intern(owner_of_nodes(job, *world_));
   numbers_.push_back(job.number);
   const Time since = job.start == kNoTime ? now : std::min(job.start, now);

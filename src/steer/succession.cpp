@@ -34,7 +34,7 @@ std::string Succession::policy() const {
 
 void Succession::make_aside() {
   const bool is_told = is_asked_;
-  // A file that has changed is read only where an operator asks for that.
+  // Reads a changed policy file only if an operator requests that.
   auto chosen = is_told ? compose(policy()) : Result<Chosen>(known_.decider->policy());
   const auto make = [this, chosen = std::move(chosen)]() -> Result<std::unique_ptr<Decider>> {
     step_back();
@@ -69,7 +69,7 @@ void Succession::renew(bool is_asked) {
       known_.look_again = true;
     }
     if (done->is_told) service::log_info(fmt::format("policy {} was reloaded", name));
-    // It ends with the fit that it is at.
+    // The old renewal ends with its current fit.
     renewal_.retire(std::move(*done->made));
   }
   if (done->is_told) service::tell_ready(fmt::format("policy {}", name));

@@ -17,7 +17,7 @@ namespace {
 /// Slurm as it comes, as advice plays it: the queue in its order, and backfill by time limits.
 constexpr const char* kStockSlurm = "easy+limit";
 
-/// As Slurm stands in its queue now; one that is not there any more is last.
+/// Sorts the jobs as in Slurm's queue now; jobs that are gone come last.
 void put_by_priority(std::vector<slurm::JobNumber>& queue, const Mirror& mirror) {
   const auto priority = [&](slurm::JobNumber number) {
     const slurm::Job* const job = mirror.find(number);

@@ -86,8 +86,8 @@ void rename(const std::string& from, const std::string& to) {
 }  // namespace
 
 void copy(Connection& connection, const std::string& to, Secrets secrets) {
-  // For its owner alone from the first byte on: environments have passwords in them. Under a name
-  // that is nobody's: what else is there stays.
+  // Only the owner may read the file from the first byte on, because environments contain
+  // passwords. The temporary name is unique, so no existing file is overwritten.
   std::string made = to + ".XXXXXX";
   const Descriptor file(::mkostemp(made.data(), O_CLOEXEC));
   if (!file) refuse("write next to " + to);

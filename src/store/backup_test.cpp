@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A copy holds what the store held, is made beside its service, and takes its place again.
+/// A copy has the contents of the store, is made while the service runs, and can replace the store.
 #include "store/backup.h"
 
 #include <array>
@@ -146,9 +146,9 @@ bool waits_for_seal(const std::string& path) {
   return false;
 }
 
-/// Leaves what a service leaves that has committed so many jobs and is killed. The jobs come after
-/// the first checkpoint: one between them would restart the log, and old frames that nobody
-/// reads would follow.
+/// Leaves the files of a service that was killed after `jobs` commits. The jobs come after the
+/// first checkpoint: one between them would restart the log, and old frames that no one reads would
+/// follow.
 void leave_killed(const std::string& path, int jobs) {
   std::array<int, 2> ends{};
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);

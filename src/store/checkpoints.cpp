@@ -68,7 +68,8 @@ void Checkpoints::end() {
 
 void Checkpoints::hear_length(int pages) {
   const std::scoped_lock lock(mutex_);
-  // A log that a long read has kept from beginning again goes on behind what the last one took.
+  // If a long read kept the log from restarting, it continues after the pages of the last
+  // checkpoint.
   const int from = pages < length_ ? 0 : length_;
   if (is_due_ || pages < kPages || pages - from < kPages) return;
   is_due_ = true;
@@ -103,7 +104,7 @@ int Checkpoints::take(Connection& connection, std::mutex& writing) {
     return statement.getColumn(1).getInt();
   };
   seal_.take_off();
-  checkpoint();  // most of it, beside commits
+  checkpoint();  // most of the work, in parallel with commits
   int length = 0;
   {
     const std::scoped_lock lock(writing);

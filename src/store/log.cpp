@@ -45,7 +45,7 @@ void fill(trace::Outcome& outcome, const Job& job) {
   outcome.state = job.state;
   cluster::Amount held;
   for (const cluster::Grant& grant : job.held_gpus) held += grant.amount();
-  // What it held beside its GPUs, where that is not what it asked for.
+  // Cores and memory that the job held, if they differ from its request.
   const auto differs = [](float had, const std::optional<double>& asked) {
     return had > 0 && (!asked || std::abs(had - static_cast<float>(*asked)) > 1e-3F);
   };

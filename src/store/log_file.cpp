@@ -27,7 +27,7 @@ std::uint32_t big_endian(Bytes at) {
          at[3];
 }
 
-/// Both words of a checksum, which go on from frame to frame.
+/// Both words of a checksum, which continues from frame to frame.
 struct Sum {
   std::uint32_t first = 0, second = 0;
 

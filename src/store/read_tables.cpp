@@ -46,7 +46,7 @@ class Submissions {
     read_fields(query, asked);
     return at->second = std::move(asked);
   }
-  /// The same as it was changed later. Tasks of an array that were changed alike share it.
+  /// Returns the request with its later changes. Tasks of an array with equal changes share it.
   const Asked& of(JobNumber number, const Amended& amended) {
     const Asked& first = of(number);
     if (!amended.gpus && amended.time_limit == kNoDuration) return first;

@@ -18,8 +18,8 @@
 namespace almanac::store {
 namespace {
 
-/// SQLite's way to files with an fsync of the log that fails as often as it is told. It fails for
-/// the thread that commits: a checkpoint that runs beside it must not use up the failure.
+/// SQLite's file system with an fsync of the log that fails a given number of times. It fails only
+/// for the committing thread: a concurrent checkpoint must not use up the failure.
 class FailingDisk {
  public:
   /// From now on all of this process goes by it.

@@ -63,7 +63,7 @@ std::vector<ReasonRow> count(const FailureTrials& trials, std::span<const failur
   return rows;
 }
 
-/// That of the rule which decides most of its trials.
+/// Returns the suggestion of the rule that decides most of the row's trials.
 std::string suggestion_of(const ReasonRow& row, const failure::Rules& rules) {
   if (row.rules.empty()) return "Read these logs; where they have a pattern, write a rule";
   const auto most = std::max_element(row.rules.begin(), row.rules.end(),

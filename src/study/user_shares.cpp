@@ -51,7 +51,7 @@ UserShares user_shares(const Study& study, figure::Column quantity,
   double held = 0;
   for (std::size_t rank = 0; rank < users.size(); ++rank) {
     held += users[rank].sum;
-    // As numpy.linspace(0, 1, users) has it: the first user sits at 0.
+    // Like numpy.linspace(0, 1, users): the first user is at 0.
     const double place =
         users.size() > 1 ? static_cast<double>(rank) / static_cast<double>(users.size() - 1) : 1;
     user.add(std::string(names[users[rank].name]));

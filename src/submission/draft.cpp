@@ -122,7 +122,8 @@ Result<void> Draft::settle() {
   }
   if (memory_gb_per_cpu) asked.memory_gb = *memory_gb_per_cpu * asked.cpus.value_or(1);
   if (memory_gb_per_gpu) asked.memory_gb = *memory_gb_per_gpu * gpus;
-  // Of no GPUs, or "as much as there is": nothing is asked.
+  // 0 comes from an amount per GPU without GPUs, or means "as much as there is": both are no
+  // request.
   if (asked.cpus == 0) asked.cpus.reset();
   if (asked.memory_gb == 0) asked.memory_gb.reset();
   if (gpus > kMost || asked.cpus.value_or(0) > kMost || asked.memory_gb.value_or(0) > kMost) {

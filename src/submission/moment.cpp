@@ -43,7 +43,7 @@ Time from_local(std::tm parts) {
   return Time(std::chrono::seconds(std::mktime(&parts)));
 }
 
-/// That time of day, today or, if it is over, tomorrow.
+/// Returns this time of day: today or, if it is over, tomorrow.
 Time next(Duration of_day, Time now) {
   std::tm parts = local(now);
   parts.tm_hour = static_cast<int>(of_day / 1h);

@@ -165,7 +165,7 @@ Result<void> validate_gpus(const store::Submission& asked) {
   if (asked.gpu_memory_gb && asked.gpus == 0) {
     return invalid("gpu_memory_gb requires gpus");
   }
-  // Of less than a thousandth nothing would be counted, or held.
+  // Less than a thousandth would round to nothing.
   constexpr double kLeast = 0.001;
   const double cpus = asked.cpus.value_or(1);
   const double memory_gb = asked.memory_gb.value_or(1);

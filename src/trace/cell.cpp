@@ -109,7 +109,7 @@ std::string bad(const Column& column, std::string_view text) {
                      text.substr(0, kShown));
 }
 
-/// The same; "" if `text` says only that the value is not known.
+/// Returns what bad() returns; "" if `text` only says that the value is not known.
 std::string unread(const Column& column, std::string_view text) {
   return is_missing(text) ? std::string() : bad(column, text);
 }

@@ -92,10 +92,9 @@ Times read_in(const TimeZone& zone, const Times& wall, Duration run, Reading sub
   return best;
 }
 
-/// Of submissions in an hour that came twice, which time it was by the ids: those of the second
-/// time have earlier ids with later times before them, those of the first have later ids with
-/// earlier times behind them. Rows of an id that has several say nothing: a job is submitted anew
-/// when it is requeued.
+/// Decides by the ids which of two equal clock hours a submission belongs to. In the second hour,
+/// earlier ids with later times come before; in the first, later ids with earlier times follow. An
+/// id with several rows decides nothing, because a requeued job is submitted again.
 std::vector<Reading> readings_by_id(const Trace& trace, const TimeZone& zone) {
   struct Submission {
     std::uint64_t id = 0;
@@ -199,7 +198,7 @@ void read_times_in(Trace& trace, const TimeZone& zone) {
   std::unordered_map<JobKey, Time> last_ends;
   for (std::size_t i = 0; i < trace.jobs.size(); ++i) {
     Job& job = trace.jobs[i];
-    // A job that has several rows is submitted anew at the end of a run.
+    // A job with several rows is submitted again at the end of a run.
     Time& earliest = last_ends.try_emplace(job.id, Time::min()).first->second;
     const bool was_eligible_at_once = job.request.submitted == kNoTime;
     const Times times = read_in(zone, times_of(job), job.outcome.run,

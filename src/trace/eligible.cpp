@@ -53,7 +53,8 @@ class Ends {
       const auto& [user, end, at] = *each;
       if (user != request.user || end > request.submit) break;
       const Job& other = jobs_[at];
-      // It had to be there to be named, and to run for its end to be waited for.
+      // The other job must exist before this one can name it, and must run before its end can be
+      // waited for.
       if (other.id == job.id || submitted(other.request) > submitted(request) ||
           end <= submitted(request)) {
         continue;

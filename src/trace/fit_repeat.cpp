@@ -93,7 +93,7 @@ void fit_names(const FitInput& input, Workload& workload) {
     lives.try_emplace(key_of(input, i), at, at).first->second.second = at;
     users.emplace(input.jobs[i]->request.user, input.size[i]);
   }
-  // Of a name that is seen once no life is seen: the much used ones tell how long they live.
+  // A name that is used once does not show its lifetime; names that are used often do.
   double lived = 0;
   for (std::size_t i = 0; i < input.jobs.size(); ++i) {
     const auto& [first, last] = lives[key_of(input, i)];
@@ -217,7 +217,8 @@ void fit_limits(const FitInput& input, Workload& workload) {
     const Duration limit = input.jobs[i]->request.time_limit;
     if (limit == kNoDuration || limit <= Duration(0) || limit == Duration::max()) continue;
     limited += 1;
-    // The limits of short jobs are the shortest that one asks for, and tell nothing.
+    // Short jobs have the shortest limits that users choose, which say nothing about their run
+    // times.
     const double usual = typical[key_of(input, i)];
     if (usual > kTellingLimit) factors.push_back(std::log(seconds(limit) / usual));
   }

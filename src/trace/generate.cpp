@@ -43,7 +43,8 @@ class Writer {
     job.request.nodes = static_cast<std::int32_t>(nodes_of(workload_, gpus));
     say(recipe.asks, job);
     if (recipe.limit_s > 0) {
-      // A user who knows that this run is longer than usual asks for more: no job is cut short.
+      // A user who knows that this run is longer than usual requests a longer limit, so no job is
+      // cut short.
       job.request.time_limit =
           whole_seconds(std::max(recipe.limit_s, round_limit(static_cast<double>(plain.run_s))));
     }

@@ -162,7 +162,7 @@ Result<void> Intake::finish() {
   // Our own files hold what somebody has judged already, and read back as they were written.
   const bool is_own = trace_->format == "almanac";
   if (const std::int64_t left = is_own ? 0 : leave_out_runaways(*trace_); left > 0) {
-    // They are among those that were remarked upon as running.
+    // These jobs are among those in the remark on running jobs.
     for (auto& [text, count] : remarks_) {
       if (text.starts_with("jobs still running")) count = std::max<std::int64_t>(0, count - left);
     }

@@ -121,7 +121,7 @@ class RunawaySearch {
     }
   }
 
-  /// Of a job that is suspended the run time stands still, so its times say nothing.
+  /// The run time of a suspended job stands still, so its times prove nothing.
   bool is_suspect(const Stay& stay) const {
     return may_be_[stay.job] && trace_.jobs[stay.job].request.gpus > 0 && stay.steady &&
            (!has_no_end(trace_.jobs[stay.job]) || stay.to >= now_ - kLongBeyond);

@@ -119,7 +119,7 @@ class SacctLayout::Search {
   std::size_t count_;
   std::size_t surplus_;
   bool is_job_;
-  // Of each column and count of surplus tokens before it: whether the columns on that side fit.
+  // For each column and count of surplus tokens before it: whether the columns on that side fit.
   std::vector<std::vector<bool>> from_left_;
   std::vector<std::vector<bool>> from_right_;
 };

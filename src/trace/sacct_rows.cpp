@@ -249,7 +249,7 @@ Result<bool> SacctRows::next() {
     fit = layout_.split(record_, *known_, fields_);
     if (fit == Fit::none) fit = Fit::ambiguous;
   }
-  // An odd value has a message of its own, from whoever reads it.
+  // The reader of an odd value reports it with a message of its own.
   if (fit != Fit::good && fit != Fit::odd) return tl::unexpected(refusal(fit));
   const auto delimiters = [&] {
     std::size_t count = 0;

@@ -30,8 +30,8 @@ std::string_view first_word(std::string_view text) {
   return text.substr(0, text.find_first_of(kBlank));
 }
 
-/// Of a job log: the longest job, and for what share of the time more processors than `processors`
-/// ran at once.
+/// Load of a job log: the largest job, and the fraction of the time in which more processors than
+/// `processors` ran at once.
 struct Load {
   std::int32_t largest = 0;
   std::int64_t jobs_beyond = 0;

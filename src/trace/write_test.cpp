@@ -102,7 +102,7 @@ TEST(SaveTrace, WritesSwfThatReadsBack) {
 TEST(SaveTrace, WritesShardsThatReadBack) {
   const TemporaryFolder folder;
   Trace trace = plain();
-  trace.jobs[0].request.gpus = 0;  // beside whole GPUs, shards are part of these
+  trace.jobs[0].request.gpus = 0;  // next to whole GPUs, shards would be part of them
   trace.jobs[0].request.shards = 3;
   trace.jobs[0].request.mps = 50;
   ASSERT_TRUE(save_trace(trace, folder / "t.csv"));

@@ -192,7 +192,7 @@ TEST(AgeCap, KeepsAsManyNodesAsTheTasksOfACpuJobNeed) {
 // A pass with reservations lets others run until the oldest can start.
 TEST(AgeCap, OthersPassTheOldestIfTheyDelayItNot) {
   Case input;
-  input.policy = "sjf+easy+given";
+  input.policy = "sjf+easy+given:always";
   input.cluster = cluster::uniform(1, 2);
   input.age_cap = 60s;
   add_job(input.trace, {.id = "first", .run = 100s, .predicted = 100s});
@@ -213,7 +213,7 @@ TEST(AgeCap, OthersPassTheOldestIfTheyDelayItNot) {
 // Jobs that are believed to take 1 s and take 60 s: each could pass, and delays the oldest.
 TEST(AgeCap, JobsBelievedTooShortDelayTheOldestOnce) {
   Case input;
-  input.policy = "sjf+easy+given";
+  input.policy = "sjf+easy+given:always";
   input.cluster = cluster::uniform(1, 4);
   input.age_cap = 600s;
   for (int job = 0; job < 600; ++job) {

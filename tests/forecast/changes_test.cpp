@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "faults/model_file.h"
 #include "policy/registry.h"
 #include "support/play.h"
 
@@ -54,11 +55,12 @@ class ChangesTest : public testing::Test {
     return compare({.trace = input_.trace,
                     .cluster = input_.cluster,
                     .composition = composition_,
-                    .options = {}},
+                    .options = {.failures = failures_}},
                    present_, beliefs_, changes, known, 5, 0);
   }
 
   Case input_;
+  const faults::Model* failures_ = nullptr;
   policy::Composition composition_ = *policy::registry().compose("fifo");
   sim::Present present_{.at = Time{10s},
                         .running = {{.job = JobId{0},
@@ -124,6 +126,23 @@ TEST_F(ChangesTest, RefusesWhatCannotBe) {
   EXPECT_EQ(after({"cancel Z"}).error().code, Code::not_found);
   EXPECT_EQ(after({"cancel A", "cancel A"}).error().code, Code::not_found);
   EXPECT_FALSE(after({"policy nonsense"}));
+  EXPECT_EQ(after({"add 2000 nodes"}).error().code, Code::usage);
+  EXPECT_EQ(after({"add 600 nodes", "add 600 nodes"}).error().code, Code::usage) << "as many";
+}
+
+// Failures are drawn by node: another number of a node would be another draw.
+TEST_F(ChangesTest, NodesKeepTheirFailures) {
+  input_.cluster = {};
+  for (const char* name : {"left", "right"}) {
+    input_.cluster.add_vc(name);
+    input_.cluster.add_nodes({.gpus = 1}, 1);
+  }
+  for (trace::Job& job : input_.trace.jobs) job.request.vc = input_.trace.names.intern("left");
+  const faults::Model failures = *faults::parse_model(
+      "[[cause]]\nname = \"node\"\nof = \"node\"\nper_1000_days = 1\n", "failures.toml");
+  failures_ = &failures;
+  EXPECT_EQ(after({"add 1 node to left"}).error().code, Code::unsupported);
+  EXPECT_TRUE(after({"add 1 node to right"}));
 }
 
 // B takes 100 s or 10,000 s, and the same in the futures before and after A is cancelled.

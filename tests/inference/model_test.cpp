@@ -190,7 +190,7 @@ TEST(Names, MatchExactlyOrAreRefusedWithTheNearest) {
 
 /// A small Llama with `more` fields.
 Result<Model> small(const std::string& more) {
-  return parse_model(fmt::format(R"({{"num_hidden_layers":4,"hidden_size":64,
+  return parse_model(fmt::format(R"({{"model_type":"llama","num_hidden_layers":4,"hidden_size":64,
       "num_attention_heads":4,"intermediate_size":128,"vocab_size":1000{}}})",
                                  more),
                      "config.json");
@@ -215,11 +215,21 @@ TEST(Config, FieldsThatMatterAndAreNotUnderstoodAreRefusedByName) {
               HasSubstr("moe_intermediate_size: the file gives no number of experts"));
   EXPECT_THAT(refusal(R"(,"kv_lora_rank":16)"), HasSubstr("qk_nope_head_dim"));
   EXPECT_THAT(refusal(R"(,"head_dim":"wide")"), HasSubstr("head_dim: expected a whole number"));
+  EXPECT_THAT(
+      refusal(R"(,"num_key_value_heads":8)"),
+      HasSubstr("num_key_value_heads: expected a number that divides the 4 heads, found 8"));
+  EXPECT_THAT(refusal(R"(,"num_attention_heads":5)"),
+              HasSubstr("num_attention_heads: 5 do not divide hidden_size 64"));
+  EXPECT_THAT(refusal(R"(,"quantization_config":{"quant_method":"awq","bits":0})"),
+              HasSubstr("weights of 0 bits is not supported"));
   EXPECT_THAT(refusal(R"(,"layer_types":["full_attention"])"), HasSubstr("layer_types"));
   EXPECT_THAT(refusal(R"(,"quantization_config":{"quant_method":"quip"})"),
               HasSubstr("quant_method \"quip\""));
   EXPECT_THAT(refusal(R"(,"model_type":"new","hidden_act":"gelu")"), HasSubstr("model_type"));
-  EXPECT_THAT(to_string(parse_model("{}", "c.json").error()), HasSubstr("hidden_size"));
+  EXPECT_THAT(to_string(parse_model("{}", "c.json").error()),
+              HasSubstr("model_type: the field is missing"));
+  EXPECT_THAT(to_string(parse_model(R"({"model_type":"llama"})", "c.json").error()),
+              HasSubstr("hidden_size"));
   EXPECT_THAT(to_string(parse_model("[", "c.json").error()), HasSubstr("JSON object"));
 }
 
@@ -392,6 +402,19 @@ TEST(Config, LayersFoundBySearchAreReadOneByOne) {
   EXPECT_EQ(less->kv_bytes(), llama.kv_bytes() / 80 * 79);
   EXPECT_THAT(to_string(searched(R"({"attention":{},"ffn":{"ffn_mult":1}})").error()),
               HasSubstr("block_configs: expected a number n_heads_in_group above 0"));
+  const auto refusal = [&](const std::string& fields) {
+    return to_string(
+        searched(R"({"attention":{)" + fields + R"(},"ffn":{"ffn_mult":5.25}})").error());
+  };
+  EXPECT_THAT(refusal(R"("n_heads_in_group":6)"),
+              HasSubstr("expected n_heads_in_group to divide the 64 heads, found 6"));
+  EXPECT_THAT(refusal(R"("n_heads_in_group":8,"window_length":4096)"),
+              HasSubstr("block_configs.attention.window_length: 4096 is not supported"));
+  EXPECT_THAT(refusal(R"("replace_with_linear":true)"),
+              HasSubstr("block_configs.attention.replace_with_linear: true"));
+  EXPECT_TRUE(searched(R"({"attention":{"n_heads_in_group":8,"window_length":null,
+      "replace_with_linear":false},"ffn":{"ffn_mult":5.25,"sparsify":null},
+      "parallel_blocks":null})"));
 }
 
 /// Hunyuan-A13B gives its experts by layer: 80.4 billion weights, of which 13 are used.
@@ -412,6 +435,53 @@ TEST(Config, ListsWithOneNumberForAllLayersAreRead) {
   ASSERT_TRUE(hunyuan) << to_string(hunyuan.error());
   EXPECT_NEAR(hunyuan->weights() / 1e9, 80.4, 0.1);
   EXPECT_NEAR(hunyuan->active_weights() / 1e9, 13, 0.4);
+}
+
+/// StarCoder and Falcon share one key and value among all heads unless the file says otherwise.
+TEST(Config, HeadsShareKeysAndValuesWhereTheModelTypeImpliesIt) {
+  const auto kv_bytes = [](const std::string& fields) {
+    const auto model = parse_model(R"({"n_embd":64,"n_layer":2,"n_head":4,"vocab_size":100,
+        "n_positions":8,)" + fields + "}",
+                                   "config.json");
+    return model ? model->kv_bytes() : -1;
+  };
+  const double one_head = 2 * 2 * 16 * 2;  // layers, keys and values, size of a head, bytes
+  for (const char* const type : {"gpt_bigcode", "falcon"}) {
+    const std::string fields = fmt::format(R"("model_type":"{}")", type);
+    EXPECT_EQ(kv_bytes(fields), one_head) << type;
+    EXPECT_EQ(kv_bytes(fields + R"(,"multi_query":true)"), one_head) << type;
+    EXPECT_EQ(kv_bytes(fields + R"(,"multi_query":false)"), 4 * one_head) << type;
+  }
+  EXPECT_EQ(kv_bytes(R"("model_type":"gpt2")"), 4 * one_head);
+}
+
+/// MPT keeps the fields of its attention in an object of their own.
+TEST(Config, ObjectsOfFieldsAreReadOrRefusedByName) {
+  const auto mpt = [](const std::string& attention) {
+    return parse_model(R"({"model_type":"mpt","d_model":64,"n_layers":2,"n_heads":4,
+        "vocab_size":100,"init_config":{"init_std":0.02},"auto_map":{"AutoConfig":"x"},
+        "attn_config":{)" + attention +
+                           "}}",
+                       "config.json");
+  };
+  const auto plain = mpt(R"("attn_type":"multihead_attention","alibi":true,"clip_qkv":null)");
+  ASSERT_TRUE(plain) << to_string(plain.error());
+  EXPECT_EQ(plain->kv_bytes(), 2 * 2 * 64 * 2);
+  EXPECT_THAT(to_string(mpt(R"("kv_n_heads":8)").error()),
+              HasSubstr("attn_config.kv_n_heads: 8 is not supported"));
+  EXPECT_THAT(to_string(mpt(R"("attn_type":"multiquery_attention")").error()),
+              HasSubstr("attn_config.attn_type: \"multiquery_attention\" is not supported"));
+  EXPECT_THAT(to_string(mpt(R"("qk_ln":true)").error()), HasSubstr("attn_config.qk_ln: true"));
+  EXPECT_THAT(to_string(small(R"(,"attn_config":{"any":3})").error()),
+              HasSubstr(R"(attn_config: {"any":3} is not supported)"));
+  EXPECT_TRUE(small(R"(,"id2label":{"0":"a"},"rope_parameters":{"factor":8},"attn_config":{})"));
+}
+
+/// Hunyuan-Large lets two layers share keys and values; Hunyuan-A13B names the two and does not.
+TEST(Config, LayersThatShareKeysAndValuesAreRefused) {
+  EXPECT_TRUE(small(R"(,"use_cla":false,"cla_share_factor":2)"));
+  EXPECT_THAT(to_string(small(R"(,"use_cla":true,"cla_share_factor":2)").error()),
+              HasSubstr("use_cla: true is not supported"));
 }
 
 TEST(Config, AnUnknownTypeIsRefusedByName) {
@@ -498,7 +568,8 @@ TEST(Config, WeightsTakeAsManyBytesAsTheyAreStoredIn) {
 
 TEST(Config, TheQuantizationBesideItCounts) {
   TemporaryFolder folder;
-  const std::string config = folder.write("config.json", R"({"num_hidden_layers":4,"hidden_size":64,
+  const std::string config = folder.write("config.json", R"({"model_type":"llama",
+      "num_hidden_layers":4,"hidden_size":64,
       "num_attention_heads":4,"intermediate_size":128,"vocab_size":1000})");
   const double plain = read_model(config)->bytes();
   folder.write("hf_quant_config.json",

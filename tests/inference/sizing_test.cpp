@@ -292,6 +292,20 @@ TEST(Size, SaysSoIfAnIdleReplicaMissesTheShareByAFewPoints) {
                      testing::Not(HasSubstr("--most"))));
 }
 
+/// Exactly one request in ten misses the objective on an idle replica: the share of 90 % has no
+/// room for any other, nor for a resampled log with more such requests.
+TEST(Size, SaysWhatAnIdleReplicaReachesIfThatIsHardlyEnough) {
+  Requests requests;
+  for (int each = 0; each < 1000; ++each) {
+    requests.all.push_back(
+        {.arrival = 1e6 * each, .prompt = each % 10 == 3 ? 60'000 : 100, .output = 2});
+  }
+  const auto found = size_fleet(of_8b(), requests, {.objective = {.first_token = 1e6}, .most = 2});
+  ASSERT_FALSE(found);
+  EXPECT_THAT(to_string(found.error()),
+              HasSubstr("even on an idle replica only 90 % of this log's do"));
+}
+
 /// A log in two: what a fleet is sized for, and what then comes.
 struct Halves {
   Requests first{}, second{};

@@ -73,7 +73,7 @@ struct Subject {
   std::unordered_set<trace::JobKey> kept{};
 };
 
-/// Those that the site enforces; nothing where the way to it does not tell them.
+/// Returns the limits that the site enforces; nothing if the connection does not report them.
 Result<std::optional<slurm::Limits>> limits_of(slurm::Link& link, const slurm::News& news) {
   if (!news.limits) return std::nullopt;
   const auto site = link.site();

@@ -46,7 +46,8 @@ void stop_agent(int) {
   running_agent->wake();
 }
 
-/// As slurmd has it, else the machine's name up to its first dot, which is Slurm's usual.
+/// Returns the node's name as slurmd has it, otherwise the machine's name up to its first dot,
+/// which is Slurm's default.
 std::string default_node() {
   if (const char* const name = std::getenv("SLURMD_NODENAME"); name != nullptr) return name;
   char name[256] = "";

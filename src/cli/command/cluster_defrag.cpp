@@ -35,8 +35,8 @@ struct DefragOptions {
   ServiceOptions service;
 };
 
-/// Takes down what is true at the first instant from `at` on; or, without one, where most GPUs are
-/// free in virtual clusters in which jobs wait that ask as many.
+/// Records the schedule at the first instant from `at` on. Without `at` it keeps the instant at
+/// which the most GPUs are free in virtual clusters whose waiting jobs request as many.
 class Lookout final : public sim::Listener {
  public:
   Lookout(const experiment::Prepared& prepared, std::optional<Time> at)

@@ -143,7 +143,7 @@ Result<Day> made_up_day(const DemoOptions& options, const cluster::Cluster& clus
                     .state = fails ? trace::JobState::failed : trace::JobState::completed,
                     .asked = std::move(asked)});
   }
-  // They come as they come in the log, thinned until the GPUs can nearly follow.
+  // Jobs arrive as in the log, thinned until the GPUs can nearly keep up.
   const double span_s = gpu_s / (kLoad * kNodes * kGpusOfNode);
   const double apart_s = span_s / static_cast<double>(made.size());
   const auto to_come = made.begin() + kPast;

@@ -271,7 +271,7 @@ class Explanation {
   }
   const std::string& policy() const { return prepared_.runs[run_].composition.name; }
 
-  /// Stretches that took time; one that still goes on ends with the simulation.
+  /// Returns the waits that took time. A wait that has not ended ends with the simulation.
   std::vector<sim::Wait> waits() const {
     std::vector<sim::Wait> lasting;
     for (sim::Wait wait : schedule_.waits) {

@@ -42,7 +42,7 @@ struct ForecastOptions {
   forecast::Options playing{};
 };
 
-/// Of one policy.
+/// Score of the forecasts under one policy.
 struct PolicyScore {
   std::string policy;
   forecast::Judgement::Part part;

@@ -39,7 +39,7 @@ struct ComparedRow {
   std::optional<inference::Plan> plan{};  ///< In place of the service's model and GPUs.
 };
 
-/// Of one row, by the names that JSON and CSV have.
+/// Returns the figures of one row, by their names in JSON and CSV.
 Figures figures_of(const Fleet& fleet) {
   const inference::Seen& seen = fleet.seen;
   Figures made{{"attainment", seen.attainment()},

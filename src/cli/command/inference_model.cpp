@@ -62,7 +62,7 @@ Answer answer_of(const Model& model) {
   }
   const figure::Cell none;
   return {{"model", model.name},
-          {"model_type", model.type.empty() ? none : figure::Cell(model.type)},
+          {"model_type", model.type},
           {"parameters", whole(model.weights())},
           {"active_parameters", whole(model.active_weights())},
           {"weight_bytes", whole(model.bytes())},

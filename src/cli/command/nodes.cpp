@@ -94,7 +94,7 @@ figure::Listing rows_of(const std::vector<service::NodeView>& nodes) {
   return rows;
 }
 
-/// Of each node how many jobs failed on it, and what chance that has.
+/// Prints for each node how many jobs failed on it, and the probability of that by chance.
 Result<int> failures(serve::Client& client, const NodesOptions& options) {
   const auto since = parse_since("--since", options.since, wall_clock());
   if (!since) return tl::unexpected(since.error());

@@ -25,7 +25,7 @@ struct QueueOptions {
   ListOptions list;
 };
 
-/// Those that run, then those that wait as the policy would start them, then those held.
+/// Sort key: running jobs, then waiting jobs in the order of the policy, then held jobs.
 auto order(const serve::ListedJob& job) {
   const bool runs = job.view.job.state == trace::JobState::running;
   const std::int64_t place =

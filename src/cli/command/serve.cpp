@@ -48,9 +48,9 @@
 namespace almanac::cli {
 namespace {
 
-/// As simulations take it that are told nothing else.
+/// Power model of simulations without --power.
 constexpr const char* kPower = "dgx1";
-/// Of the files that the service may have open clients have one in so many; the rest is for jobs.
+/// Clients may use one in this many of the service's descriptors; the rest is for jobs.
 constexpr std::uint64_t kClientsPart = 4;
 constexpr Duration kLongestGrace = 24h * 7;
 constexpr Duration kLongestRequeue = 24h * 90;

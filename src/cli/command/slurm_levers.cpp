@@ -42,7 +42,8 @@ struct SlurmLeversOptions {
   std::string secret = SlurmEngine::kAgentSecret;
 };
 
-/// It is written every few seconds, unless the controller or the disk keeps the service waiting.
+/// Age from which a status is old. The service writes it every few seconds, unless the controller
+/// or the disk delays it.
 constexpr Duration kOld = 30s;
 
 figure::Listing rows_of(const std::vector<service::LeverView>& levers) {
@@ -163,7 +164,8 @@ Result<int> set_lever(const SlurmLeversOptions& options) {
   return kDone;
 }
 
-/// 1 where something is left: a script that goes on must know that Slurm is not as it was.
+/// Prints what could not be restored and returns 1, so that a script knows that Slurm differs from
+/// before.
 int say_what_is_left(const std::vector<std::string>& left) {
   if (left.empty()) return kDone;
   for (const std::string& each : left) note(each);

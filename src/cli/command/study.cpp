@@ -149,7 +149,8 @@ void register_study(Program& program) {
       ->type_name("DIR")
       ->group(heading(Group::output));
   add_output_option(command, options->output);
-  // LOG stands beside subcommands, so that only this may ask for it.
+  // LOG is optional for the parser, because a subcommand may take its place; this command checks
+  // it.
   command.get_option("LOG")->required(false);
   add_example(command, "almanac study log.csv --out out/study");
   program.on(command, [options, &program]() -> Result<int> {

@@ -74,9 +74,9 @@ struct SweepOptions {
   bool on_slurm() const { return engine == "slurm"; }
 };
 
-/// As many as a job array may have tasks where a site does not say (MaxArraySize of slurm.conf).
+/// Most tasks of a job array if a site does not set MaxArraySize in slurm.conf.
 constexpr std::size_t kMostTasks = 1'000;
-/// As many files as a folder holds with ease.
+/// Most parts of a sweep; a folder holds that many files without trouble.
 constexpr int kMostParts = 100'000;
 
 /// "0.8,1,1.2" or "0.6..1.2" in `step`s.
@@ -134,13 +134,13 @@ Prepare prepare_recorded(const experiment::Experiment& experiment) {
   };
 }
 
-/// out/sweep.csv has its report beside it, out/sweep.html.
+/// Returns the path of the report next to `csv`: out/sweep.html for out/sweep.csv.
 std::string page_beside(const std::string& csv) {
   const std::string page = std::filesystem::path(csv).replace_extension(".html").string();
   return page == csv ? csv + ".html" : page;
 }
 
-/// The points as CSV and, where this build has a page, the report beside it.
+/// Writes the points as CSV and, if this build has a page, the report next to it.
 Result<void> write_points(const SweepOptions& options,
                           const std::vector<experiment::SweepPoint>& points,
                           const figure::Document& document) {

@@ -51,7 +51,7 @@ struct GenerateArguments {
   std::string cluster_out;
 };
 
-/// The presets that are workloads: each has a cluster beside it.
+/// Returns the presets that are workloads. Each has a cluster file next to it.
 std::vector<std::string> workload_presets() {
   std::vector<std::string> names;
   for (const text::Preset& preset : trace::presets()) {

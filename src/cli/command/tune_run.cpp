@@ -38,7 +38,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Between two looks; a service that begins anew is waited for too.
+/// Pause between two polls of the service; also covers a restart of the service.
 constexpr auto kLookPause = 1s;
 
 struct TuneRunOptions {
@@ -247,7 +247,8 @@ Result<bool> submit_next(serve::Client& client, const Tuning& tuning,
     is_cancelled = is_cancelled || job.state == JobState::cancelled;
     if (each.best) measured.push_back({*std::move(trial), *each.best});
   }
-  // tune cancel cancels all that are active; a cancelled trial beside others is just a lost one.
+  // `tune cancel` cancels all active trials. A cancelled trial while others are active is just
+  // lost.
   if (last == tuning.space.trials || (is_cancelled && active == 0)) return true;
   Patience patience;
   for (; last < tuning.space.trials && active < tuning.space.at_once; ++active) {

@@ -83,7 +83,7 @@ class Search {
                                         const std::vector<Cell*>& candidates) {
     const std::vector<Cell*> usable = find_usable(candidates);
     if (usable.size() < cells.size()) return std::nullopt;
-    // A cell goes on with the candidate after the last one tried, also after a step back.
+    // A cell continues with the candidate after the last one tried, also after a step back.
     std::vector<std::size_t> picked(cells.size(), 0);
     std::vector<bool> taken(usable.size(), false);
     for (std::size_t at = 0; at < cells.size();) {
@@ -110,7 +110,8 @@ class Search {
     return true;
   }
 
-  /// Those that a virtual cell can be bound to, the ones with few opportunistic leaves first.
+  /// Returns the cells to which a virtual cell can be bound, those with few opportunistic leaves
+  /// first.
   std::vector<Cell*> find_usable(const std::vector<Cell*>& candidates) const {
     std::vector<Cell*> usable;
     for (Cell* cell : candidates) {

@@ -240,7 +240,7 @@ void Pool::set_healthy(Cell& cell) {
     redeem(cell.level);
   } else if (Cell* const owned = cell.bound;
              owned != nullptr && !cell.pinned && cell.priority < kLeastGuaranteed) {
-    // It was bound only because it was bad.
+    // The cell was bound only because it was bad.
     part(cell);
     if (owned->parent == nullptr) {
       remove(owners_[owned->vc].doomed[cell.level], &cell);

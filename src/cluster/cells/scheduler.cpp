@@ -21,7 +21,7 @@ void each_leaf(const Placement& placement, const Work& work) {
   }
 }
 
-/// Of the ones that could do, the free one that is bound to none, else the one of lowest priority
+/// Returns a suitable cell: a free one that is bound to none, otherwise the one of lowest priority
 /// below `priority`; null if there is none.
 Cell* find_lowest(const std::vector<Cell*>& cells, int priority) {
   Cell* lowest = nullptr;

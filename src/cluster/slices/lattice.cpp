@@ -32,7 +32,7 @@ int search_start(const Board& board, int profile, const Taken& taken,
   return best;
 }
 
-/// Of the known boards the best start of each profile, by the slices that are taken; below 0 = it
+/// The best start of each profile on the known boards, by the slices that are taken; below 0 if it
 /// overlaps.
 class BestStarts {
  public:

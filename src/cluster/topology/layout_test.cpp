@@ -48,7 +48,7 @@ TEST(LayoutTest, SaysHowFarApartTheOnlyOnesAre) {
 
 TEST(LayoutTest, LeavesSocketsWhole) {
   const Layout machine = of_sockets(2, 4);
-  // One beside the one that is taken, not out of the socket that is free.
+  // One next to the one that is taken, not from the socket that is free.
   EXPECT_EQ(machine.choose(0b1111'1110, 1).gpus, 0b0000'0010U);
   EXPECT_EQ(machine.choose(0b1110'1111, 1).gpus, 0b0010'0000U);
   // Two of the socket that is broken already.

@@ -3,6 +3,7 @@
 /// \file
 /// Reads a Model from a config.json of Hugging Face.
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <string>
 
@@ -36,13 +37,12 @@ class Reader {
  public:
   Reader(const json& inner, const json& outer) : fields_(inner, outer) {
     type_ = fields_.text_or("model_type", "");
-    if (!type_.empty()) {
-      const Family* const known = find_family(type_);
-      if (known == nullptr) {
-        throw BadField(fmt::format("model_type: \"{}\" is not supported", type_));
-      }
-      family_ = *known;
+    if (type_.empty()) throw BadField("model_type: the field is missing");
+    const Family* const known = find_family(type_);
+    if (known == nullptr) {
+      throw BadField(fmt::format("model_type: \"{}\" is not supported", type_));
     }
+    family_ = *known;
     hidden_ = fields_.count({"hidden_size", "n_embd", "n_embed", "d_model"});
     count_ = fields_.count({"num_hidden_layers", "n_layer", "n_layers"});
     if (count_ > kMostLayers) {
@@ -53,12 +53,25 @@ class Reader {
     kv_heads_ =
         fields_.count_or({"num_key_value_heads", "n_head_kv", "num_kv_heads"}, family_.kv_heads);
     if (kv_heads_ == 0) kv_heads_ = heads_;
-    if (fields_.flag_or("multi_query", false) &&
+    if (fields_.flag_or("multi_query", family_.multi_query) &&
         !fields_.flag_or("new_decoder_architecture", false)) {
       kv_heads_ = 1;
     }
+    if (heads_ % kv_heads_ != 0) {
+      throw BadField(
+          fmt::format("num_key_value_heads: expected a number that divides the {} heads, found {}",
+                      heads_, kv_heads_));
+    }
     head_ = fields_.count_or({"head_dim", "attention_head_dim"}, family_.head);
-    if (head_ == 0) head_ = hidden_ / heads_;
+    if (head_ == 0) {
+      if (hidden_ % heads_ != 0) {
+        throw BadField(fmt::format(
+            "num_attention_heads: {} do not divide hidden_size {}, and the file has no head_dim",
+            heads_, hidden_));
+      }
+      head_ = hidden_ / heads_;
+    }
+    if (is("mpt") && fields_.find("attn_config") != nullptr) read_attention_of_mpt();
     blocks_ = is("nemotron-nas") ? fields_.find("block_configs") : nullptr;
     width_ = fields_.count_or({"intermediate_size", "ffn_dim", "n_inner", "ffn_hidden_size"}, 0);
     if (width_ == 0) {
@@ -140,6 +153,18 @@ class Reader {
     return found > 0 ? found : fields_.count(names);
   }
 
+  /// Of the fields in attn_config, those that are known leave weights and KV as they are.
+  void read_attention_of_mpt() {
+    Fields own = fields_.inside("attn_config");
+    const std::string type = own.text_or("attn_type", "multihead_attention");
+    if (type != "multihead_attention") {
+      throw BadField(fmt::format("attn_config.attn_type: \"{}\" is not supported", type));
+    }
+    refuse_unknown(*fields_.find("attn_config"), "attn_config",
+                   {"attn_type", "model_type", "attn_impl", "attn_pdrop", "attn_uses_sequence_id",
+                    "alibi", "alibi_bias_max", "clip_qkv", "prefix_lm", "softmax_scale"});
+  }
+
   void read_experts() {
     experts_ = fields_.count_or(
         {"num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts"}, 0);
@@ -216,6 +241,9 @@ class Reader {
       if (full_layers_ == nullptr || !full_layers_->is_array()) {
         throw BadField("linear_attn_config: expected a list full_attn_layers");
       }
+      refuse_unknown(
+          *fields_.find("linear_attn_config"), "linear_attn_config",
+          {"full_attn_layers", "kda_layers", "num_heads", "head_dim", "short_conv_kernel_size"});
     }
     require_all_layers(types_, "layer_types");
     require_all_layers(blocks_, "block_configs");
@@ -288,14 +316,12 @@ class Reader {
   /// Source   modeling_decilm.py of Llama-Nemotron: a multiplier stands for two thirds of it in
   ///          model widths, rounded up to a multiple of 256.
   LayerPlan plan_of_block(const json& block) const {
-    const auto part = [&](const char* name) -> const json& {
+    const auto part = [&](const char* name, const char* size) -> const json& {
       const auto found = block.find(name);
       if (found == block.end() || !found->is_object()) {
         throw BadField(fmt::format("block_configs: a layer has no {}", name));
       }
-      if (found->value("replace_with_linear", false)) {
-        throw BadField("block_configs: replace_with_linear is not supported");
-      }
+      refuse_unknown(*found, fmt::format("block_configs.{}", name), {"no_op", size});
       return *found;
     };
     const auto number = [](const json& in, const char* name) {
@@ -306,11 +332,19 @@ class Reader {
       return found->get<double>();
     };
     LayerPlan plan;
-    const json &attention = part("attention"), &feed_forward = part("ffn");
+    const json& attention = part("attention", "n_heads_in_group");
+    const json& feed_forward = part("ffn", "ffn_mult");
+    refuse_unknown(block, "block_configs", {"attention", "ffn"});
     if (attention.value("no_op", false)) {
       plan.mixing = Mixing::none;
     } else {
-      plan.kv_heads = std::max(1, static_cast<int>(heads_ / number(attention, "n_heads_in_group")));
+      const double kv_heads = heads_ / number(attention, "n_heads_in_group");
+      if (kv_heads < 1 || kv_heads != std::floor(kv_heads)) {
+        throw BadField(
+            fmt::format("block_configs: expected n_heads_in_group to divide the {} heads, found {}",
+                        heads_, attention.at("n_heads_in_group").dump()));
+      }
+      plan.kv_heads = static_cast<int>(kv_heads);
     }
     plan.feed_forward = !feed_forward.value("no_op", false);
     if (plan.feed_forward) {

@@ -114,6 +114,7 @@ constexpr Family kFamilies[] = {
      .bias = Bias::all,
      .norms = 4,
      .last_norm = 2,
+     .multi_query = true,
      .positions = "n_positions"},
     {.type = "opt",
      .gated = false,
@@ -131,7 +132,7 @@ constexpr Family kFamilies[] = {
      .last_norm = 4},  // with the norm of the input table
     {.type = "mpt", .gated = false, .tied = true},
     {.type = "gpt_neox", .gated = false, .bias = Bias::all, .norms = 4, .last_norm = 2},
-    {.type = "falcon", .gated = false, .tied = true, .last_norm = 2},
+    {.type = "falcon", .gated = false, .tied = true, .last_norm = 2, .multi_query = true},
     {.type = "phi", .gated = false, .bias = Bias::all, .last_norm = 2, .head_bias = true},
     {.type = "phi-msft", .gated = false, .bias = Bias::all, .last_norm = 2, .head_bias = true},
     {.type = "starcoder2",

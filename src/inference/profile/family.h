@@ -24,6 +24,7 @@ struct Family {
   bool gated_output = false;     ///< A gate as wide as the queries multiplies the attention output.
   bool shared_gate = false;      ///< A gate scales the shared expert.
   bool head_bias = false;        ///< The output matrix has a bias.
+  bool multi_query = false;      ///< Default of multi_query: all heads share one key and value.
   std::string_view positions{};  ///< Field with the length of the learned position table, if any.
   int more_positions = 0;        ///< Rows of that table beyond the field's number.
   /// What the fields mean if the file leaves them out; 0 if they are required (the size of a head

@@ -13,10 +13,11 @@ namespace {
 
 /// In names of fields that change weights, KV cache or arithmetic.
 constexpr std::string_view kMatters[] = {
-    "expert",      "moe",     "lora",        "linear_",      "mamba",    "ssm",    "conv",
-    "window",      "sliding", "chunk",       "head",         "index",    "latent", "shared",
-    "quant",       "layers",  "hidden_size", "intermediate", "compress", "sparse", "kv_",
-    "multi_query", "ffn",     "layer_types", "pattern",      "num_",     "hybrid", "interval"};
+    "expert",   "moe",    "lora",    "linear_",     "mamba",       "ssm",
+    "conv",     "window", "sliding", "chunk",       "head",        "index",
+    "latent",   "shared", "quant",   "layers",      "hidden_size", "intermediate",
+    "compress", "sparse", "kv_",     "multi_query", "ffn",         "layer_types",
+    "pattern",  "num_",   "hybrid",  "interval",    "use_cla"};
 /// In names of those that do not although they have one of the above: training, generation, drafts
 /// of further tokens, other towers.
 constexpr std::string_view kHarmless[] = {
@@ -26,6 +27,11 @@ constexpr std::string_view kHarmless[] = {
     "num_return",  "num_beam",   "processor",   "indexer_",     "output_hidden", "scal",
     "router",      "num_logits", "renormalize", "expert_group", "moe_capacity",  "moe_norm",
     "moe_use",     "moe_gate",   "layernorm"};
+
+/// Objects whose fields are no part of the decoder.
+constexpr std::string_view kHarmlessObjects[] = {
+    "auto_map", "custom_pipelines",     "generation_config",     "id2label",
+    "label2id", "task_specific_params", "transformers.js_config"};
 
 template <std::size_t size>
 bool has_any(std::string_view name, const std::string_view (&parts)[size]) {
@@ -37,6 +43,18 @@ bool has_any(std::string_view name, const std::string_view (&parts)[size]) {
 bool says_nothing(const nlohmann::json& value) {
   return value.is_null() || value == false || value == 0 ||
          (value.is_structured() && value.empty()) || value == "";
+}
+
+[[noreturn]] void refuse(const std::string& name, const nlohmann::json& value) {
+  throw BadField(fmt::format("{}: {} is not supported, and may change weights or KV cache", name,
+                             value.dump().substr(0, 60)));
+}
+
+bool may_matter(const std::string& name, const nlohmann::json& value) {
+  if (has_any(name, kHarmless)) return false;
+  if (has_any(name, kMatters)) return true;
+  return value.is_object() && std::find(std::begin(kHarmlessObjects), std::end(kHarmlessObjects),
+                                        name) == std::end(kHarmlessObjects);
 }
 
 }  // namespace
@@ -106,12 +124,18 @@ std::string Fields::text_or(const std::string& name, const std::string& otherwis
 
 void Fields::refuse_rest() const {
   for (const auto& [name, value] : inner_.items()) {
-    if (read_.contains(name) || says_nothing(value) || !has_any(name, kMatters) ||
-        has_any(name, kHarmless)) {
-      continue;
+    if (!read_.contains(name) && !says_nothing(value) && may_matter(name, value)) {
+      refuse(name, value);
     }
-    throw BadField(fmt::format("{}: {} is not supported, and may change weights or KV cache", name,
-                               value.dump().substr(0, 60)));
+  }
+}
+
+void refuse_unknown(const nlohmann::json& object, std::string_view within,
+                    std::initializer_list<std::string_view> known) {
+  for (const auto& [name, value] : object.items()) {
+    if (std::find(known.begin(), known.end(), name) == known.end() && !says_nothing(value)) {
+      refuse(fmt::format("{}.{}", within, name), value);
+    }
   }
 }
 

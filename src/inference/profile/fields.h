@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -35,13 +36,13 @@ class Fields {
   /// Same, but `otherwise` if none exists; 0 is allowed.
   int count_or(const std::vector<std::string>& names, int otherwise);
   bool flag_or(const std::string& name, bool otherwise);
-  /// Returns the fields of the object under `name`, a required field. Its own fields are not
-  /// checked by refuse_rest().
+  /// Returns the fields of the object under `name`, a required field. refuse_rest() does not check
+  /// them: see refuse_unknown().
   Fields inside(const std::string& name);
   std::string text_or(const std::string& name, const std::string& otherwise);
 
-  /// Throws for the first unread field whose name says that it changes weights, KV cache or
-  /// arithmetic, unless it is null, false, 0 or empty.
+  /// Throws for the first unread field that is an object or whose name says that it changes
+  /// weights, KV cache or arithmetic, unless it is null, false, 0, empty or known to be harmless.
   void refuse_rest() const;
 
  private:
@@ -49,5 +50,10 @@ class Fields {
   const nlohmann::json& outer_;
   std::set<std::string> read_;
 };
+
+/// Throws for the first field of `object`, whose name is `within`, that is not one of `known`,
+/// unless it is null, false, 0 or empty.
+void refuse_unknown(const nlohmann::json& object, std::string_view within,
+                    std::initializer_list<std::string_view> known);
 
 }  // namespace almanac::inference

@@ -59,8 +59,8 @@ Fitted::Line in_micros(const std::array<double, 3>& ms) {
   return {ms[0] * 1e3, ms[1] * 1e3, ms[2] * 1e3};
 }
 
-/// As FittedLines::slots. Where all met at some length of prompts there is no bound: that fewer
-/// meet at others is because some of them came late.
+/// Returns FittedLines::slots. If all requests met at some length of prompts, there is no bound:
+/// fewer met at other lengths because some of them came late.
 int slots_of(std::span<const Probe> probes) {
   int asked = 0, met = 0;
   for (const Probe& each : probes) {

@@ -38,6 +38,7 @@ constexpr Precision kMxfp4{4.25 / 8, Arithmetic::fp4}, kNvfp4{4.5 / 8, Arithmeti
 
 /// Whole numbers of so many bits, in groups that share a 2-byte scale and a zero point.
 Precision grouped(double bits, double group, bool weights_only) {
+  if (bits < 2) refuse(fmt::format("weights of {} bits", bits));
   const double scales = group > 0 ? (2 + bits / 8) / group : 0;
   if (bits >= 16) return {};
   return {bits / 8 + scales,

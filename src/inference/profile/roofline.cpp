@@ -172,7 +172,7 @@ double Roofline::group_s(const Group& group, const Tokens& tokens) const {
   double busy = group.attention.of(all) + group.dense.of(all) + group.router.of(all);
   if (group.has_experts) busy += group.experts.of(all, 1 - std::pow(group.idle, all));
   if (group.looks && tokens.decodes > 0) {
-    // Of the tokens looked at, all but the new ones are read; the new ones are written.
+    // Attention reads all tokens except the new ones, and writes the new ones.
     const double looks = tokens.decode_looks(group.window);
     busy += attend(decode_, group.decode_flops * looks * tokens.verified, group.kv_bytes * looks);
   }

@@ -24,7 +24,8 @@ class Llumnix final : public Router {
     return least(replicas, [](const Replica& replica) {
       const auto present = static_cast<double>(replica.waiting() + replica.running());
       const double free = replica.cache().free() - static_cast<double>(replica.wanted_blocks());
-      // Of those that are empty the first; a request that fits nowhere goes where least is short.
+      // Among empty replicas the first is chosen. A request that fits nowhere goes where the least
+      // is missing.
       return -free / std::max(present, 0.5);
     });
   }

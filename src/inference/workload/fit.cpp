@@ -20,7 +20,7 @@ namespace almanac::inference {
 namespace {
 
 constexpr std::size_t kFewestRequests = 20;
-/// Of a tenant to be told apart from the others.
+/// Fewest requests of a tenant that gets a distribution of its own.
 constexpr std::size_t kFewestOfTenant = 50;
 constexpr double kLeastHoursForDay = 20;
 
@@ -213,8 +213,8 @@ std::vector<double> in_even_time(const std::vector<double>& at_s, const std::vec
   return made;
 }
 
-/// Of equal groups of the requests `of`, from the shortest prompts to the longest, the part that is
-/// among `some`.
+/// Divides the requests `of` into equal groups, from the shortest prompts to the longest, and
+/// returns the fraction of each that is among `some`.
 std::vector<double> parts_by_length(const Requests& requests, const std::vector<RequestId>& of,
                                     const std::vector<RequestId>& some) {
   constexpr std::size_t kGroups = 10;

@@ -13,8 +13,8 @@
 namespace almanac::inference {
 namespace {
 
-/// The spread of the halves of a stretch of `seconds`: of the rows beside it, its square between
-/// them by the logarithm. 0 = of one longer than all that the rows tell of.
+/// Returns the spread of the halves of a period of `seconds`. Between two rows of `bursts` its
+/// square is interpolated by the logarithm of the length. 0 for a period longer than all rows.
 double spread_of(const std::vector<Burst>& bursts, double seconds) {
   constexpr double kRounding = 1 + 1e-9;
   if (bursts.empty() || seconds > kRounding * bursts.front().seconds) return 0;
@@ -112,7 +112,7 @@ class Clock {
   std::vector<double> reach_{};
 };
 
-/// The requests of one tenant that came so far, for those that go on from one of them.
+/// Past requests of one tenant, which later requests may continue.
 class Heads {
  public:
   Heads(const Tenant& tenant, std::int32_t block_tokens, std::uint64_t& next_id)

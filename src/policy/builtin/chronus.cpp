@@ -5,8 +5,8 @@
 /// enough leases before it, and then guaranteed. Jobs without a deadline, and those that are not
 /// accepted, run on the rest, shortest remaining time first.
 ///
-/// Source   Gao et al., SoCC'21 (Chronus): leases, admission, best effort on what is left. 20
-///          minutes are the artifact's.
+/// Source   Gao et al., SoCC'21 (Chronus): leases, admission, best effort on the rest. 20 minutes
+///          are the artifact's.
 /// Differs  Checks whether the leases fit by filling them backwards from the deadline, as the
 ///          artifact's greedy method does, not by an integer program (pledge_book.h). Does not
 ///          search placements (pass/pledged.cpp). Has no profiler: run times come from the

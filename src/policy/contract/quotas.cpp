@@ -22,7 +22,7 @@ void Quotas::put(JobId job, ClaimId claim) {
 
 ClaimId Quotas::sized(ClaimId claim, int gpus) {
   Claim other = claims_[index(claim)];
-  // Of several GPUs a job holds a part each only where it asks so many instances.
+  // A job with several GPUs holds a part of each only if it requests that many instances.
   if (gpus > 1 && other.gpus == 1) other.gpu_milli = 1'000;
   other.gpus = gpus;
   return this->claim(other);

@@ -260,7 +260,7 @@ void Allocator::meet(VcId vc, const View& view, Plan& plan) {
     if (!placed && view.progress(wish.job).phase == Phase::waiting) line.push_back(wish.job);
   }
   for (const JobId job : homeless_) {
-    if (plan.find(job) != nullptr) continue;  // it is placed anew
+    if (plan.find(job) != nullptr) continue;  // it is placed again
     bool has_room = true;
     if (std::find(unnamed.begin(), unnamed.end(), job) != unnamed.end()) {
       has_room = lent->has_room(lent->of(job));

@@ -90,8 +90,8 @@ bool Allocator::is_in_place(const Wish& wish, const View& view,
 void Allocator::meet_groups(VcId vc, const View& view, Plan& plan) {
   cluster::Ledger& ledger = plan.ledger;
   const auto runs = [&](JobId job) { return view.progress(job).phase == Phase::running; };
-  // Groups that are in place stay there, unless one that runs elsewhere is to change: it may take
-  // the cores beside them first.
+  // Groups that are in place stay there. Exception: a group that runs elsewhere and must change
+  // goes first, and may take the cores next to them.
   std::vector<bool> is_met(wishes_.size());
   staying_.clear();
   for (std::size_t at = 0; at < wishes_.size(); ++at) {

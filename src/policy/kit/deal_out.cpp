@@ -175,7 +175,7 @@ class Packer {
     return best;
   }
 
-  /// As few nodes as take all GPUs of the job, those with most free ones first.
+  /// Spreads the job over as few nodes as possible, those with the most free GPUs first.
   void spread(std::size_t job) {
     std::vector<std::pair<std::size_t, int>> parts;
     std::vector<bool> used(nodes_.size(), false);

@@ -138,7 +138,7 @@ void Desk::adopt(VcState& vc, JobId job) {
   const std::span<const cluster::Grant> held = view_->grants(job);
   int gpus = 0;
   for (const cluster::Grant& grant : held) gpus += grant.count();
-  // It has what it has, whatever would be chosen today.
+  // A running job keeps its allocation, whatever the policy would choose today.
   for (const Acceptable& each : view_->acceptable(job)) {
     const cluster::Demand& asked = view_->demand(each.demand);
     const bool holds = asked.gpus == gpus && plan_->ledger.suits(held.front().node, asked);

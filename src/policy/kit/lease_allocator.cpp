@@ -18,7 +18,8 @@ void LeaseAllocator::allocate(VcId id, std::span<const JobId> jobs, const View& 
   const auto names_more = [&](const Wish& wish) {
     return waits(wish.job) || std::any_of(wish.beside.begin(), wish.beside.end(), waits);
   };
-  // As a lease begins jobs that run may be passed over for others; within it they come first.
+  // At the start of a lease, running jobs may be passed over for others; within a lease they come
+  // first.
   const bool any_named = made.begins ? std::any_of(jobs.begin(), jobs.end(), waits)
                                      : std::any_of(wishes.begin(), wishes.end(), names_more);
   vc.stands_until = any_named ? Time::min() : std::min(vc.lease_ends, stands_in_lease(made, view));

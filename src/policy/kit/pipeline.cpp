@@ -75,7 +75,7 @@ class Pipeline final : public Policy, public CapsAge {
     need_.clear();
     if (!chosen_again_.empty()) std::swap(need_, chosen_again_);
     requeue_stopped();
-    // They wait already, and what waits may have to be filed anew.
+    // Failed jobs wait already, and the next step may file waiting jobs again.
     for (const Event& event : events) {
       if (event.kind > EventKind::job_failed) break;
       if (event.kind == EventKind::job_failed) take_back(JobId{event.subject});
@@ -152,7 +152,7 @@ class Pipeline final : public Policy, public CapsAge {
       return pass_->refused(vcs_[index(state.vc)], job, reason);
     }
     const VcState& vc = vcs_[index(state.vc)];
-    // It has just been stopped and joins the queue at the next decision.
+    // The job has just been stopped and joins the queue at the next decision.
     if (vc.waiting.empty()) return {.wanted = reason.wanted, .available = reason.available};
     const Reason blocked = pass_->blocker(vc, job);
     if (blocked.other == job) return {.wanted = reason.wanted, .available = reason.available};

@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kMostReports = 150;   // of a model: what a fit costs grows with them
 constexpr std::size_t kMostKnown = 50'000;  // answers that are kept
 
-/// How fast the GPUs of a running job compute under the power limit that it was given, beside none.
+/// Returns the speed of a running job's GPUs under its power limit, relative to no limit.
 double under_limit(JobId job, const View& view) {
   const int power_w = view.config(job).power_w;
   if (power_w == 0 || view.speeds == nullptr) return 1;

@@ -120,7 +120,7 @@ class ScoredPlacement final : public Placement {
  private:
   static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
-  /// As many as it asks, one by one.
+  /// Places the requested number of instances, one by one.
   bool place_instances(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand,
                        std::vector<cluster::Grant>& grants) const {
     const std::size_t before = ledger.mark();

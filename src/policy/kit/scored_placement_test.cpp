@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Placements that score nodes: what they remember is what they would find anew, on a ledger that
-/// grows, shrinks and is taken back.
+/// Placements that score nodes: what they remember equals what they would compute from scratch, on
+/// a ledger that grows, shrinks and is restored.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 

@@ -15,8 +15,8 @@ constexpr std::int32_t kWholeCore = 1'000;
 /// Memory, in thirds of the proportional share.
 constexpr std::array<std::int32_t, 8> kThirds{1, 2, 3, 4, 5, 6, 9, 12};
 
-/// The most that each of `gpus` GPUs can have beside it on one node of `vc`, or on several full
-/// ones.
+/// Returns the most cores and memory that each of `gpus` GPUs can have on one node of `vc`, or on
+/// several full ones.
 cluster::Amount most_of_gpu(const cluster::Cluster& cluster, VcId vc, int gpus) {
   const cluster::VirtualCluster& owner = cluster.vcs[index(vc)];
   cluster::Amount found{};

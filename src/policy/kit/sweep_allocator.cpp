@@ -68,7 +68,7 @@ bool SweepAllocator::promote(elastic::Rungs& rungs, const View& view) {
 
 void SweepAllocator::left(JobId job, const View& view) {
   const Phase phase = view.progress(job).phase;
-  if (phase == Phase::running || phase == Phase::waiting) return;  // it goes on
+  if (phase == Phase::running || phase == Phase::waiting) return;  // the job has not ended
   resting_.erase(job);
   promoted_.erase(job);
   gone(job);

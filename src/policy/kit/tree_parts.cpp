@@ -6,7 +6,7 @@
 namespace almanac::policy {
 namespace {
 
-/// Those that divide what one tenant has: its children, and it for itself.
+/// The owners that share a tenant's part: its children, and the tenant itself.
 struct Siblings {
   double guarantees = 0;
   int count = 0;

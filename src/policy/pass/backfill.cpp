@@ -125,13 +125,13 @@ class BackfillPass final : public Pass {
     Calendar calendar;
     std::vector<JobId> newcomers;  // conservative: those without a reservation yet
     bool changed = false;          // reservations were made for another future: time may be free
-    bool lost = false;             // by a start of this run: the next begins anew
+    bool lost = false;             // by a start of this run: the next run starts from scratch
     JobId oldest = kNoJob;         // beyond the age cap, that was first in line last
     Time oldest_start{};           // what it was promised first
   };
 
-  /// Of demands for more than `gpus` GPUs, parts of one aside, only jobs that are believed to run
-  /// no longer than `gap` can go ahead.
+  /// For demands of more than `gpus` GPUs (other than parts of one), only jobs expected to run no
+  /// longer than `gap` can go ahead.
   struct OnlyBrief {
     int gpus = std::numeric_limits<int>::max();
     Duration gap{};
@@ -289,8 +289,8 @@ class BackfillPass final : public Pass {
     }
   }
 
-  /// A job that asks more GPUs than are free beside those of the head goes ahead only if it ends
-  /// before the head starts.
+  /// Demands with more GPUs than are free next to those of the head may go ahead only if the job
+  /// ends before the head starts.
   OnlyBrief only_brief(const VcState& vc, const Book& book) const {
     if (depth_ != 1 || desk_.placement().draws() || book.calendar.empty()) return {};
     return {.gpus = book.calendar.free_beside_first(vc.vc),

@@ -101,7 +101,7 @@ class DefragmentPass final : public Pass {
   void find_residents(const VcState& vc) {
     for (RankedQueue::Cursor at(vc.running); at.get() != nullptr; at.advance()) {
       const JobId job = at.get()->job;
-      // Those that share GPUs stay together.
+      // Jobs that share GPUs stay together.
       if (!desk_.runs(job) || !may_move(desk_, job) || desk_.is_paired(job)) continue;
       const auto held = desk_.grants(job);
       double gpus = 0;
@@ -117,7 +117,7 @@ class DefragmentPass final : public Pass {
   Desk& desk_;
   double most_s_;
   std::vector<defrag::Resident> residents_;  // of the virtual cluster that is looked at
-  // Of this decision: demands that find no place, and for which no room can be made.
+  // Demands of this decision that find no place, and for which no room can be made.
   Unmet unmet_;
   std::vector<cluster::Demand> in_vain_;
 };

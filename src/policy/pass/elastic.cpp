@@ -13,7 +13,7 @@
 /// Source   Gu et al., ASPLOS'23 (ElasticFlow), section 4: minimum satisfactory share, then
 ///          marginal return; powers of two, which fill nodes without gaps (its buddy allocation).
 /// Differs  Restarts count. A job whose deadline cannot be promised is not rejected; it runs on
-///          what is left.
+///          the free GPUs.
 /// Cost     O(log n) per step with n jobs; at most as many steps per lease as there are GPUs
 #include <algorithm>
 #include <array>
@@ -80,7 +80,7 @@ class ElasticPass final : public PledgingPass {
       made.push_back({.gpus = demand.gpus, .nodes = demand.nodes, .rate = desk_.rate(job)});
       return made;
     }
-    // Of each number of GPUs the fastest shape, if that is faster than all fewer.
+    // Takes the fastest shape for each number of GPUs, if it is faster than all with fewer.
     for (const ShapeChoice& each : choices_.of(job, desk_.view())) {
       if (!made.empty() && each.rate <= made.back().rate) continue;
       if (!made.empty() && made.back().gpus == each.gpus()) made.pop_back();
@@ -243,7 +243,7 @@ class ElasticPass final : public PledgingPass {
         demand.gpus = each.level.gpus;
         demand.nodes = each.level.nodes;
         demand.gpu_types = each.gpu_type;
-        demand.claim = kNoClaim;  // there is room, as it was dealt out
+        demand.claim = kNoClaim;  // there is room, because it was allocated above
         const auto grants = desk_.place(vc.vc, demand);
         each.grants.assign(grants.begin(), grants.end());
       }

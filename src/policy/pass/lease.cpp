@@ -11,8 +11,8 @@
 ///          allocate node by node, no job is stopped for one that then finds no place, and GPUs
 ///          that chosen jobs cannot use are offered to the next. If the packing lets jobs share
 ///          GPUs, jobs that still wait join others, and a pair stays until one of the two has
-///          ended, whatever their ranks. CPU jobs get what is left, in order of rank, and are never
-///          stopped.
+///          ended, whatever their ranks. CPU jobs get the remaining cores, in order of rank, and
+///          are never stopped.
 #include <algorithm>
 
 #include "policy/kit/eviction.h"

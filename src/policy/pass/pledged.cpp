@@ -2,7 +2,7 @@
 
 /// \file
 /// Leases with promises: a job with a promised deadline (pledges.h) has GPUs in its deadline
-/// leases; the others run on what is left.
+/// leases; the others run on the rest.
 ///
 /// At the start of a lease, jobs that need it to keep a promise come first, then jobs without a
 /// promise, then jobs that have a promise and do not need this lease, each in order of rank. The
@@ -10,7 +10,7 @@
 ///
 /// Source   Gao et al., SoCC'21 (Chronus).
 /// Differs  The artifact stops every job at the end of a lease and places all again by local
-///          search. Here a job that goes on keeps its GPUs, because a move costs a restart.
+///          search. Here a job that keeps running keeps its GPUs, because a move costs a restart.
 ///          Best-effort jobs run in the policy's order; in the artifact, by slack x GPUs.
 /// Cost     as pass/lease.cpp
 #include <algorithm>

@@ -279,13 +279,13 @@ class PreemptPass final : public Pass {
   }
 
   /// Whether a waiting job that starts now gives way to the first in line whenever that fits.
-  bool would_yield(const VcState& vc, const Book& book, const QueueEntry& entry) const {
+  bool would_yield(const VcState& vc, Book& book, const QueueEntry& entry) const {
     const QueueEntry& first = vc.waiting.first().jobs.front();
     return entry.job != first.job && may_stop(entry.job) &&
            book.stoppable.would_give_way(entry.job, entry.key, first.key);
   }
 
-  const QueueEntry* first_to_yield(const VcState& vc, const Book& book,
+  const QueueEntry* first_to_yield(const VcState& vc, Book& book,
                                    const WaitingQueue::Class& from) const {
     if (rules_.stops == Stops::none) return nullptr;
     for (const QueueEntry* entry = &from.jobs.front(); entry != nullptr;

@@ -51,7 +51,7 @@ class PreemptingPass final : public Pass {
     for (const NodeId node : desk_.touched) {
       if (desk_.view().cluster.nodes[index(node)].vc == vc.vc) room.changed(node);
     }
-    // They could not be stopped then.
+    // The jobs could not be stopped then.
     std::vector<JobId>& started = started_[index(vc.vc)];
     for (const JobId job : started) {
       for (const cluster::Grant& grant : desk_.grants(job)) room.changed(grant.node);
@@ -250,7 +250,7 @@ class PreemptingPass final : public Pass {
     return grants;
   }
 
-  /// The same for a job that may lie on several nodes: tries again after each victim.
+  /// Makes room for a job that may run on several nodes: tries again after each victim.
   std::span<const cluster::Grant> make_room_anywhere(VcState& vc, RoomByRank& room,
                                                      const cluster::Demand& demand,
                                                      const QueueEntry& entry) {

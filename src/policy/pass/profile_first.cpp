@@ -145,7 +145,7 @@ class ProfileFirstPass final : public Pass {
     }
   }
 
-  /// Takes what is free of the nodes, for nobody.
+  /// Takes the free GPUs of the nodes out of the ledger, so that no job gets them.
   Grants hold(const std::vector<NodeId>& nodes) {
     Grants held;
     for (const NodeId node : nodes) {

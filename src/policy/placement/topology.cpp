@@ -118,7 +118,7 @@ class Topology final : public Placement {
           if (!ledger.room(node).covers(wanted)) continue;
           const cluster::GpuMask mask = ledger.free_mask(node);
           const Layout::Choice& choice = answers.choose(mask, demand.gpus);
-          // Of equals the nearer ones of all kinds of nodes, then the fullest node.
+          // Among equals the nearer GPUs of all kinds of nodes win, then the fullest node.
           const bool is_better = choice.system != best.choice.system
                                      ? choice.system > best.choice.system
                                      : choice.distance < best.choice.distance;

@@ -7,7 +7,7 @@
 /// Source   Mohan et al., OSDI'22 (Synergy), OPT: the program pools the cores and memory of all
 ///          nodes.
 /// Differs  The artifact stops there, and its OPT is an upper bound. Here jobs wish for that answer
-///          when they are placed (kit/deal_out.h), and what is left over is given out node by node.
+///          when they are placed (kit/deal_out.h), and jobs get the remainder node by node.
 ///          The paper's second program splits jobs into fractions of GPUs, which must then be
 ///          rounded.
 #include <algorithm>

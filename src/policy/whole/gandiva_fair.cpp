@@ -207,7 +207,7 @@ class GandivaFair final : public LeaseAllocator {
   void start_jobs(Accounts& accounts, std::vector<Stock>& left, const View& view,
                   std::vector<Wish>& wishes) {
     for (Account& account : accounts) put_least_first(account.waiting, view);
-    // Those that run all have GPUs again: whose turn it is does not matter.
+    // All running jobs have GPUs again, so the order of turns does not matter.
     const auto all_run = [&](const Account& account) {
       return std::all_of(account.waiting.begin(), account.waiting.end(),
                          [&](JobId job) { return view.progress(job).phase == Phase::running; });

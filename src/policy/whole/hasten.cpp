@@ -64,7 +64,7 @@ class Hasten final : public ElasticAllocator {
       const bool is_whole = gpus <= room.per_node || gpus % room.per_node == 0;
       made.speeds.push_back(is_whole ? speed(job, room.nodes_of(gpus), gpus) / alone : 0);
     }
-    // It may hold more than it would be given.
+    // The job may hold more GPUs than it would get now.
     made.present = std::min(made.present, static_cast<int>(made.speeds.size()) - 1);
     if (made.present > 0) made.present_speed = speed(job, job.held_nodes, job.held_gpus) / alone;
     return made;

@@ -5,7 +5,7 @@
 /// `boundary` steps of a trial, its curve is extrapolated from its reports
 /// (rules/elastic/sweep/promise.h) to its last step, or to where it gets by the deadline of its
 /// group. Poor trials end. Promising ones keep their GPUs and get GPUs before others. The rest
-/// share what is left: at its boundary, such a trial gives way to waiting jobs, and trials with
+/// share the free GPUs: at its boundary, such a trial gives way to waiting jobs, and trials with
 /// fewer turns come first. A trial with too few reports belongs to the rest.
 ///
 /// The target is `target`, or else the best metric that the group has reported. Once a trial has

@@ -14,7 +14,7 @@
 /// tree a preemption policy compares priorities, because a rank could evict a running job there.
 ///
 /// Source   Kueue v0.19 (room kueue).
-/// Differs  Cycles take no time, and go on until nobody is admitted. Pods of a job start together,
+/// Differs  Cycles take no time, and follow until none admits a job. Pods of a job start together,
 ///          when all find nodes, in the order of admission; Kubernetes places them one by one. A
 ///          part of a GPU counts as a whole one. A job that a node failed waits again with its
 ///          submission time. Topologies, admission checks, usage-based sharing of LocalQueues and
@@ -128,7 +128,7 @@ class Kueue final : public Policy {
     std::string name{};
     std::map<std::uint64_t, JobId> pending{};  ///< Admitted and without nodes, as admitted.
     bool is_ranked = false;
-    /// Those that wait: higher priority, then less expected GPU time, then as they arrived.
+    /// Waiting jobs: higher priority first, then less expected GPU time, then order of arrival.
     std::set<std::tuple<std::int64_t, double, JobId>> line{};
     std::map<JobId, std::int64_t> ranks{};  ///< Of the first of the line.
   };
@@ -339,8 +339,8 @@ class Kueue final : public Policy {
     has_news_ = true;
   }
 
-  /// Until a cycle admits and preempts nobody, and has tried all flavors of all heads. If a job
-  /// would be preempted twice, the next cycles come a second later.
+  /// Runs cycles until one admits and preempts no job and has tried all flavors of all heads. If a
+  /// job would be preempted twice, the next cycles come a second later.
   void run_cycles() {
     if (!std::exchange(has_news_, false)) return;
     std::set<JobId> preempted;

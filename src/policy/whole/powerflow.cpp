@@ -118,8 +118,8 @@ class PowerFlow final : public ElasticAllocator {
   void add_ways(std::vector<LimitedWay>& made, const Elastic& job, int gpus, const Room& room,
                 const View& view, const PowerLimits* limits) {
     const int nodes = room.nodes_of(gpus);
-    // The sum of the ends alone would give long jobs most, for they have most to gain, though what
-    // short ones have is free again sooner.
+    // The plain sum of the ends would give long jobs most, because they have most to gain. But the
+    // GPUs of short jobs are free again sooner.
     const double alone_s = std::max(1.0, samples_left(job) / speed_on_least(job, room));
     const double weight = kHour_s / alone_s * kHour_s / alone_s;
     const double left_s = weight * samples_left(job) / std::max(1e-9, speed_on(job, nodes, gpus));

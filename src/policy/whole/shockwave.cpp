@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Jobs buy rounds on a market, so that the product of all jobs' progress is large, the last job
-/// ends early, and none ends later than on 1/n of the GPUs.
+/// Jobs buy rounds on a market, so that the product of all jobs' progress is large and the last job
+/// ends early. Jobs that would end later than on 1/n of the GPUs must get rounds, or weigh more if
+/// there are too few rounds for all of them. A job may still end later: a wide job beside narrow
+/// ones that never leave it room often does.
 ///
 /// Plans at each lease and carries out the first round of the plan. GPUs that it leaves go to the
 /// jobs with the most remaining time. GPUs that become free within a lease are given out in the
@@ -14,8 +16,7 @@
 ///          sizes will grow; `gavel/shockwave.h` models that for the published workloads. See also
 ///          rules/timeshare/market.h.
 /// Cost     O(n r log(n r)) per lease with n jobs and plans of r rounds, and O(n) per bound that
-/// the
-///          market tries
+///          the market tries
 #include <algorithm>
 #include <map>
 
@@ -135,8 +136,8 @@ class Shockwave final : public LeaseAllocator {
 void register_shockwave(Registry& registry) {
   registry.wholes.add(
       {.name = "shockwave",
-       .summary = "market for rounds, in which no job finishes later than with an equal share of "
-                  "the cluster",
+       .summary = "market for rounds, in which jobs that would finish later than with an equal "
+                  "share of the cluster weigh more",
        .source = "Zheng et al. NSDI'23 (Shockwave)",
        .traits = {.has = {Trait::reads_run_times, Trait::stops_jobs, Trait::leases}},
        .parameters =

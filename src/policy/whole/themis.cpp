@@ -7,7 +7,7 @@
 /// A job's rho is the time from its submission to its expected end, divided by the time on 1/n of
 /// the GPUs (fairness::finish_time_ratio). At each lease, the fraction 1 - `kept` of the jobs with
 /// the largest rho may bid. The product of their 1 / rho is maximized by gain per GPU. The other
-/// jobs get what is left, the worst off first.
+/// jobs get the rest, the worst off first.
 ///
 /// Source   Mahajan et al., NSDI'20 (Themis), sections 3 to 5.
 /// Differs  A job gets all it requests or nothing, so there are no partial payments to keep bids

@@ -160,7 +160,7 @@ class Tiresias final : public Allocator {
   Services services_;
   std::unordered_map<JobId, Time> stopped_;       // since when jobs that ran wait
   std::unordered_map<JobId, Duration> forgiven_;  // time run that counts no more
-  std::vector<std::vector<Candidate>> queues_;    // of the virtual cluster that is dealt out
+  std::vector<std::vector<Candidate>> queues_;    // of the virtual cluster being allocated
 };
 
 }  // namespace

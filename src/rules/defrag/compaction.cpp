@@ -32,7 +32,7 @@ struct Piece {
 
   bool is_part() const { return gpu_milli < kWholeGpu; }
   std::int64_t milli() const { return std::int64_t{amount.gpus} * gpu_milli; }
-  /// Those that are hardest to place go first.
+  /// Sort key: jobs that are hardest to place go first.
   auto size() const { return std::tuple(milli(), amount.cpu_milli, amount.memory_mb); }
 };
 

@@ -70,8 +70,8 @@ std::vector<std::uint32_t> nodes_of(std::span<const Grant> grants) {
 }
 
 TEST(Compaction, MovesTheCheapestJobThatIsEnough) {
-  // Three of four GPUs are taken on one node, two on the other two: whoever wants a whole node
-  // waits until one of the pairs moves beside another, and the second costs least.
+  // Three of four GPUs are taken on one node, two on each of the other two. A job that needs a
+  // whole node waits until one of the pairs moves to the other; moving the second one costs least.
   Site site(3);
   site.add(10, {0}, 3);
   site.add(9, {1}, 2);
@@ -150,7 +150,7 @@ TEST(Compaction, MovesAJobOfSeveralNodesAsOne) {
 }
 
 TEST(Compaction, JoinsPartsToFreeAGpu) {
-  // A half and a third lie on a GPU each; the third moves beside the half, within the node.
+  // A half and a third are on a GPU each. The third moves next to the half, within the node.
   Site site(1, {.gpus = 2});
   site.add_part(5, 0, 0, 500);
   site.add_part(4, 0, 1, 333);

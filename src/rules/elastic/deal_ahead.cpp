@@ -48,7 +48,7 @@ class Dealer {
     return given;
   }
 
-  /// The sum of the powers of times from submission to completion, if all are dealt out so.
+  /// Returns the sum of the powers of times from submission to completion under this distribution.
   double play(Ahead ahead, double exponent) const {
     double now_s = 0;
     double sum = 0;
@@ -92,7 +92,7 @@ class Dealer {
   double lost_s(const Ahead& ahead, const std::vector<int>& given, std::size_t job) const {
     return given[job] == ahead.held[job] ? 0 : terms_.restart_s;
   }
-  /// Until it ends; infinite for one that has ended or has no GPU.
+  /// Returns the time until the job ends; infinite for a job that has ended or has no GPU.
   double needs_s(const Ahead& ahead, const std::vector<int>& given, std::size_t job) const {
     if (ahead.work_s[job] <= 0 || given[job] == 0) return std::numeric_limits<double>::infinity();
     return lost_s(ahead, given, job) + ahead.work_s[job] / speed(job, given[job]);

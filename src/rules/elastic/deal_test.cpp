@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who gets how many GPUs, by each of the algorithms, beside a search through everything.
+// The number of GPUs per job, by each of the algorithms, compared with a search through everything.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -228,7 +228,7 @@ TEST(GeneticSearch, FindsTheBestOfASmallCase) {
   EXPECT_NEAR(evaluate(found.front[found.best])[0], best, 1e-12);
 }
 
-// It remembers fewer speed-ups of a job than a node of 64 GPUs asks for.
+// The search remembers fewer speed-ups of a job than a node of 64 GPUs needs.
 TEST(GeneticSearch, RemembersNoSpeedUpForAnother) {
   SearchProblem problem{.nodes = 2, .gpus_per_node = 64, .jobs = {{128, 1}, {128, 1}}};
   problem.present.assign(4, 0);

@@ -11,7 +11,7 @@
 namespace almanac::elastic {
 namespace {
 
-constexpr double kForgets = 0.95;  // the weight of a report, beside that of the next one
+constexpr double kForgets = 0.95;  // weight of a report relative to the next one
 constexpr int kLevels = 60;        // that are tried between the least loss and far below it
 constexpr double kFarBelow = 20;   // times the range of what was reported
 constexpr double kParameters = 4;

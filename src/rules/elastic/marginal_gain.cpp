@@ -6,7 +6,7 @@
 namespace almanac::elastic {
 namespace {
 
-/// Seconds that one GPU more than `gpus` takes off what is left.
+/// Returns the seconds by which one GPU more than `gpus` shortens the job's remaining time.
 double gain(const GainSeeker& job, int gpus) {
   if (gpus == 0 || gpus >= job.most_gpus) return 0;
   const auto now = job.step_s(gpus);

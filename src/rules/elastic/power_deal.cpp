@@ -25,7 +25,7 @@ class PowerDeal {
   }
 
   const std::vector<int>& ways() const { return has_; }
-  /// Until all ends of those that run, together.
+  /// Returns the sum of the times until the running jobs end.
   double left_s() const {
     double sum = 0;
     for (std::size_t job = 0; job < jobs_.size(); ++job) sum += has_[job] < 0 ? 0 : now(job).left_s;
@@ -92,7 +92,7 @@ class PowerDeal {
     return best > 0;
   }
 
-  /// Returns the way with which the job ends soonest, within what is left and what it has.
+  /// Returns the way with which the job ends soonest, within the free GPUs and power and its own.
   std::size_t soonest(std::size_t job, int gpus, double watts) const {
     auto best = static_cast<std::size_t>(has_[job]);
     const PowerWay from = now(job);

@@ -126,7 +126,7 @@ StepModel fit_steps(std::span<const Observation> seen) {
     fix(kAcrossPerGpu, kLeast);
     fix(kWithinPerGpu, kLeast);
   }
-  // Times are found as logarithms, for they differ by orders of magnitude.
+  // Times are fitted as logarithms, because they differ by orders of magnitude.
   const auto times = [](const Values& logs) {
     Values made = logs;
     for (std::size_t i = 0; i < kOverlap; ++i) made[i] = std::exp(logs[i]);

@@ -218,7 +218,7 @@ std::vector<double> fair_parts(const std::vector<double>& asked, const std::vect
     order.push_back(at);
     weight += weights[at];
   }
-  // Whoever asks least of its part is served first, and leaves the rest to the others.
+  // The owner that requests the least of its share is served first, and leaves the rest to others.
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return asked[a] * weights[b] < asked[b] * weights[a];
   });

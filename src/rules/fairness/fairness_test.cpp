@@ -54,7 +54,7 @@ TEST(FairParts, GoUpToWhatIsAskedByWeight) {
   // What the second does not ask the others share, two to one.
   EXPECT_EQ(fair_parts({9, 2, 9}, {2, 1, 1}, 14), (std::vector<double>{8, 2, 4}));
   EXPECT_EQ(fair_parts({1, 2, 3}, {1, 1, 1}, 14), (std::vector<double>{1, 2, 3}));
-  // Whoever has no weight has what is left.
+  // An owner without a weight gets the rest.
   EXPECT_EQ(fair_parts({3, 6}, {1, 0}, 8), (std::vector<double>{3, 5}));
   EXPECT_EQ(fair_parts({9, 6}, {1, 0}, 8), (std::vector<double>{8, 0}));
 }

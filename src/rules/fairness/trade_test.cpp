@@ -58,7 +58,7 @@ RC_GTEST_PROP(Trade, KeepsSumsAndMakesNobodySlower, ()) {
     RC_ASSERT(speed(after[user], rates[user]) >= before * (1 - 1e-12));
     if (after[user] != gpus[user]) RC_ASSERT(speed(after[user], rates[user]) > before);
   }
-  // No two would trade again: nobody can gain unless someone loses, but for gains below 5 %.
+  // No two would trade again: no owner can gain unless another loses, except gains below 5 %.
   RC_ASSERT(trade(after, rates) == after);
 }
 

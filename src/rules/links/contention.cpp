@@ -15,7 +15,7 @@
 namespace almanac::links {
 namespace {
 
-/// Of a common period, more are as good as drifting.
+/// Most steps of a common period; with more, the jobs are as good as drifting.
 constexpr std::int64_t kMostCommonSteps = 512;
 
 /// What flows that drift send at a moment.

@@ -11,7 +11,7 @@ namespace almanac::solver {
 
 namespace {
 
-// For each row and column, counted anew in each solution.
+// Limit of pivots for each row and column; each solution counts from zero.
 thread_local int most_pivots = 100;
 
 }  // namespace

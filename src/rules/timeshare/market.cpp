@@ -285,7 +285,7 @@ std::vector<std::size_t> deal_round(const Window& window, const std::vector<Buye
   return chosen;
 }
 
-/// Claims as buyers in the order in which rounds are dealt.
+/// Claims as buyers, in the order in which rounds are sold.
 struct Bought {
   std::vector<std::size_t> order;  // of the claims
   std::vector<Buyer> buyers;

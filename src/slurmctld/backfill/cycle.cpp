@@ -97,7 +97,7 @@ std::vector<Queue::Record> BackfillCycle::startable_records() {
   std::vector<Queue::Record> records;
   std::size_t last = 0;
   Counts counts;
-  // Jobs that ask alike fit alike.
+  // Jobs with equal requests fit equally.
   std::unordered_map<std::uint64_t, bool> known;
   for (const Queue::Record& record : state_.queue) {
     const Job& job = *record.job;

@@ -137,7 +137,7 @@ TEST(ChooseNodes, NeverMixesJobsThatShareCoresWithOthers) {
 
 TEST(ChooseNodes, KeepsTheCpusOfATaskOnOneSocket) {
   Machines machines;
-  // A socket of 16 CPUs holds five tasks of three. They are dealt in turn: five and four.
+  // A socket of 16 CPUs holds five tasks of three. Sockets get tasks in turn: five and four.
   const auto found = machines.find("-N1 -n9 -c3 -w n05");
   ASSERT_TRUE(found);
   EXPECT_EQ(found->shares.front().cores[0], 15);

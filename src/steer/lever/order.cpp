@@ -25,7 +25,7 @@ std::vector<const slurm::Job*> with_aged_first(const Decision::Line& line, const
   std::vector<const slurm::Job*> others;
   for (const slurm::JobNumber number : line.ranked) {
     const slurm::Job* const job = scene.decision.find(number, scene.mirror);
-    // Since the decision; the place of a job that is held counts for nothing.
+    // The job may have changed since the decision. The place of a held job does not count.
     if (job == nullptr || !waits(*job) || job->held || is_leased(*job, scene.mirror.at())) continue;
     if (scene.claims->of<QueueChange>().has_own_priority(*job)) {
       ++own_priorities;
@@ -71,7 +71,7 @@ class OrderLever final : public Lever {
       const std::vector<std::int64_t> numbers = renumber(present, window(scene.settings.order));
       const std::string& vc = scene.decision.world->cluster.vcs[index(line.vc)].name;
       for (std::size_t at = 0; at < jobs.size(); ++at) {
-        // Of one that is announced only its place counts, until Slurm tells of it.
+        // An announced job only has a place until Slurm shows the job.
         if (present[at] == numbers[at] || !scene.mirror.find(jobs[at]->number)) continue;
         slurm::JobChange change{.job = jobs[at]->number};
         if (by_site_factor_) {

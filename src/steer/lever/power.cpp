@@ -169,7 +169,7 @@ class PowerLever final : public Lever {
     return made;
   }
 
-  /// What a node weighs beside its own.
+  /// Returns the weight added to the node's own.
   static std::uint32_t burden(const slurm::Node& node) {
     if (node.power == Power::on || node.power == Power::to_power_down) return 0;
     return node.power == Power::powering_up ? kBoots : kSleeps;
@@ -324,7 +324,7 @@ class PowerLever final : public Lever {
   Time asked_ = kNoTime;
   int most_used_ = 0;  // nodes, since it was asked
   int wanted_ = 0;     // that are to be on, when it was asked last
-  int spare_ = 0;      // to be woken beside those that Slurm woke
+  int spare_ = 0;      // to be woken in addition to those that Slurm woke
   NodeNames to_sleep_;
   NodeNames to_wake_;
   NodeCommands commands_;

@@ -40,7 +40,7 @@ class PreemptionLever final : public Lever {
     for (const JobNumber number : scene.decision.stops) {
       const slurm::Job* const job = scene.mirror.find(number);
       if (job == nullptr || job->state != State::running || !job->requeueable) continue;
-      // One that began anew within a lease is none that the policy saw run.
+      // A job that restarted within a lease is not the run that the policy saw.
       if (job->start != kNoTime && job->start > scene.decision.at) continue;
       if (scene.mirror.at() - last_change(*job, scene) < scene.settings.preemption.once_in)
         continue;
@@ -80,9 +80,9 @@ class PreemptionLever final : public Lever {
   }
 
  private:
-  /// Since when its run goes on undisturbed. One that Slurm refused is as good as done: it is not
-  /// asked again at once. A policy that only moves jobs has those move that have not run for long,
-  /// and so lose little, and none twice (Decider).
+  /// Returns the time since which the job has run undisturbed. A change that Slurm refused counts
+  /// as made, so that Almanac does not request it again at once. A policy that only moves jobs
+  /// moves those that started recently and so lose little; it moves no job twice (Decider).
   static Time last_change(const slurm::Job& job, const Scene& scene) {
     Time start = job.start == kNoTime ? scene.mirror.at() : job.start;
     if (scene.policy.only_moves) start = Time{};

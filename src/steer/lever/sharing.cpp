@@ -4,13 +4,17 @@
 /// The lever `sharing`: holds jobs that request shards until the policy starts them
 /// (holding_lever.h), alone on a GPU or next to the running job that it chose.
 ///
-/// Slurm chooses the GPU, so a job is released only where it must get the right one (shards.h):
-/// beside another on a node where that is the only job that has a GPU in part; with half the shards
-/// of a GPU, open to a second job, where no job has a GPU in part; elsewhere with all shards of a
-/// GPU, which no job can share. One with less than a whole GPU at a time on a node. A job for which
-/// none of this holds waits. Where two jobs share a GPU of the node already, one of them may end
-/// before the new job starts and leave it a place that was not there: so far is risked only what
-/// may be requeued.
+/// Slurm chooses the GPU, so a job is released only if it must get the right one (shards.h). There
+/// are three cases:
+///
+///   - The node has one job with a part of a GPU: the new job runs next to it.
+///   - The node has no job with a part of a GPU: the new job gets half the shards of a GPU, which
+///     stays open to a second job.
+///   - Otherwise the job gets all shards of a GPU, which no job can share.
+///
+/// A node gets one job with less than a whole GPU at a time. A job that fits no case waits. If two
+/// jobs share a GPU of the node already, one of them may end before the new job starts and leave it
+/// a place that was not foreseen. Only jobs that may be requeued take that risk.
 ///
 /// The lever warns about jobs that share a GPU although the policy would not let them. It requeues
 /// the job that came last, once, if Almanac released it, it may be requeued and it has not run for
@@ -115,7 +119,7 @@ class SharingLever final : public HoldingLever {
     }
   }
 
-  /// Those of its partitions.
+  /// Returns the nodes of the job's partitions.
   static std::vector<std::string> nodes_of(const slurm::Job& job, const Mirror& mirror) {
     std::vector<std::string> made;
     for (const std::string& each : split_names(job.partition)) {

@@ -25,7 +25,8 @@ namespace {
 
 constexpr std::size_t kLongestName = 48;
 constexpr std::size_t kMostParameters = 100;
-/// Of a search that learns: more at once learn less from each other.
+/// Default number of concurrent trials of a search that learns; more would learn less from each
+/// other.
 constexpr std::int64_t kTrialsAtOnce = 4;
 
 /// Options of a job that the tuning run itself says.

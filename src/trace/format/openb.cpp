@@ -28,7 +28,7 @@ constexpr const char* kNoDeletion =
 
 enum OpenbExtra { kGpuMilli };
 
-/// 1000 is a whole GPU, and so is the 0 of pods that ask for no GPU.
+/// Reads the share of a GPU: 1000 is a whole one, and so is the 0 of pods that request no GPU.
 std::string read_share(Draft& draft) {
   const std::string_view text = draft.extras[kGpuMilli];
   constexpr std::int64_t kWhole = 1000;

@@ -126,7 +126,7 @@ Result<Answer> cluster_status(const ServiceOptions& service, const Arguments& ar
   return made;
 }
 
-/// Those that run, then those that wait as the policy would start them, then those held.
+/// Sort key: running jobs, then waiting jobs in the order of the policy, then held jobs.
 auto order_of(const Json& job) {
   const bool runs = job.value("state", "") == "RUNNING";
   return std::tuple(!runs, runs ? 0 : job.value("place", std::numeric_limits<std::int64_t>::max()),

@@ -28,8 +28,8 @@ bool PartDeal::remove(JobId job) {
   return count == vc.count && vc.count < nodes_.counts().front();
 }
 
-/// Those of which one has room for what will do for a job; where even all have none, until nodes
-/// are back, it joins no parts.
+/// Returns the largest number of parts of which one has room for the job. If even the whole has
+/// none until nodes return, the job joins no part.
 int PartDeal::most_parts(JobId job, const View& view, const cluster::Ledger& ledger) {
   for (const int count : nodes_.counts()) {
     if (!with_room(job, count, view, ledger).empty()) return count;

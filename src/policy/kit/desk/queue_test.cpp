@@ -113,7 +113,7 @@ TEST(RankedQueueDeathTest, StopsTheProgramWhenAnUnknownEntryGoes) {
   EXPECT_DEATH(queue.erase({1, 0, 7}), "sequence 7 is not queued");
 }
 
-/// Demands of which many cover another, and the jobs that ask for them, one by one.
+/// Demands, many of which cover another, and the jobs that request them, one by one.
 struct Asked {
   std::vector<cluster::Demand> demands{};
   std::vector<std::pair<std::size_t, QueueEntry>> jobs{};  // with the position of their demand

@@ -102,7 +102,7 @@ std::optional<Pledge> PledgeBook::within(const Need& need, std::uint64_t gpu_typ
       if (left + (lease == present_ ? change_ms(need.held, gpus) : stop_ms) <= 0) return made;
     }
     if (lease == present_ || gpus != level.gpus) continue;
-    // As many before it are the same to the job.
+    // Leases before this one are equal for the job.
     const std::int64_t alike = alike_before(row, lease, most);
     if (gpus > 0) {
       const double each = whole(level);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "policy/pass/preempt/stoppable.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "base/check.h"
 
 namespace almanac::policy {
@@ -40,6 +43,7 @@ void Stoppable::rank_again(JobId job) {
 
 void Stoppable::file(JobId job) {
   const Candidate now = desk_.candidate(job);
+  if (!unit_) learn_unit(now);
   keys_[index(job)] = {
       .rank = worth(job, desk_.order().rank(now)), .sequence = sequence_++, .tier = now.tier};
   by_worth_.insert({keys_[index(job)], job, Duration{0}});
@@ -48,15 +52,27 @@ void Stoppable::file(JobId job) {
 }
 
 QueueKey Stoppable::bar(const QueueKey& key) const {
-  return {.rank = key.rank > 0 ? key.rank * margin_ : key.rank / margin_,
+  const double margin = unit_ && unit_->per_s == 0 && key.rank > 0 ? 1 : margin_;
+  return {.rank = key.rank > 0 ? key.rank * margin : key.rank / margin,
           .tie = kNobody.tie,
           .sequence = kNobody.sequence,
           .tier = key.tier};
 }
 
 double Stoppable::worth(JobId job, double rank) const {
-  if (rank <= 0) return rank;  // overdue
-  return rank - desk_.stop_cost_gpu_s(job);
+  if (rank <= 0 || !unit_) return rank;  // overdue, or without a deadline
+  const double cost = unit_->per_s * desk_.stop_cost_gpu_s(job);
+  return rank - (unit_->is_gpu_time ? cost : cost / std::max(1, desk_.demand(job).gpus));
+}
+
+void Stoppable::learn_unit(const Candidate& job) {
+  const double rank = desk_.order().rank(job);
+  if (rank <= 0 || !std::isfinite(rank)) return;
+  const Standing told = desk_.order().standing(job);
+  const bool is_gpu_time = told.term == Term::gpu_time || told.term == Term::gittins_index;
+  unit_ = Unit{.is_gpu_time = is_gpu_time};
+  // Seconds or milliseconds.
+  if (is_gpu_time || told.term == Term::run_time) unit_->per_s = std::round(rank / told.value);
 }
 
 bool Stoppable::knows_who_is_in_the_way(VcId vc, const cluster::Demand& demand) {

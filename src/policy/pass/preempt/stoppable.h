@@ -4,12 +4,14 @@
 /// Running jobs of one virtual cluster that may be stopped, by the value of their work.
 ///
 /// A stop costs a restart and, on average, half of the work between two checkpoints. So a job
-/// counts here with its rank less that GPU time, in GPU-seconds, the unit of order `index`. It
-/// gives way to a waiting job whose rank, times a margin, is still below that.
+/// counts here with its rank less that cost, in the unit of the order: GPU time, or run time. It
+/// gives way to a waiting job whose rank, times a margin, is still below that. Ranks that are no
+/// amount of time, such as deadlines, are compared as they are.
 ///
 /// Source   ours; the ranks are those of the order.
 #pragma once
 
+#include <optional>
 #include <queue>
 #include <span>
 #include <utility>
@@ -57,7 +59,8 @@ class Stoppable {
     return !by_worth_.empty() && by_worth_.back().key.tier < tier;
   }
   /// Returns whether a job that would start now with `own` would give way to that of `key`.
-  bool would_give_way(JobId job, const QueueKey& own, const QueueKey& key) const {
+  bool would_give_way(JobId job, const QueueKey& own, const QueueKey& key) {
+    if (!unit_) learn_unit(desk_.candidate(job));
     return bar(key) < QueueKey{.rank = worth(job, own.rank), .tier = own.tier};
   }
   /// Takes GPUs for the waiting job `entry` of `wanted`, which does not fit, from jobs that give
@@ -85,16 +88,25 @@ class Stoppable {
     }
   };
 
+  /// What the ranks of the order are.
+  struct Unit {
+    double per_s = 0;  ///< By how much a second changes a rank; 0 = ranks are no amounts of time.
+    bool is_gpu_time = false;
+  };
+
   /// The place behind which running jobs give way to the waiting job of `key`. Jobs of lower tiers
   /// are behind it, whatever the margin.
   QueueKey bar(const QueueKey& key) const;
   double worth(JobId job, double rank) const;
+  /// Sets unit_, unless the rank of this job does not show it.
+  void learn_unit(const Candidate& job);
   void file(JobId job);
   /// Whether room_ can say what to stop for a job of `demand` (see PreemptingPass).
   bool knows_who_is_in_the_way(VcId vc, const cluster::Demand& demand);
 
   Desk& desk_;
   double margin_;
+  std::optional<Unit> unit_;
   std::vector<QueueKey> keys_;  // by job; of jobs that are not held the sequence is kOut
   RankedQueue by_worth_;
   RoomByRank room_;

@@ -164,7 +164,7 @@ bool GuestTier::join(VcId vc, JobId job, double least, const View& view, Plan& p
     if (!pool.suits(demand) || pool.gpus_per_node < demand.gpus) continue;
     Known known;
     for (const NodeId node : pool.nodes) {
-      std::vector<std::pair<double, int>> gpus;  // what is left, negative for the order
+      std::vector<std::pair<double, int>> gpus;  // free part of each GPU, negative for the order
       for (int gpu = 0; gpu < pool.gpus_per_node; ++gpu) {
         const double left = left_on({node, gpu}, job, known, view, ledger);
         if (left >= least) gpus.emplace_back(-left, gpu);

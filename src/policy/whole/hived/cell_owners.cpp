@@ -16,7 +16,7 @@ using cluster::Cluster;
 using cluster::OwnedCells;
 using cluster::Tenant;
 
-/// Of each tenant whether it owns cells of its own.
+/// Returns for each tenant whether it owns cells.
 std::vector<bool> who_owns(const Cluster& cluster, bool says_cells) {
   std::vector<bool> owns(cluster.tenants.size(), !says_cells);
   for (std::size_t at = 0; at < owns.size(); ++at) {

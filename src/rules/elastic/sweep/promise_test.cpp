@@ -18,7 +18,8 @@ TEST(Promise, GivesSlotsWhereAskedAndDeservedMeet) {
   EXPECT_EQ(promising_from(std::vector{0.2, 0.9, 0.6}, 1), 0.9);
   // Of 20 slots all that are asked for are deserved.
   EXPECT_EQ(promising_from(std::vector{0.2, 0.9, 0.6}, 20), 0.2);
-  // Two of the same chance ask together: 2 of the 2.7 that are deserved, beside 1.5 at 0.5.
+  // Two trials with the same chance count together: 2 of the 2.7 deserved, compared with 1.5 at
+  // 0.5.
   EXPECT_EQ(promising_from(std::vector{0.9, 0.9, 0.5}, 3), 0.9);
   EXPECT_EQ(promising_from({}, 3), 1);
 }

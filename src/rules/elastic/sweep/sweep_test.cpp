@@ -15,8 +15,8 @@ namespace almanac::elastic {
 namespace {
 
 TEST(Asha, OneInThreeGoesOnFromEachRung) {
-  // Nine trials, the worst first. A trial that is cut waits, and goes on once it is among the best
-  // third.
+  // Nine trials, the worst first. A trial that is cut waits, and continues once it is among the
+  // best third.
   Asha rungs({.reduction = 3, .grace = 1, .most = 9});
   EXPECT_EQ(rungs.milestones(), (std::vector<double>{9, 3, 1}));
   std::vector<Verdict> verdicts;
