@@ -33,8 +33,7 @@ struct File {
   std::string text{};
 };
 
-/// Whether `almanac slurm snapshot` writes a file of this name, and this one is not empty, as it is
-/// where the command fails.
+/// Whether `almanac slurm snapshot` writes a file of this name. It is empty if the command failed.
 bool is_of_snapshot(const fs::path& path) {
   static const std::set<std::string> kNames{"config.txt",       "nodes.txt",    "partitions.txt",
                                             "reservations.txt", "licenses.txt", "topology.txt",
@@ -43,8 +42,7 @@ bool is_of_snapshot(const fs::path& path) {
   const fs::path end = path.extension();
   const bool is_packed = end == ".gz" || end == ".zst";
   const std::string name = (is_packed ? path.stem() : path.filename()).string();
-  std::error_code ignored;
-  return kNames.contains(name) && fs::file_size(path, ignored) > 0;
+  return kNames.contains(name);
 }
 
 class SiteReader {
@@ -69,10 +67,14 @@ class SiteReader {
       if (!taken) return tl::unexpected(taken.error());
       if (*taken) continue;
       ++passed_over;
-      if (is_of_snapshot(path)) {
+      if (!is_of_snapshot(path)) continue;
+      std::error_code ignored;
+      if (fs::file_size(path, ignored) > 0) {
         return fail(Code::invalid, "the file is not output of the command that it is named for",
                     {path.string(), 1}, kCollect);
       }
+      if (!empty_.empty()) empty_ += ", ";
+      empty_ += path.filename().string();
     }
     if (passed_over > 0) {
       site_.unknown.push_back(fmt::format("{} of {} are not read",
@@ -188,10 +190,21 @@ class SiteReader {
     if (auto done = read_machines(); !done) return tl::unexpected(done.error());
     if (auto done = read_accounts(); !done) return tl::unexpected(done.error());
     if (site_.nodes.empty() && needs_nodes_) {
-      return fail(Code::invalid, "no file names the nodes (slurm.conf, or scontrol show node)",
+      return fail(Code::invalid,
+                  fmt::format("no file names the nodes (slurm.conf, or scontrol show node){}",
+                              empty_.empty() ? "" : "; empty: " + empty_),
                   {path}, kCollect);
     }
     return std::move(site_);
+  }
+
+  void note_repeated(const File& file) {
+    constexpr std::string_view kBegin = "Configuration data as of";
+    if (file.text.find(kBegin) == file.text.rfind(kBegin)) return;
+    site_.unknown.push_back(
+        fmt::format("{}: more than one output of scontrol show config; the last value of each "
+                    "setting counts",
+                    file.path));
   }
 
   Result<void> read_settings(const std::vector<Record>& conf) {
@@ -202,6 +215,7 @@ class SiteReader {
     Record settings = config_record(conf);
     if (is_shown) {
       const File& file = shown->second.front();
+      note_repeated(file);
       Record own = config_record(file.path, file.text);
       // The command shows each setting; the file has a few that it does not (JobSubmitPlugins=...).
       own.fields.insert(settings.fields.begin(), settings.fields.end());
@@ -294,6 +308,7 @@ class SiteReader {
   }
 
   bool needs_nodes_;
+  std::string empty_;  // names of empty files
   Site site_;
   std::map<Kind, std::vector<File>> files_;
 };

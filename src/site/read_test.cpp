@@ -425,6 +425,18 @@ TEST_F(SiteFolder, ChangedSettingsAreReadLikeThoseOfTheFile) {
   EXPECT_FALSE(with_settings(site, {{"PriorityWeightAge", "much"}}));
 }
 
+TEST(ReadSite, NotesAFileWithTwoConfigurations) {
+  const TemporaryFolder folder;
+  folder.write("slurm.conf", "ClusterName=x\nNodeName=n1 CPUs=8 Gres=gpu:4\nPartitionName=p\n");
+  folder.write("config.txt",
+               "Configuration data as of 2026-11-26T21:44:26\nPriorityWeightAge = 10\n"
+               "Configuration data as of 2026-11-27T21:44:26\nPriorityWeightAge = 20\n");
+  const auto site = read_site(folder / "");
+  ASSERT_TRUE(site) << to_string(site.error());
+  EXPECT_EQ(site->config.priority.weight_age, 20U);
+  EXPECT_THAT(site->unknown, Contains(HasSubstr("more than one output of scontrol show config")));
+}
+
 TEST(ReadSite, RefusesFilesThatAreCutOrNotWhatTheirNamesSay) {
   const TemporaryFolder folder;
   folder.write("slurm.conf", "ClusterName=x\nNodeName=n1 CPUs=8 Gres=gpu:4\nPartitionName=p\n");
@@ -435,6 +447,12 @@ TEST(ReadSite, RefusesFilesThatAreCutOrNotWhatTheirNamesSay) {
               HasSubstr("tres.txt:1: the file is not output of the command that it is named for"));
   folder.write("tres.txt", "");
   EXPECT_TRUE(read_site(folder / "")) << "the command failed";
+  folder.write("slurm.conf", "ClusterName=x\n");
+  made = read_site(folder / "");
+  ASSERT_FALSE(made);
+  EXPECT_THAT(to_string(made.error()), HasSubstr("no file names the nodes"));
+  EXPECT_THAT(to_string(made.error()), HasSubstr("empty: tres.txt"));
+  folder.write("slurm.conf", "ClusterName=x\nNodeName=n1 CPUs=8 Gres=gpu:4\nPartitionName=p\n");
   folder.write("qos.txt", "Name|Priority|UsageFactor\nnormal|0|1.0\nhigh|1\n");
   made = read_site(folder / "");
   ASSERT_FALSE(made);
