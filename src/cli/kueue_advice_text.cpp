@@ -2,6 +2,7 @@
 #include "cli/kueue_advice_text.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include <fmt/format.h>
@@ -36,10 +37,15 @@ std::vector<KueueRow> kueue_rows(const KueueAdvice& advice) {
   return made;
 }
 
+/// "1.34x"; no number of times describes that nothing of a wait is left.
+std::string times_text(double times) {
+  return std::isfinite(times) ? fmt::format("{:.2f}x", times) : "no wait left";
+}
+
 std::string times_text(const Gain& gain) {
-  return gain.sure ? fmt::format("{:.2f}x ({:.2f}x to {:.2f}x)", gain.times, gain.sure->from,
-                                 gain.sure->to)
-                   : fmt::format("{:.2f}x", gain.times);
+  if (!gain.sure || !std::isfinite(gain.times)) return times_text(gain.times);
+  return fmt::format("{} ({} to {})", times_text(gain.times), times_text(gain.sure->from),
+                     times_text(gain.sure->to));
 }
 
 std::string losers_text(const KueueVariant& variant) {

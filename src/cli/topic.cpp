@@ -16,6 +16,7 @@
 #include "study/norms.h"
 #include "text/wrap.h"
 #include "trace/format.h"
+#include "trace/partitions.h"
 
 namespace almanac::cli {
 namespace {
@@ -58,11 +59,7 @@ std::string formats_page(std::size_t width) {
              "For any other CSV file write a column map (--columns FILE): a TOML file that names "
              "the column of each field. docs/reference/formats.md describes it and all formats.",
              width) +
-         "\nFrom Slurm:\n" +
-         help_example(
-             "sacct -aPX -S now-60days -o JobID,JobName,User,Partition,QOS,Submit,Eligible,"
-             "Start,End,ElapsedRaw,TimelimitRaw,State,AllocTRES,ReqTRES,NodeList > log.txt",
-             width);
+         "\nFrom Slurm:\n" + help_example(fmt::format("{} > log.txt", trace::kSacctCommand), width);
 }
 
 std::string policies_page(std::size_t width) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cluster/slurm_words.h"
 #include "experiment/infer_cluster.h"
@@ -69,12 +70,15 @@ std::vector<site::NodeIndex> add_nodes(const cluster::Cluster& inferred, site::S
   return places;
 }
 
-void add_partitions(const trace::Trace& log, const cluster::Cluster& inferred,
-                    const std::vector<site::NodeIndex>& places, site::Site& site) {
-  site.partitions.clear();
+/// Replaces the partitions of the site by those that jobs name, on the inferred nodes. One that the
+/// files name keeps its settings. Returns the names of the others, which have no limits.
+std::vector<std::string> replace_partitions(const trace::Trace& log,
+                                            const cluster::Cluster& inferred,
+                                            const std::vector<site::NodeIndex>& places,
+                                            site::Site& site) {
+  const std::vector<site::Partition> told = std::exchange(site.partitions, {});
+  std::vector<std::string> untold;
   const std::map<std::string, std::int64_t> named = partitions_of(log);
-  const auto most = std::max_element(
-      named.begin(), named.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   for (const auto& [name, jobs] : named) {
     const VcId vc = inferred.find_vc_of_jobs(name);
     if (vc == kNoVc && !inferred.takes_every_job) continue;  // of CPU jobs
@@ -82,10 +86,22 @@ void add_partitions(const trace::Trace& log, const cluster::Cluster& inferred,
     for (std::size_t at = 0; at < inferred.nodes.size(); ++at) {
       if (vc == kNoVc || inferred.nodes[at].vc == vc) nodes.insert(places[at]);
     }
-    site::Partition made{.name = name, .is_default = name == most->first};
+    const auto own =
+        std::find_if(told.begin(), told.end(), [&](const auto& each) { return each.name == name; });
+    if (own == told.end()) untold.push_back(name);
+    site::Partition made = own == told.end() ? site::Partition{.name = name} : *own;
     made.nodes.assign(nodes.begin(), nodes.end());
     site.partitions.push_back(std::move(made));
   }
+  const auto is_default = [](const site::Partition& each) { return each.is_default; };
+  const auto most = std::max_element(
+      site.partitions.begin(), site.partitions.end(),
+      [&](const auto& a, const auto& b) { return named.at(a.name) < named.at(b.name); });
+  if (std::none_of(site.partitions.begin(), site.partitions.end(), is_default) &&
+      most != site.partitions.end()) {
+    most->is_default = true;
+  }
+  return untold;
 }
 
 }  // namespace
@@ -101,15 +117,21 @@ Result<cluster::Cluster> read_cluster_of(const trace::Trace& log, const std::str
   const auto inferred = infer_cluster(log);
   if (!inferred) return tl::unexpected(inferred.error());
   const std::vector<site::NodeIndex> places = add_nodes(*inferred, *settings);
-  add_partitions(log, *inferred, places, *settings);
+  const std::vector<std::string> untold = replace_partitions(log, *inferred, places, *settings);
   auto made = site::cluster_of(*settings, text);
   if (!made) return made;
   made->inferred = true;
   made->lower_bound = inferred->lower_bound;
   made->notes.insert(made->notes.end(), inferred->notes.begin(), inferred->notes.end());
   made->notes.emplace_back(
-      "the files of the site name no nodes, so its partitions are those that jobs name, without "
-      "limits; add the output of scontrol show node and scontrol show partition");
+      "the files of the site name no nodes, so each partition has those of its jobs; add the "
+      "output of scontrol show node");
+  if (!untold.empty()) {
+    made->notes.push_back(fmt::format(
+        "no file of the site names {} {}: assumed without limits; add the output of scontrol show "
+        "partition",
+        untold.size() == 1 ? "partition" : "partitions", fmt::join(untold, ", ")));
+  }
   *site = std::make_shared<const site::Site>(std::move(*settings));
   return made;
 }

@@ -49,6 +49,28 @@ TEST(SiteOfLog, TakesTheNodesOfTheLogIfTheFilesNameNone) {
   EXPECT_EQ(site->nodes[site->partitions[1].nodes[0]].memory_mb, 32 * 1024);
 }
 
+TEST(SiteOfLog, KeepsTheLimitsOfPartitionsThatTheFilesName) {
+  const TemporaryFolder folder;
+  folder.write("site/config.txt",
+               "Configuration data as of 2024-01-02T00:00:00\n"
+               "SLURM_VERSION           = 23.02.1\n");
+  folder.write("site/partitions.txt",
+               "PartitionName=debug Default=YES MaxTime=60 Nodes=n[1-2] State=UP\n"
+               "PartitionName=other MaxTime=10 Nodes=n[1-2] State=UP\n");
+  const auto log = trace::read_trace(folder.write("log.txt", kLog));
+  ASSERT_TRUE(log) << to_string(log.error());
+  std::shared_ptr<const site::Site> site;
+  const auto cluster = read_cluster_of(*log, folder / "site", &site);
+  ASSERT_TRUE(cluster) << to_string(cluster.error());
+  ASSERT_EQ(site->partitions.size(), 2U) << "no job names the partition other";
+  EXPECT_EQ(site->partitions[0].name, "debug");
+  EXPECT_EQ(site->partitions[0].max_time, std::chrono::hours(1));
+  EXPECT_TRUE(site->partitions[0].is_default) << "as the file says, though gpu has more jobs";
+  EXPECT_EQ(site->partitions[0].nodes.size(), 1U) << "d1, where job 3 ran";
+  EXPECT_FALSE(site->partitions[1].is_default);
+  EXPECT_THAT(cluster->notes, Contains(HasSubstr("no file of the site names partition gpu")));
+}
+
 TEST(SiteOfLog, StillRefusesAFolderThatDescribesNothing) {
   const TemporaryFolder folder;
   folder.write("site/readme.txt", "nothing\n");

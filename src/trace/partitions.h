@@ -37,8 +37,9 @@ void note_no_gpus(Intake& intake);
 
 /// The exact command that prints everything Almanac reads about jobs.
 inline constexpr const char* kSacctCommand =
-    "sacct -aPX -S now-60days -o "
-    "JobID,JobName,User,Partition,QOS,Submit,Eligible,Start,End,ElapsedRaw,"
-    "TimelimitRaw,State,AllocTRES,ReqTRES,NodeList";
+    "sacct -aPXD -S now-60days -o "
+    "JobID,JobName,User,Account,Partition,QOS,Submit,Eligible,Start,End,ElapsedRaw,TimelimitRaw,"
+    "State,AllocTRES,ReqTRES,NNodes,NodeList,Priority,Flags,Reason,Restarts,Reservation,"
+    "Constraints,SubmitLine";
 
 }  // namespace almanac::trace

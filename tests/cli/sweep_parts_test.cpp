@@ -48,6 +48,14 @@ class SweepParts : public testing::Test {
   std::string page_ = folder_ / "sweep.html";
 };
 
+TEST_F(SweepParts, PrintTheNotesOfTheirFirstPointOnce) {
+  const ProgramRun swept =
+      run_program({"sweep", trace_, "--policy", "fifo", "--load", "1,2", "--seeds", "1..2"});
+  const auto at = swept.err.find("note: assuming ");
+  ASSERT_NE(at, std::string::npos) << swept.err;
+  EXPECT_EQ(swept.err.find("note: assuming ", at + 1), std::string::npos);
+}
+
 TEST_F(SweepParts, JoinedAreTheWholeByteForByte) {
   const ProgramRun whole = sweep();
   ASSERT_EQ(whole.status, 0) << whole.err;

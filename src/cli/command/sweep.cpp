@@ -159,14 +159,15 @@ Result<void> write_points(const SweepOptions& options,
   return {};
 }
 
-/// Says once which policies no point has; the points differ in load and seed alone.
-Prepare saying_what_is_left_out(Prepare prepare) {
-  return [prepare = std::move(prepare), once = std::make_shared<std::once_flag>()](
-             double load, std::uint64_t seed) {
+/// Prints the notes of the first point; the points differ in load and seed alone. Of a sweep in
+/// parts, the part that has this point prints them.
+Prepare telling_notes(Prepare prepare, double first_load, std::uint64_t first_seed) {
+  return [prepare = std::move(prepare), first_load, first_seed,
+          once = std::make_shared<std::once_flag>()](double load, std::uint64_t seed) {
     auto prepared = prepare(load, seed);
-    if (prepared) {
+    if (prepared && load == first_load && seed == first_seed) {
       std::call_once(*once, [&] {
-        for (const std::string& text : prepared->left_out) note(text);
+        for (const std::string& text : prepared->notes) note(text);
       });
     }
     return prepared;
@@ -445,7 +446,7 @@ Result<int> run(const SweepOptions& options, const std::vector<std::string>& com
         "a job log is the same for every seed; give a workload file (.toml) to generate one for "
         "each");
   }
-  plan->prepare = saying_what_is_left_out(std::move(plan->prepare));
+  plan->prepare = telling_notes(std::move(plan->prepare), plan->loads.front(), plan->seeds.front());
   if (options.on_slurm() || options.parts > 0 || !options.part.empty()) {
     return run_in_parts(options, *plan, command);
   }

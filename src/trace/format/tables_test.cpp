@@ -389,9 +389,9 @@ TEST(SacctText, SaysWhyThereMayBeNoGpus) {
 
 TEST(SacctText, GivesTheCommandWhereAColumnIsMissing) {
   EXPECT_THAT(error("JobID|JobName|Partition|Account|AllocCPUS|State|ExitCode\n1|a|b|c|1|X|0:0\n"),
-              HasSubstr("sacct -aPX -S now-60days -o JobID,JobName,"));
+              HasSubstr("sacct -aPXD -S now-60days -o JobID,JobName,User,Account,"));
   EXPECT_THAT(error("JobID|Submit|Elapsed\n1|2024-01-01T00:00:00|00:01:01\n"),
-              HasSubstr("sacct -aPX"));
+              HasSubstr("sacct -aPXD"));
 }
 
 TEST(SacctText, RefusesNumbersThatNoJobCanHave) {
