@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -34,8 +35,10 @@ using Kind = shepherd::Outcome::Kind;
 namespace {
 
 constexpr const char* kIdFile = "/box-id";
-/// Most bytes of output of one run in a step, so that others get their turn.
+/// Most bytes of one stream in a step, so that other runs get their turn.
 constexpr std::int64_t kMostPerStep = std::int64_t{8} << 20;
+/// Longest time for output in a step, after which no further piece is sent.
+constexpr std::chrono::seconds kLongestSending{5};
 
 tl::unexpected<Error> cannot(const std::string& what, int number) {
   return fail(Code::unavailable, fmt::format("cannot {}: {}", what, std::strerror(number)));
@@ -172,23 +175,28 @@ void Box::look() {
   }
 }
 
-Result<bool> Box::send_stream(const std::string& key, Held& held, const std::string& stream) {
+Result<bool> Box::send_stream(const std::string& key, Held& held, const std::string& stream,
+                              Clock::time_point until) {
   const auto spec = shepherd::read_record<shepherd::Spec>(folder("runs", key) + "/spec.json");
-  if (!spec) return true;  // nothing of it was started
+  // Without one, nothing of it was started.
+  if (!spec) return spec.error().code != Code::unavailable;
   const std::string path = folder("output", key) + "/" + stream;
   Descriptor file;
+  int failed = 0;
   {
     const process::User user{spec->uid.value_or(::geteuid()), spec->gid.value_or(::getegid())};
     const process::AsUser as_user(user);
     if (!as_user.holds()) return false;
     file = Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    failed = file ? 0 : errno;
   }
-  if (!file) return true;
+  // Its user may have made it unreadable; other errors pass.
+  if (!file) return failed == ENOENT || failed == ELOOP || failed == EACCES || failed == EPERM;
   std::int64_t& sent = held.sent[stream];
   std::string piece(kPiece, '\0');
-  for (std::int64_t total = 0; total < kMostPerStep;) {
+  for (std::int64_t total = 0; total == 0 || (total < kMostPerStep && Clock::now() < until);) {
     const ssize_t got = ::pread(file.get(), piece.data(), piece.size(), sent);
-    if (got <= 0) return true;
+    if (got <= 0) return got == 0;
     std::string_view part(piece.data(), static_cast<std::size_t>(got));
     // Whole lines, so that tasks of one job do not mix within a line; progress bars end theirs
     // with a carriage return.
@@ -207,14 +215,30 @@ Result<bool> Box::send_stream(const std::string& key, Held& held, const std::str
   return false;
 }
 
-Result<bool> Box::send_output(const std::string& key, Held& held) {
+Result<bool> Box::send_output(const std::string& key, Held& held, Clock::time_point until) {
   bool is_all = true;
   for (const char* const stream : {"out", "err"}) {
-    const auto sent = send_stream(key, held, stream);
+    const auto sent = send_stream(key, held, stream, until);
     if (!sent) return sent;
     is_all = is_all && *sent;
   }
   return is_all;
+}
+
+Result<void> Box::send_output() {
+  const auto until = Clock::now() + kLongestSending;
+  auto at = runs_.upper_bound(last_sent_);
+  for (std::size_t left = runs_.size(); left > 0; --left, ++at) {
+    if (at == runs_.end()) at = runs_.begin();
+    if (Clock::now() >= until) return {};
+    auto& [key, held] = *at;
+    last_sent_ = key;
+    const bool has_ended = held.outcome.has_value();
+    const auto is_sent = send_output(key, held, until);
+    if (!is_sent) return tl::unexpected(is_sent.error());
+    held.is_all_sent = has_ended && *is_sent;
+  }
+  return {};
 }
 
 void Box::start(const std::string& key, Held& held, const std::string& text) {
@@ -223,6 +247,10 @@ void Box::start(const std::string& key, Held& held, const std::string& text) {
   auto spec = shepherd::parse_record<shepherd::Spec>(text);
   if (!spec) {
     held.outcome = cannot_start(almanac::to_string(spec.error()), now);
+    return;
+  }
+  if (const auto name = parse_key(key); spec->id != name->run) {
+    held.outcome = cannot_start(fmt::format("the head sent run {} as {}", spec->id, key), now);
     return;
   }
   if (::geteuid() == 0 && !spec->uid) {
@@ -324,13 +352,13 @@ Result<void> Box::begin_again() {
 
 Result<void> Box::step() {
   look();
+  // Output that the head does not take keeps it from nothing else.
+  const auto output = send_output();
   Report report{.id = id_, .now = config_.wall(), .hardware = config_.hardware};
-  for (auto& [key, held] : runs_) {
+  for (const auto& [key, held] : runs_) {
     RunReport& run = report.runs.emplace_back(RunReport{.key = key});
     run.waits = !held.run && !held.outcome;
-    const auto is_sent = send_output(key, held);
-    if (!is_sent) return tl::unexpected(is_sent.error());
-    if (held.outcome && *is_sent) run.outcome = held.outcome;
+    if (held.outcome && held.is_all_sent) run.outcome = held.outcome;
   }
   const auto answer =
       config_.ask(fmt::format("/v1/boxes/{}/report", config_.name), to_json(report));
@@ -354,15 +382,18 @@ Result<void> Box::step() {
       at = runs_.erase(at);
     }
   }
-  return {};
+  return output;
 }
 
 Result<void> Box::run(const std::atomic<bool>& stop, const std::function<void()>& alive) {
   std::string trouble;
+  bool has_joined = false;
   while (!stop) {
     alive();
     const auto done = step();
-    if (!done && done.error().code == Code::conflict && runs_.empty()) return done;
+    has_joined = has_joined || done;
+    const bool is_refused = !done && done.error().code == Code::conflict;
+    if (is_refused && !has_joined && runs_.empty()) return done;
     const std::string now = done ? "" : almanac::to_string(done.error());
     if (now != trouble) say_(done ? "the head answers" : now);
     trouble = now;

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -44,7 +45,7 @@ class Box {
   /// Reports once, and does what the head wants. Fails like `ask`; what runs continues.
   Result<void> step();
   /// Steps once a second until `stop` is set and wake() called. Runs continue after that. Calls
-  /// `alive` at each step. Fails when the head refuses the box.
+  /// `alive` at each step. Fails if the head refuses the box before it has joined.
   Result<void> run(const std::atomic<bool>& stop, const std::function<void()>& alive);
   /// Safe in a signal handler.
   void wake() { bell_.ring(); }
@@ -52,11 +53,13 @@ class Box {
   std::size_t size() const { return runs_.size(); }
 
  private:
+  using Clock = std::chrono::steady_clock;
   struct Held {
     std::string spec{};                  ///< While it waits for other boxes; "" once started.
     std::optional<shepherd::Run> run{};  ///< If it was started.
     std::optional<shepherd::Outcome> outcome{};
     std::map<std::string, std::int64_t> sent{};  ///< Bytes of output, by stream.
+    bool is_all_sent = false;                    ///< Of its output, since it has ended.
     std::string order{};                         ///< As carried out.
     std::string limits{};
   };
@@ -66,9 +69,13 @@ class Box {
   std::string folder(const char* what, const std::string& key) const;
 
   void look();
-  /// Sends output that is new. True if all of it is sent.
-  Result<bool> send_output(const std::string& key, Held& held);
-  Result<bool> send_stream(const std::string& key, Held& held, const std::string& stream);
+  /// Sends output that is new, of each run in turn, for a few seconds at most: the head must hear
+  /// of the box in between.
+  Result<void> send_output();
+  /// Sends what is new of one run. True if all of it is sent.
+  Result<bool> send_output(const std::string& key, Held& held, Clock::time_point until);
+  Result<bool> send_stream(const std::string& key, Held& held, const std::string& stream,
+                           Clock::time_point until);
   void carry_out(const RunOrder& order);
   void start(const std::string& key, Held& held, const std::string& spec);
   void end_unwanted(const std::string& key, Held& held);
@@ -82,6 +89,7 @@ class Box {
   process::Bell bell_;
   std::string id_;
   std::map<std::string, Held> runs_;  // by key
+  std::string last_sent_;             // the run whose output was sent last
 };
 
 }  // namespace almanac::boxes

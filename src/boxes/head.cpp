@@ -95,9 +95,18 @@ std::vector<Head::Joined> Head::boxes() const {
   return boxes_;
 }
 
-void Head::on_join(std::function<void()> joined) {
+std::set<std::string> Head::gone() const {
   const std::lock_guard lock(mutex_);
-  joined_ = std::move(joined);
+  std::set<std::string> made;
+  for (const Joined& each : boxes_) {
+    if (each.id.empty()) made.insert(each.name);
+  }
+  return made;
+}
+
+void Head::on_join(Entrance entrance) {
+  const std::lock_guard lock(mutex_);
+  entrance_ = std::move(entrance);
 }
 
 Result<void> Head::write_boxes(const std::vector<Joined>& all) const {
@@ -124,18 +133,23 @@ Result<bool> Head::admit(const std::string& box, const Report& report) {
   if (found != all.end() && !found->id.empty()) {
     return fail(Code::conflict, fmt::format("another machine has joined as {}", box), {},
                 "join under another name with --name; if this machine replaces the other, or lost "
-                "its state folder, run `almanac nodes --gone` on the head first");
+                "its state folder, restart it, and run `almanac nodes --gone` on the head");
   }
   const bool is_new = found == all.end();
   if (is_new) {
     all.push_back({.name = box, .id = report.id, .hardware = report.hardware});
+    if (entrance_.fits) {
+      if (const auto fits = entrance_.fits(all); !fits) {
+        return fail(Code::conflict, fits.error().message, {}, fits.error().hint);
+      }
+    }
   } else {
     found->id = report.id;
   }
   if (auto written = write_boxes(all); !written) return tl::unexpected(written.error());
   boxes_ = std::move(all);
   say_(fmt::format("box {} has joined", box));
-  if (is_new && joined_) joined_();
+  if (is_new && entrance_.joined) entrance_.joined();
   return true;
 }
 
@@ -185,10 +199,9 @@ Result<void> Head::end_task(Known& known, std::size_t task, Outcome outcome) {
       each.outcome = {.kind = Outcome::Kind::never_started, .why = "another task did not start"};
     }
   }
-  const bool others_run = !is_clean_end && !next.has_ended();
-  const std::string order = known.folder + shepherd::kOrderFile;
-  if (others_run && shepherd::is_there(order) == shepherd::There::absent) {
-    if (auto told = shepherd::write_file(order, shepherd::order_word(SIGTERM)); !told) return told;
+  if (!is_clean_end && !next.has_ended()) {
+    auto told = shepherd::order_remote(known.folder, shepherd::order_word(SIGTERM));
+    if (!told) return told;
   }
   if (auto written = shepherd::write_remote(known.folder, next); !written) return written;
   known.run = std::move(next);
@@ -204,8 +217,8 @@ Result<void> Head::apply(const std::string& box, const RunReport& said, Duration
     Outcome outcome = *said.outcome;
     if (outcome.exit) {
       // The box's clock may differ from ours.
-      outcome.exit->start -= ahead;
-      outcome.exit->end -= ahead;
+      outcome.exit->end = std::min(outcome.exit->end - ahead, clocks_.wall());
+      outcome.exit->start = std::min(outcome.exit->start - ahead, outcome.exit->end);
     }
     return end_task(*known, task, std::move(outcome));
   }
@@ -283,13 +296,18 @@ Result<std::string> Head::take(const std::string& box, std::string_view text) {
 Result<std::int64_t> Head::append(const std::string& box, const std::string& key,
                                   const std::string& stream, std::int64_t offset,
                                   std::string_view piece) {
-  const std::lock_guard lock(mutex_);
+  // Fewer than the server's workers: others must get through.
+  constexpr std::size_t kMostWriting = 4;
+  std::unique_lock lock(mutex_);
   look_at_runs();
   const auto size = static_cast<std::int64_t>(piece.size());
   const auto [known, task] = find(box, key);
-  // Nobody wants it any more; the box need not keep it.
+  // Not wanted any more; the box need not keep it.
   if (known == nullptr || known->run.tasks[task].state == State::ended) return offset + size;
   const std::string path = known->folder + taken_file(task, stream);
+  if (writing_.contains(path) || writing_.size() >= kMostWriting) {
+    return fail(Code::unavailable, fmt::format("run {}: earlier output is being written", key));
+  }
   const auto said = shepherd::read_file(path);
   if (!said && said.error().code != Code::not_found) return tl::unexpected(said.error());
   const std::int64_t taken = said ? std::strtoll(said->c_str(), nullptr, 10) : 0;
@@ -297,13 +315,16 @@ Result<std::int64_t> Head::append(const std::string& box, const std::string& key
   const auto spec =
       shepherd::read_record<shepherd::Spec>(known->folder + shepherd::spec_file(task));
   if (!spec) return tl::unexpected(spec.error());
+  writing_.insert(path);
+  lock.unlock();
   const std::string& name = stream == "err" ? spec->err : spec->out;
   if (const auto put = append_as_user(*spec, name, piece); !put) {
     say_(fmt::format("run {}: output is lost: {}", key, almanac::to_string(put.error())));
   }
-  if (auto kept = shepherd::write_file(path, std::to_string(taken + size)); !kept) {
-    return tl::unexpected(kept.error());
-  }
+  const auto kept = shepherd::write_file(path, std::to_string(taken + size));
+  lock.lock();
+  writing_.erase(path);
+  if (!kept) return tl::unexpected(kept.error());
   return taken + size;
 }
 
@@ -343,6 +364,13 @@ Result<void> Head::declare_gone(const std::string& box) {
   if (found == all.end()) {
     return fail(Code::not_found, fmt::format("no box {} has joined", box), {},
                 "almanac nodes lists them");
+  }
+  const auto heard = heard_.find(box);
+  if (heard != heard_.end() && clocks_.since_boot() - heard->second < kSilence) {
+    return fail(
+        Code::conflict, fmt::format("box {} reports", box), {},
+        fmt::format("cancel its jobs; or stop `almanac join` there, and try again {} s later",
+                    std::chrono::duration_cast<std::chrono::seconds>(kSilence).count()));
   }
   // First: from now on it runs nothing that it has.
   if (!found->id.empty()) found->gone.insert(std::exchange(found->id, ""));

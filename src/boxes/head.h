@@ -46,16 +46,26 @@ class Head {
   static Result<std::unique_ptr<Head>> open(const std::string& state, Clocks clocks, Say say);
 
   std::vector<Joined> boxes() const;
-  /// Called when a box has joined for the first time: its nodes are not in the cluster yet.
-  void on_join(std::function<void()> joined);
+  /// Returns the names of the boxes that were declared gone, and have not joined again.
+  std::set<std::string> gone() const;
+  /// What a box that joins for the first time passes.
+  struct Entrance {
+    /// Fails if all of these cannot be one cluster; the last one is new.
+    std::function<Result<void>(const std::vector<Joined>&)> fits;
+    /// Called when it has joined: its nodes are not in the cluster yet.
+    std::function<void()> joined;
+  };
+  void on_join(Entrance entrance);
 
   /// Takes the report of a box, and returns the answer. Fails with `conflict` if another machine
-  /// has joined by this name, or the box has other hardware than when it joined, and with
-  /// `unavailable` if the disk refuses.
+  /// has joined by this name, the box has other hardware than when it joined, or does not fit in
+  /// (Entrance), with `invalid` if it is no report, and with `unavailable` if the disk refuses.
   Result<std::string> take(const std::string& box, std::string_view report);
   /// Appends output of a run to the log of its job: `stream` is "out" or "err", `offset` counts the
   /// bytes of this run on this box before. Returns up to where the head has it, so a repeated piece
-  /// is not written twice. A crash between write and record may repeat one piece.
+  /// is not written twice. A crash between write and record may repeat one piece. Fails with
+  /// `unavailable` while the piece before, or too many of others, are being written: a log may be
+  /// on a file system that hangs, which then stops nothing else.
   Result<std::int64_t> append(const std::string& box, const std::string& key,
                               const std::string& stream, std::int64_t offset,
                               std::string_view piece);
@@ -63,7 +73,7 @@ class Head {
   /// Returns the boxes that do not report. Takes back what they were never sent.
   std::set<std::string> silent();
   /// Ends the runs of a box that is known not to run any more, as lost. If the box reports again,
-  /// it must end what it has first. Fails with `not_found`.
+  /// it must end what it has first. Fails with `not_found`, and with `conflict` while it reports.
   Result<void> declare_gone(const std::string& box);
 
  private:
@@ -88,11 +98,12 @@ class Head {
   const Clocks clocks_;
   const Say say_;
   mutable std::mutex mutex_;
-  std::function<void()> joined_;
+  Entrance entrance_;
   std::vector<Joined> boxes_;
   std::map<std::string, Duration> heard_;  // by box; since boot
   Duration begun_{};
   std::map<std::string, Known> runs_;  // by name: "17.1"
+  std::set<std::string> writing_;      // paths of the records of output that is being written
 };
 
 }  // namespace almanac::boxes

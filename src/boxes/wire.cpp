@@ -24,6 +24,18 @@ tl::unexpected<Error> misread(const char* what, const json::exception& error) {
               "use the same release on the head and on all boxes");
 }
 
+/// So that no difference of two times overflows.
+bool is_sensible(Time time) {
+  constexpr Duration kLatest = 24h * 365 * 230;  // since 1970
+  return time >= Time{} && time.time_since_epoch() <= kLatest;
+}
+
+bool is_hexadecimal(std::string_view text, std::size_t longest) {
+  return !text.empty() && text.size() <= longest &&
+         std::all_of(text.begin(), text.end(),
+                     [](unsigned char c) { return std::isxdigit(c) != 0; });
+}
+
 }  // namespace
 
 bool is_box_name(std::string_view text) {
@@ -33,6 +45,8 @@ bool is_box_name(std::string_view text) {
            return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
          });
 }
+
+bool is_box_id(std::string_view text) { return is_hexadecimal(text, 64); }
 
 std::string to_string(const RunKey& key) { return key.run + "-" + key.nonce; }
 
@@ -45,10 +59,7 @@ std::optional<RunKey> parse_key(std::string_view text) {
       std::all_of(made.run.begin(), made.run.end(),
                   [](unsigned char c) { return std::isdigit(c) != 0 || c == '.'; }) &&
       std::count(made.run.begin(), made.run.end(), '.') == 1;
-  const bool is_nonce = !made.nonce.empty() && made.nonce.size() <= 32 &&
-                        std::all_of(made.nonce.begin(), made.nonce.end(),
-                                    [](unsigned char c) { return std::isxdigit(c) != 0; });
-  return is_run && is_nonce ? std::optional(std::move(made)) : std::nullopt;
+  return is_run && is_hexadecimal(made.nonce, 32) ? std::optional(std::move(made)) : std::nullopt;
 }
 
 std::string to_json(const Report& report) {
@@ -81,6 +92,8 @@ Result<Report> read_report(std::string_view text) try {
   Report made{.id = read.at("id").get<std::string>(),
               .now = Time{Duration{read.at("now_ms").get<std::int64_t>()}},
               .hardware = read.at("hardware").get<std::string>()};
+  if (!is_box_id(made.id)) return fail(Code::invalid, "the report of a box has no id");
+  if (!is_sensible(made.now)) return fail(Code::invalid, "the clock of the box is wrong");
   for (const json& each : read.at("runs")) {
     RunReport& run = made.runs.emplace_back();
     run.key = each.at("key").get<std::string>();
@@ -88,6 +101,10 @@ Result<Report> read_report(std::string_view text) try {
     if (!each.contains("outcome")) continue;
     auto outcome = shepherd::parse_outcome(each.at("outcome").get<std::string>());
     if (!outcome) return tl::unexpected(outcome.error());
+    const auto& exit = outcome->exit;
+    if (exit && !(is_sensible(exit->start) && is_sensible(exit->end))) {
+      return fail(Code::invalid, fmt::format("run {} ended at no sensible time", run.key));
+    }
     run.outcome = *std::move(outcome);
   }
   return made;

@@ -24,6 +24,8 @@ inline constexpr std::size_t kPiece = std::size_t{256} << 10;
 
 /// Whether it may be the name of a box: letters, digits, "-", "_" and ".", at most 64.
 bool is_box_name(std::string_view text);
+/// Whether it may be the id of a box's state folder: 1 to 64 hexadecimal digits.
+bool is_box_id(std::string_view text);
 
 /// Names one run for ever: "17.1-9f3c..." is run 17.1 with its nonce.
 struct RunKey {
@@ -67,7 +69,7 @@ struct Orders {
 
 std::string to_json(const Report& report);
 std::string to_json(const Orders& orders);
-/// Fail with `invalid`.
+/// Fail with `invalid`; read_report() also if the id is none, or a time is beyond the year 2200.
 Result<Report> read_report(std::string_view text);
 Result<Orders> read_orders(std::string_view text);
 

@@ -43,17 +43,31 @@ Result<void> add_box(Machine& machine, const std::string& name, std::string_view
   if (!minors.empty() && minors.size() != gpus.size()) {
     return fail_by("it does not give the devices of each node");
   }
+  constexpr std::size_t kMostNodes = 256;
+  if (gpus.size() > kMostNodes) return fail_by(fmt::format("more than {} nodes", kMostNodes));
   minors.resize(gpus.size());
   for (std::size_t at = 0; at < read->nodes.size(); ++at) {
     const cluster::NodeClass& make = read->classes[read->nodes[at].node_class];
     if (gpus[at].size() != static_cast<std::size_t>(make.gpus)) {
       return fail_by("the number of GPUs and of their names differ");
     }
+    if (!minors[at].empty() && minors[at].size() != gpus[at].size()) {
+      return fail_by("the number of GPUs and of their devices differ");
+    }
     if (make.board != nullptr) {
       return fail_by("GPUs that are partitioned on demand cannot join; create instances first");
     }
     const std::string node = at == 0 ? name : fmt::format("{}-{}", name, at + 1);
+    const auto& others = machine.cluster.nodes;
+    if (std::any_of(others.begin(), others.end(),
+                    [&](const cluster::Node& each) { return each.name == node; })) {
+      return fail_by(fmt::format("there is already a node {}", node));
+    }
     machine.cluster.add_nodes(make, 1, {node});
+    if (machine.cluster.gpu_kinds().size() > cluster::kMaxGpuTypes) {
+      return fail_by(
+          fmt::format("all boxes together have more than {} kinds of GPUs", cluster::kMaxGpuTypes));
+    }
     machine.gpu_names.push_back(gpus[at]);
     machine.driver_numbers.emplace_back(gpus[at].size());
     machine.device_minors.push_back(std::move(minors[at]));

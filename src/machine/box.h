@@ -24,7 +24,8 @@ Machine head_of_boxes();
 std::string describe_box(const Machine& machine);
 
 /// Adds the nodes of the box `name`: the first has its name, further ones "NAME-2", "NAME-3". Fails
-/// with `invalid` if `hardware` is not from describe_box(), or has other nodes than a box can have.
+/// with `invalid` if `hardware` is not from describe_box(), has other nodes than a box can have, or
+/// does not go together with those of earlier boxes.
 Result<void> add_box(Machine& machine, const std::string& name, std::string_view hardware);
 
 /// What a job holds on one box.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -28,8 +29,7 @@ service::Overview ClusterViews::overview() const {
                          .held = state_.book.counts().held,
                          .running = state_.book.counts().running};
   const cluster::Ledger& ledger = queue_.round().ledger();
-  const auto out = static_cast<int>(parts_.out_of_service.outage().gpus.size());
-  made.gpus = config.machine.cluster.gpus() - out;
+  made.gpus = config.machine.cluster.gpus() - gpus_out_of_service();
   made.gpu_share_busy = static_cast<double>(ledger.busy_gpu_milli()) / cluster::kWholeGpu;
   made.gpus_busy = gpus_busy();
   made.power_w = parts_.meter.draw_w();
@@ -71,7 +71,15 @@ service::Counters ClusterViews::counters() const {
 
 std::vector<service::NodeView> ClusterViews::nodes() const {
   const std::lock_guard lock(state_.mutex);
-  return nodes_now();
+  std::vector<service::NodeView> made = nodes_now();
+  if (!state_.config.gone_boxes) return made;
+  const std::set<std::string> gone = state_.config.gone_boxes();
+  const std::vector<std::string>& box_of = state_.config.machine.boxes;
+  std::vector<service::NodeView> shown;
+  for (std::size_t at = 0; at < made.size(); ++at) {
+    if (!gone.contains(box_of[at])) shown.push_back(std::move(made[at]));
+  }
+  return shown;
 }
 
 std::vector<service::Window> ClusterViews::maintenance() const {
@@ -125,6 +133,16 @@ std::vector<service::NodeView> ClusterViews::nodes_now() const {
     }
   }
   return made;
+}
+
+int ClusterViews::gpus_out_of_service() const {
+  const Outage& outage = parts_.out_of_service.outage();
+  int out = 0;
+  for (const NodeId node : outage.silent) out += state_.config.machine.cluster.gpus(node);
+  for (const auto& [where, trouble] : outage.gpus) {
+    if (!outage.silent.contains(where.first)) ++out;
+  }
+  return out;
 }
 
 int ClusterViews::gpus_busy() const {

@@ -49,6 +49,7 @@ class ClusterViews {
   service::Outlook look() const;
   /// Returns the number of GPUs that jobs hold.
   int gpus_busy() const;
+  int gpus_out_of_service() const;
 
  private:
   std::vector<std::string> warnings() const;

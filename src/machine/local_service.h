@@ -36,6 +36,9 @@ namespace almanac::machine {
 
 /// The recommended policy, and jobs that accept several numbers of GPUs get more than the least.
 inline constexpr const char* kDefaultPolicy = "almanac+half_room";
+/// The same, and a job runs on as few boxes as possible, because each has a task of it: one that
+/// can run on one box never becomes several tasks.
+inline constexpr const char* kDefaultPolicyOfBoxes = "almanac+half_room+consolidate";
 
 struct Config {
   std::string state;  ///< The folder of all state.
@@ -73,6 +76,8 @@ struct Config {
   Duration patience = 10s;
   /// Returns the boxes that do not report, called from any thread; empty if jobs run here.
   std::function<std::set<std::string>()> silent_boxes{};
+  /// Returns the boxes that an operator has declared gone, which are not shown; as silent_boxes.
+  std::function<std::set<std::string>()> gone_boxes{};
 };
 
 /// Opens the store and takes over what it contains. Fails with `conflict` if another service uses

@@ -8,17 +8,23 @@
 
 #include <poll.h>
 
+#include "shepherd/folder.h"
+#include "shepherd/remote.h"
 #include "shepherd/run.h"
 
 namespace almanac::shepherd {
 
-int end_all(const std::string& runs) {
+namespace {
+
+/// Adds the runs in the folder `runs` that were asked to `asked`. Returns how many could not be.
+int ask_all(const std::string& runs, std::vector<Run>& asked) {
   int unasked = 0;
-  std::vector<Run> asked;
   std::error_code error;
   for (const auto& each : std::filesystem::directory_iterator(runs, error)) {
     if (!each.is_directory(error)) continue;
     const std::string folder = each.path().string();
+    // Jobs on boxes go on while their head is away.
+    if (is_there(folder + kTasksFile) != There::absent) continue;
     const Run::Found found = Run::look(folder);
     if (found != Run::Found::lives && found != Run::Found::unreadable) continue;
     auto run = Run::adopt(folder);
@@ -30,6 +36,15 @@ int end_all(const std::string& runs) {
     run->end();
     asked.push_back(std::move(*run));
   }
+  return unasked;
+}
+
+}  // namespace
+
+int end_all(const std::vector<std::string>& all_runs) {
+  int unasked = 0;
+  std::vector<Run> asked;
+  for (const std::string& each : all_runs) unasked += ask_all(each, asked);
   for (const Run& run : asked) {
     pollfd wait{run.news(), POLLIN, 0};
     while (::poll(&wait, 1, -1) < 0) {

@@ -2,7 +2,7 @@
 
 /// \file
 /// almanac-shepherd: runs one run of a job, and outlives the service that started it.
-/// `almanac-shepherd --end STATE/runs` ends all shepherds when the machine is switched off.
+/// `almanac-shepherd --end STATE/runs ...` ends all shepherds when the machine is switched off.
 #include <cstdio>
 #include <string_view>
 
@@ -13,8 +13,8 @@
 #include "shepherd/tend.h"
 
 int main(int count, char** arguments) {
-  if (count == 3 && std::string_view(arguments[1]) == "--end") {
-    const int unasked = almanac::shepherd::end_all(arguments[2]);
+  if (count > 2 && std::string_view(arguments[1]) == "--end") {
+    const int unasked = almanac::shepherd::end_all({arguments + 2, arguments + count});
     if (unasked == 0) return 0;
     std::fprintf(stderr, "almanac-shepherd: %d runs could not be stopped\n", unasked);
     return 1;

@@ -2,6 +2,8 @@
 #include "shepherd/remote.h"
 
 #include <algorithm>
+#include <array>
+#include <mutex>
 #include <utility>
 
 #include <fcntl.h>
@@ -166,6 +168,23 @@ std::string order_word(int signal) {
   if (signal == SIGKILL) return "kill";
   ALMANAC_CHECK(signal == kMakeRoom, "signal {} is no order to a box", signal);
   return "room";
+}
+
+Result<void> order_remote(const std::string& folder, const std::string& word) {
+  static std::mutex mutex;  // between the look and the change
+  constexpr std::array<std::string_view, 5> kWeakestFirst{"room", "end", "memory", "end_now",
+                                                          "kill"};
+  const auto strength = [&](const std::string& of) {
+    const auto* const found = std::find(kWeakestFirst.begin(), kWeakestFirst.end(), of);
+    return found == kWeakestFirst.end() ? 0 : found - kWeakestFirst.begin() + 1;
+  };
+  const std::lock_guard lock(mutex);
+  const auto standing = read_file(folder + kOrderFile);
+  if (!standing && standing.error().code != Code::not_found) {
+    return tl::unexpected(standing.error());
+  }
+  if (standing && strength(*standing) >= strength(word)) return {};
+  return write_file(folder + kOrderFile, word);
 }
 
 std::string to_json(const Outcome& outcome) { return text_of(of(outcome)); }

@@ -67,6 +67,8 @@ Outcome outcome_of(const RemoteRun& run);
 /// Returns what the file `order` says for the signal that a shepherd would get: "room", "end",
 /// "memory", "end_now", "kill".
 std::string order_word(int signal);
+/// Gives an order to all boxes of a run, unless one as strong stands. Thread-safe in one process.
+Result<void> order_remote(const std::string& folder, const std::string& word);
 
 std::string to_json(const Outcome& outcome);
 /// Fails with `corrupt`.

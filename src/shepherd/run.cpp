@@ -476,7 +476,7 @@ bool Run::order(int signal) {
   if (is_remote_) {
     // A box reads new limits whenever it reports.
     if (signal == SIGUSR1) return true;
-    return write_file(folder_ + kOrderFile, order_word(signal)).has_value();
+    return order_remote(folder_, order_word(signal)).has_value();
   }
   if (!news_) take_hold();
   return shepherd_ >= 0 && news_ && process::send_signal(news_, signal);

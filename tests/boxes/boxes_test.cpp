@@ -269,16 +269,22 @@ TEST_F(BoxesTest, ABoxThatWasDeclaredGoneEndsWhatItHasBeforeItRunsAnythingElse) 
   RunOnBoxes run = start({{"a", "trap '' TERM; echo $$ > $HERE/number; sleep 600"}});
   ASSERT_TRUE(step("a"));
   ASSERT_TRUE(comes_true([&] { return !file("number").empty(); }));
+  const auto refused = head_->declare_gone("a");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "box a reports");
+  since_boot_ += kSilence;
   ASSERT_TRUE(head_->declare_gone("a"));
   const Outcome outcome = run.exited();
   EXPECT_EQ(outcome.kind, Kind::lost);
   EXPECT_THAT(outcome.why, HasSubstr("declared the box gone"));
+  EXPECT_THAT(head_->gone(), testing::ElementsAre("a"));
   RunOnBoxes next = start({{"a", "echo next"}}, "1.2");
   ASSERT_TRUE(step("a"));
   EXPECT_EQ(next.exited().kind, Kind::lives);
   EXPECT_EQ(end_of(next).kind, Kind::ended);
   const std::string number = file("number");
   EXPECT_FALSE(fs::exists("/proc/" + number.substr(0, number.find('\n'))));
+  EXPECT_THAT(head_->gone(), testing::IsEmpty()) << "it has joined again";
   EXPECT_EQ(head_->declare_gone("z").error().code, Code::not_found);
 }
 
@@ -312,6 +318,128 @@ TEST_F(BoxesTest, TimesOfABoxWithAnotherClockAreThoseOfTheHead) {
   ASSERT_EQ(outcome.kind, Kind::ended) << outcome.why;
   EXPECT_GE(outcome.exit->start, before - 5s);
   EXPECT_LE(outcome.exit->end, wall_clock() - head_is_behind_ + 5s);
+}
+
+TEST_F(BoxesTest, ABoxSaysNothingAboutRunsOfAnother) {
+  join("a");
+  RunOnBoxes run = start({{"a", "true"}});
+  const std::string key =
+      to_string(RunKey{"1.1", shepherd::read_remote(state() + "/runs/1.1").value().nonce});
+  ASSERT_EQ(head_->append("b", key, "out", 0, "not of a\n").value(), 9) << "b need not repeat it";
+  EXPECT_EQ(file("1.1.out"), "");
+  const Report report{.id = "b0b",
+                      .now = wall_clock(),
+                      .runs = {{.key = key, .outcome = Outcome{.kind = Kind::lost}}}};
+  const Orders orders = read_orders(head_->take("b", to_json(report)).value()).value();
+  EXPECT_THAT(orders.runs, testing::IsEmpty()) << "nor does it learn of them";
+  EXPECT_EQ(run.exited().kind, Kind::lives);
+  EXPECT_EQ(end_of(run).kind, Kind::ended);
+}
+
+TEST_F(BoxesTest, OutputThatTheHeadDoesNotTakeKeepsNothingElseWaiting) {
+  join("a");
+  RunOnBoxes stuck = start({{"a", "echo stuck"}}, "1.1");
+  ASSERT_TRUE(step("a"));
+  ASSERT_TRUE(shepherd::write_file(state() + "/runs/1.1/spec.0.json", "damaged"));
+  RunOnBoxes other = start({{"a", "echo other"}}, "2.1");
+  EXPECT_TRUE(comes_true([&] {
+    static_cast<void>(step("a"));
+    return other.exited().kind == Kind::ended;
+  })) << said_;
+  EXPECT_EQ(file("2.1.out"), "other\n");
+  EXPECT_EQ(stuck.exited().kind, Kind::lives) << "its output is not there yet";
+}
+
+TEST_F(BoxesTest, AnOrderOnlyGetsStronger) {
+  join("a");
+  RunOnBoxes run = start({{"a", "true"}});
+  const std::string folder = state() + "/runs/1.1";
+  for (const auto& [word, stands] :
+       {std::pair{"room", "room"}, {"end", "end"}, {"kill", "kill"}, {"end", "kill"}}) {
+    ASSERT_TRUE(shepherd::order_remote(folder, word));
+    EXPECT_EQ(content_of(folder + shepherd::kOrderFile), stands);
+  }
+}
+
+TEST_F(BoxesTest, ABoxReadsNoOutputThroughALink) {
+  join("a");
+  RunOnBoxes run = start({{"a", "until test -e $HERE/go; do sleep 0.05; done"}});
+  ASSERT_TRUE(step("a"));
+  const std::string nonce = shepherd::read_remote(state() + "/runs/1.1").value().nonce;
+  const std::string output = folder_ / ("a/output/" + to_string(RunKey{"1.1", nonce}) + "/out");
+  ASSERT_TRUE(fs::remove(output));
+  std::ofstream(folder_ / "secret") << "secret\n";
+  fs::create_symlink(folder_ / "secret", output);
+  std::ofstream(folder_ / "go");
+  EXPECT_EQ(end_of(run).kind, Kind::ended);
+  EXPECT_EQ(file("1.1.out"), "");
+}
+
+TEST_F(BoxesTest, ABoxThatDoesNotFitInIsRefusedAndNotWritten) {
+  int joined = 0;
+  head_->on_join({.fits = [](const auto& all) -> Result<void> {
+                    if (all.size() < 2) return {};
+                    return fail(Code::invalid, "box b: one too many");
+                  },
+                  .joined = [&] { ++joined; }});
+  join("a");
+  join("b");
+  EXPECT_TRUE(step("a"));
+  const auto refused = step("b");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::conflict);
+  EXPECT_EQ(refused.error().message, "box b: one too many");
+  EXPECT_EQ(joined, 1);
+  begin_head();
+  EXPECT_EQ(head_->boxes().size(), 1U);
+}
+
+TEST_F(BoxesTest, AReportThatMakesNoSenseIsRefused) {
+  const auto refusal = [&](const Report& report) {
+    const auto taken = head_->take("a", to_json(report));
+    return taken ? "" : taken.error().message;
+  };
+  EXPECT_THAT(refusal({.id = "", .now = wall_clock()}), HasSubstr("no id"));
+  EXPECT_THAT(refusal({.id = "../../x", .now = wall_clock()}), HasSubstr("no id"));
+  EXPECT_THAT(refusal({.id = "a", .now = Time::max()}), HasSubstr("clock"));
+  const Outcome never{.kind = Kind::ended, .exit = shepherd::Exit{.end = Time::min()}};
+  EXPECT_THAT(
+      refusal({.id = "a", .now = wall_clock(), .runs = {{.key = "1.1-ab", .outcome = never}}}),
+      HasSubstr("no sensible time"));
+  EXPECT_FALSE(head_->take("a", std::string(1 << 20, '[')));
+  EXPECT_THAT(head_->boxes(), testing::IsEmpty());
+}
+
+TEST_F(BoxesTest, NoRunEndsInTheFuture) {
+  join("a");
+  ASSERT_TRUE(step("a"));
+  RunOnBoxes run = start({{"a", "true"}});
+  Report report{.id = head_->boxes().front().id, .now = wall_clock(), .hardware = "hardware of a"};
+  ASSERT_TRUE(head_->take("a", to_json(report)));
+  const shepherd::Exit later{.start = report.now + 1h, .end = report.now + 2h};
+  report.runs = {
+      {.key = to_string(RunKey{"1.1", shepherd::read_remote(state() + "/runs/1.1").value().nonce}),
+       .outcome = Outcome{.kind = Kind::ended, .exit = later}}};
+  ASSERT_TRUE(head_->take("a", to_json(report)));
+  const Outcome outcome = run.exited();
+  ASSERT_EQ(outcome.kind, Kind::ended);
+  EXPECT_LE(outcome.exit->end, wall_clock());
+  EXPECT_LE(outcome.exit->start, outcome.exit->end);
+}
+
+TEST_F(BoxesTest, ABoxStartsNoRunUnderTheNameOfAnother) {
+  join("a");
+  std::vector<shepherd::Part> parts(1);
+  parts[0].box = "a";
+  parts[0].spec.id = "../1.1";
+  parts[0].spec.argv = {"sh", "-c", "echo begun >> " + (folder_ / "begun")};
+  parts[0].spec.directory = folder_ / ".";
+  RunOnBoxes run = RunOnBoxes::start_on_boxes(state() + "/runs/1.1", parts).value();
+  const Outcome outcome = end_of(run);
+  ASSERT_EQ(outcome.kind, Kind::ended) << outcome.why;
+  EXPECT_EQ(outcome.exit->cause, shepherd::Cause::cannot_start);
+  EXPECT_THAT(outcome.exit->message, StartsWith("the head sent run ../1.1 as 1.1-"));
+  EXPECT_EQ(file("begun"), "");
 }
 
 TEST_F(BoxesTest, ARunThatTheHeadDoesNotKnowIsEnded) {

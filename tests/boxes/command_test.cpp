@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
@@ -25,6 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/certificate.h"
 #include "support/run_program.h"
 
 namespace almanac {
@@ -89,23 +91,34 @@ class SeveralBoxes : public testing::Test {
   }
   void begin_head() {
     head_.reset();
-    head_ = std::make_unique<RunningProgram>(
-        std::vector<std::string>{"serve", "--boxes", "--listen", "127.0.0.1:" + port_, "--state",
-                                 state_},
-        folder_ / "head.log");
+    std::vector<std::string> words{"serve",   "--boxes", "--listen", "127.0.0.1:" + port_,
+                                   "--state", state_};
+    if (is_encrypted_) {
+      words.insert(words.end(),
+                   {"--tls-cert", folder_ / "head.pem", "--tls-key", folder_ / "head.key"});
+    }
+    head_ = std::make_unique<RunningProgram>(words, folder_ / "head.log");
     ASSERT_TRUE(soon([&] { return run({"queue"}).status == 0; })) << log("head.log");
   }
   void make_key(const std::string& box) {
     const ProgramRun made = run({"token", "create", "--scope", "agent", "--name", box});
     ASSERT_EQ(made.status, 0) << made.err;
-    std::ofstream(folder_ / ("key." + box)) << made.out;
+    write_key(box, made.out);
+  }
+  void write_key(const std::string& box, const std::string& text) const {
+    const std::string path = folder_ / ("key." + box);
+    std::ofstream(path) << text;
+    ::chmod(path.c_str(), 0600);
   }
   std::vector<std::string> join_words(const std::string& box, const std::string& key) const {
-    return {"join",    "http://127.0.0.1:" + port_,
-            "--key",   folder_ / ("key." + key),
-            "--name",  box,
-            "--state", folder_ / ("box." + box),
-            "--gpus",  "2"};
+    std::vector<std::string> made{
+        "join",    (is_encrypted_ ? "https://127.0.0.1:" : "http://127.0.0.1:") + port_,
+        "--key",   folder_ / ("key." + key),
+        "--name",  box,
+        "--state", folder_ / ("box." + box),
+        "--gpus",  "2"};
+    if (is_encrypted_) made.insert(made.end(), {"--ca", folder_ / "known.pem"});
+    return made;
   }
   void join(const std::string& box) {
     boxes_[box].reset();
@@ -126,6 +139,13 @@ class SeveralBoxes : public testing::Test {
     std::size_t open = 0;
     for (const auto& each : read.at("nodes")) open += each.at("drained") ? 0 : 1;
     return open;
+  }
+  std::vector<std::string> names_of_nodes() const {
+    std::vector<std::string> made;
+    const auto read = nlohmann::json::parse(run({"nodes", "-o", "json"}).out, nullptr, false);
+    if (read.is_discarded()) return made;
+    for (const auto& each : read.at("nodes")) made.push_back(each.at("name"));
+    return made;
   }
   ProgramRun run(std::vector<std::string> words) const {
     const auto mark = std::find(words.begin(), words.end(), "--");
@@ -151,6 +171,10 @@ class SeveralBoxes : public testing::Test {
     if (shown.status != 0) return shown.err;
     return nlohmann::json::parse(shown.out).at("state");
   }
+  std::string node_of(const std::string& job) const {
+    const auto shown = nlohmann::json::parse(run({"show", job, "-o", "json"}).out, nullptr, false);
+    return shown.is_discarded() ? "" : shown.at("holds").at(0).at("node").get<std::string>();
+  }
   bool ends_as(const std::string& job, const std::string& state) const {
     return soon([&] { return state_of(job) == state; });
   }
@@ -162,6 +186,7 @@ class SeveralBoxes : public testing::Test {
   TemporaryFolder folder_;
   std::string state_ = folder_ / "head";
   std::string port_ = free_port();
+  bool is_encrypted_ = false;
   std::unique_ptr<RunningProgram> head_;
   std::map<std::string, std::unique_ptr<RunningProgram>> boxes_;
 };
@@ -206,22 +231,93 @@ TEST_F(SeveralBoxes, GoOnWhereOneIsDeclaredGone) {
   ASSERT_TRUE(soon([&] { return run({"logs", fixed}).out == "run 1\n"; })) << log("head.log");
   boxes_["a"]->end(SIGKILL);
   EXPECT_NE(run({"nodes", "--gone", "z"}).status, 0);
-  EXPECT_EQ(run({"nodes", "--gone", "a"}).status, 0);
+  EXPECT_THAT(run({"nodes", "--gone", "a"}).err, HasSubstr("box a reports"));
+  ASSERT_TRUE(soon([&] { return run({"nodes", "--gone", "a"}).status == 0; }));
   make_key("b");
   join("b");
   ASSERT_TRUE(soon([&] {
     return run({"logs", fixed}).out == "run 1\nrun 2\n";
   })) << state_of(fixed)
       << log("head.log");
+  EXPECT_THAT(names_of_nodes(), testing::ElementsAre("b"));
   join("a");  // which ends what it had
   EXPECT_TRUE(soon([&] { return log("a.log").find("joins again") != std::string::npos; }))
       << log("a.log");
+  EXPECT_TRUE(soon([&] { return names_of_nodes() == std::vector<std::string>{"a", "b"}; }));
+}
+
+TEST_F(SeveralBoxes, GiveAGangTheFewestBoxes) {
+  ASSERT_NO_FATAL_FAILURE(begin({"a", "b", "c"}));
+  const std::string one = submit({"--gpus", "1", "--", "sleep", "600"});
+  ASSERT_TRUE(ends_as(one, "RUNNING"));
+  // Of 1, 2 and 2 free GPUs.
+  const std::string gang = submit({"--gpus", "4", "--", "sh", "-c", "echo $WORLD_SIZE"});
+  EXPECT_TRUE(ends_as(gang, "COMPLETED")) << state_of(gang) << log("head.log");
+  EXPECT_EQ(run({"logs", gang}).out, "2\n2\n");
+}
+
+TEST_F(SeveralBoxes, MakeNoGangOfAJobThatFitsOnOne) {
+  ASSERT_NO_FATAL_FAILURE(begin({"a", "b"}));
+  std::map<std::string, std::vector<std::string>> on;
+  for (int at = 0; at < 4; ++at) {
+    const std::string job = submit({"--gpus", "1", "--", "sleep", "600"});
+    ASSERT_TRUE(ends_as(job, "RUNNING")) << log("head.log");
+    on[node_of(job)].push_back(job);
+  }
+  ASSERT_EQ(on["a"].size(), 2U);
+  ASSERT_EQ(on["b"].size(), 2U);
+  const std::string both = submit({"--gpus", "2", "--", "sh", "-c", "echo ${WORLD_SIZE:-alone}"});
+  // One GPU is free on each; then two on one.
+  for (const std::string& each : {on["a"][0], on["b"][0], on["b"][1]}) {
+    EXPECT_EQ(run({"cancel", "--now", each}).status, 0);
+    EXPECT_TRUE(ends_as(each, "CANCELLED")) << state_of(each);
+  }
+  EXPECT_TRUE(ends_as(both, "COMPLETED")) << state_of(both) << log("head.log");
+  EXPECT_EQ(run({"logs", both}).out, "alone\n");
+}
+
+TEST_F(SeveralBoxes, AskOnlyTheHeadThatProvesItself) {
+  is_encrypted_ = true;
+  make_certificate(folder_ / "head", "IP:127.0.0.1");
+  make_certificate(folder_ / "other", "IP:127.0.0.1");
+  const auto know = [&](const char* certificate) {
+    std::filesystem::copy_file(folder_ / certificate, folder_ / "known.pem",
+                               std::filesystem::copy_options::overwrite_existing);
+  };
+  know("other.pem");
+  begin_head();
+  make_key("a");
+  join("a");
+  ASSERT_TRUE(soon([&] {
+    return log("a.log").find("cannot prove its identity") != std::string::npos;
+  })) << log("a.log");
+  EXPECT_THAT(names_of_nodes(), testing::IsEmpty());
+  know("head.pem");  // is read again
+  ASSERT_TRUE(soon([&] { return open_nodes() == 1; })) << log("a.log") << log("head.log");
+  const std::string job = submit({"--gpus", "2", "--", "echo", "encrypted"});
+  EXPECT_TRUE(ends_as(job, "COMPLETED")) << state_of(job);
+  EXPECT_EQ(run({"logs", job}).out, "encrypted\n");
+}
+
+TEST_F(SeveralBoxes, RequireAPortThatStays) {
+  const ProgramRun refused =
+      run_program({"serve", "--boxes", "--listen", "127.0.0.1:0", "--state", state_});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("--boxes requires a port that stays"));
+}
+
+TEST_F(SeveralBoxes, KeepTheirKeysToThemselves) {
+  write_key("a", "secret\n");
+  ::chmod((folder_ / "key.a").c_str(), 0640);
+  const ProgramRun refused = run_program(join_words("a", "a"));
+  EXPECT_EQ(refused.status, 65);
+  EXPECT_THAT(refused.err, HasSubstr("other users may read the key"));
 }
 
 TEST_F(SeveralBoxes, RefuseAWrongKeyAndTheKeyOfAnother) {
   begin_head();
   make_key("a");
-  std::ofstream(folder_ / "key.b") << "nonsense\n";
+  write_key("b", "nonsense\n");
   RunningProgram unknown(join_words("b", "b"), folder_ / "b.log");
   EXPECT_NE(unknown.wait(), 0);
   RunningProgram other(join_words("c", "a"), folder_ / "c.log");

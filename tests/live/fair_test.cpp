@@ -167,8 +167,9 @@ TEST_F(Fair, ExplainSaysHowTheTenantOfAJobFared) {
   const auto lines = service_->explain(first, service::Eyes::owner);
   ASSERT_TRUE(lines) << to_string(lines.error());
   // A busy machine may start it some milliseconds late.
-  EXPECT_THAT(lines->back(), testing::MatchesRegex("tenant vision got (. % less than )?its fair "
-                                                   "share in the .*"));
+  EXPECT_THAT(lines->back(),
+              testing::MatchesRegex("tenant vision got ([0-9]+ % less than )?its fair "
+                                    "share in the .*"));
   const auto tenancy = service_->tenancy();
   ASSERT_TRUE(tenancy) << to_string(tenancy.error());
   ASSERT_EQ(tenancy->tenants.size(), 2U);

@@ -364,8 +364,7 @@ TEST_F(ApiTest, LetsABoxOnlyReport) {
   EXPECT_EQ(status(service_.by_token(ask("GET", "/v1/jobs"), Scope::agent)), 403);
   EXPECT_EQ(status(service_.by_token(ask("POST", "/v1/boxes/a/gone"), Scope::agent)), 403);
   for (const char* const path : {"/v1/boxes/a/report", "/v1/boxes/a/output"}) {
-    EXPECT_EQ(status(service_.by_token(ask("POST", path), Scope::agent)), 403)
-        << "it is the key of another box";
+    EXPECT_EQ(status(service_.by_token(ask("POST", path), Scope::agent)), 403) << "of another";
     EXPECT_EQ(status(service_.by_token(ask("POST", path), Scope::operate)), 403);
     EXPECT_EQ(status(TestService::by_tcp(ask("POST", path))), 401);
     EXPECT_EQ(status(ask("POST", path)), 401) << "by the socket";

@@ -9,6 +9,7 @@
 
 #include "process/job.h"
 #include "shepherd/end_all.h"
+#include "shepherd/remote.h"
 #include "shepherd/runs.h"
 
 namespace almanac::shepherd {
@@ -158,11 +159,20 @@ TEST(EndTest, AllRunsAreEndedInGoodOrder) {
     runs.start(spec);
     ASSERT_TRUE(runs.comes(std::string("ready") + id));
   }
-  EXPECT_EQ(end_all(runs.path("")), 0);
+  EXPECT_EQ(end_all({runs.path("absent"), runs.path("")}), 0);
   for (const char* const id : {"1.1", "2.1"}) {
     EXPECT_EQ(shepherd::Run::look(runs.path(id)), shepherd::Run::Found::ended);
     EXPECT_THAT(runs.text(std::string("out") + id), HasSubstr("bye"));
   }
+}
+
+TEST(EndTest, RunsOnBoxesGoOnWhenTheMachineOfTheirHeadIsSwitchedOff) {
+  const Runs runs;
+  const auto run = shepherd::Run::start_on_boxes(runs.path("1.1"), {{"a", runs.shell("true")}});
+  ASSERT_TRUE(run);
+  EXPECT_EQ(end_all({runs.path("")}), 0);
+  EXPECT_FALSE(std::filesystem::exists(runs.path("1.1") + kOrderFile));
+  EXPECT_EQ(shepherd::Run::look(runs.path("1.1")), shepherd::Run::Found::lives);
 }
 
 TEST(EndTest, ALaterOrderMayTakeTheGraceAway) {

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/wall_clock.h"
@@ -19,6 +20,7 @@
 #include "cli/value_check.h"
 #include "machine/box.h"
 #include "machine/power.h"
+#include "process/cgroup.h"
 #include "serve/client.h"
 #include "service/log.h"
 #include "service/notify.h"
@@ -51,8 +53,12 @@ std::string host_name() {
   return name.substr(0, name.find_first_of(std::string(".\0", 2)));
 }
 
-/// The first line of the file.
+/// The first line of the file, which others must not be able to read.
 Result<std::string> read_key(const std::string& path) {
+  struct stat about {};
+  if (::stat(path.c_str(), &about) == 0 && (about.st_mode & 077) != 0) {
+    return fail(Code::invalid, "other users may read the key", {.file = path}, "chmod 600 it");
+  }
   std::ifstream file(path);
   std::string line;
   if (!std::getline(file, line) || line.empty()) {
@@ -62,7 +68,8 @@ Result<std::string> read_key(const std::string& path) {
   return line;
 }
 
-/// Asks the head with the key as it is in the file now, so that a new key needs no restart.
+/// Asks the head with the key as it is in the file now, and after trouble with the certificate
+/// authorities as they are, so that new ones need no restart.
 boxes::Box::Ask ask_by_http(const JoinOptions& options) {
   struct Line {
     std::string key;
@@ -80,7 +87,10 @@ boxes::Box::Ask ask_by_http(const JoinOptions& options) {
             line->client.emplace(*std::move(client));
           }
           auto said = line->client->post(path, body);
-          if (!said) return tl::unexpected(said.error());
+          if (!said) {
+            line->client.reset();
+            return tl::unexpected(said.error());
+          }
           return std::move(said->body);
         };
         return answer();
@@ -109,6 +119,7 @@ Result<int> run(const JoinOptions& options) {
                                      .wall = wall_clock},
                                     [](const std::string& line) { service::log_info(line); });
   if (!box) return tl::unexpected(box.error());
+  process::Cgroup::sweep(process::cgroup_tree(), "almanac-");
   running_box = box->get();
   std::signal(SIGINT, stop_box);
   std::signal(SIGTERM, stop_box);

@@ -93,23 +93,35 @@ void stop_service(int) {
   running_service->wake();
 }
 
+/// The nodes of all boxes.
+Result<machine::Machine> machine_of(const std::vector<boxes::Head::Joined>& all) {
+  machine::Machine made = machine::head_of_boxes();
+  for (const boxes::Head::Joined& each : all) {
+    if (auto added = machine::add_box(made, each.name, each.hardware); !added) {
+      return tl::unexpected(added.error());
+    }
+  }
+  return made;
+}
+
 /// The head of boxes in the state folder of `config`, with their nodes in its cluster.
 Result<std::unique_ptr<boxes::Head>> open_head(machine::Config& config) {
   auto head =
       boxes::Head::open(config.state, {.since_boot = shepherd::since_boot, .wall = wall_clock},
                         [](const std::string& line) { service::log_info(line); });
   if (!head) return head;
-  for (const boxes::Head::Joined& each : (*head)->boxes()) {
-    if (auto added = machine::add_box(config.machine, each.name, each.hardware); !added) {
-      return tl::unexpected(added.error());
-    }
-  }
+  auto machine = machine_of((*head)->boxes());
+  if (!machine) return tl::unexpected(machine.error());
+  config.machine = *std::move(machine);
   config.silent_boxes = [head = head->get()] { return head->silent(); };
-  (*head)->on_join([] {
-    if (service_stops.exchange(true)) return;
-    service_begins_again = true;
-    running_service->wake();
-  });
+  config.gone_boxes = [head = head->get()] { return head->gone(); };
+  (*head)->on_join({.fits = [](const auto& all) { return machine_of(all).map([](const auto&) {}); },
+                    .joined =
+                        [] {
+                          if (service_stops.exchange(true)) return;
+                          service_begins_again = true;
+                          running_service->wake();
+                        }});
   return head;
 }
 
@@ -153,6 +165,7 @@ Result<machine::Config> read_config(const ServeOptions& options) {
   }
   machine::Config config{.state = std::filesystem::absolute(options.state).lexically_normal(),
                          .machine = *std::move(machine)};
+  if (options.boxes) config.policy = machine::kDefaultPolicyOfBoxes;
   if (!options.policy.empty()) {
     config.policy = options.policy;
     config.policy_is_told = true;
@@ -288,6 +301,11 @@ Result<int> run(const ServeOptions& options) {
     if (!read) return tl::unexpected(read.error());
     listen = *std::move(read);
   }
+  if (options.boxes && listen->port == 0) {
+    return fail(Code::usage,
+                fmt::format("--boxes requires a port that stays, not --listen {}", options.listen),
+                {}, "boxes report to that port, also after the service was restarted");
+  }
   // Where memory is short the kernel ends jobs before it ends what looks after them; shepherds have
   // it from us, and jobs their own.
   constexpr int kOfServices = -500;
@@ -385,8 +403,10 @@ void register_serve(Program& program) {
   command
       .add_option(
           "--policy", options->policy,
-          fmt::format("Scheduling policy (default: the last one; at first {}, with Slurm {})",
-                      machine::kDefaultPolicy, policy::kRecommended))
+          fmt::format("Scheduling policy (default: the last one; at first {}, with boxes {}, "
+                      "with Slurm {})",
+                      machine::kDefaultPolicy, machine::kDefaultPolicyOfBoxes,
+                      policy::kRecommended))
       ->type_name("POLICY")
       ->check(policy_name())
       ->group(heading(Group::policies));
