@@ -32,8 +32,9 @@ Result<void> cancel(const Change& change, const Known& known, World& world) {
       return {};
     }
   }
-  return fail(Code::not_found, fmt::format("job {} neither runs nor waits", change.job), {},
-              "cancel a job of the queue");
+  return fail(Code::not_found, fmt::format("no job {} runs or waits for GPUs", change.job), {},
+              "name a task of an array as ARRAY_TASK; a job that is held, or waits for another job "
+              "or a limit, delays no other");
 }
 
 Result<VcId> find_vc(const cluster::Cluster& cluster, const std::string& name) {

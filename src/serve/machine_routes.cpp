@@ -11,6 +11,7 @@
 #include "serve/query.h"
 #include "serve/view_json.h"
 #include "service/policies.h"
+#include "service/policy_names.h"
 
 namespace almanac::serve {
 namespace {
@@ -26,6 +27,7 @@ Result<std::string> read_policy_name(const std::string& body) {
   });
   if (!name) return tl::unexpected(name.error());
   if (!*name) return fail(Code::invalid, "send {\"policy\": \"NAME\"}");
+  if (const auto fine = service::only_by_name(**name); !fine) return tl::unexpected(fine.error());
   return **name;
 }
 

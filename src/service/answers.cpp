@@ -15,6 +15,9 @@ constexpr std::size_t kMostAsked = 4;
 /// How long a question stands after somebody asked last.
 constexpr std::chrono::minutes kAsked{1};
 constexpr std::size_t kMostQuestions = 32;
+/// How long an answer is good while nothing changes, and whatever changes.
+constexpr std::chrono::minutes kGood{1};
+constexpr std::chrono::seconds kAlwaysGood{5};
 
 }  // namespace
 
@@ -44,11 +47,14 @@ std::optional<Expected> Answers::ask(JobNumber job, Duration patience) {
 
 template <typename Asked, typename Answer>
 std::optional<Answer> Answers::Questions<Asked, Answer>::ask(const Asked& asked,
+                                                             std::uint64_t revision,
                                                              Clock::Instant now) {
   std::erase_if(all_, [&](const One& each) { return now - each.when > kAsked; });
   for (One& each : all_) {
     if (each.asked != asked) continue;
     each.when = now;
+    const auto age = now - each.answered;
+    if (age > kGood || (age > kAlwaysGood && each.revision != revision)) each.answer.reset();
     return each.answer;
   }
   if (all_.size() == kMostQuestions) all_.erase(all_.begin());
@@ -57,9 +63,14 @@ std::optional<Answer> Answers::Questions<Asked, Answer>::ask(const Asked& asked,
 }
 
 template <typename Asked, typename Answer>
-void Answers::Questions<Asked, Answer>::answer(const Asked& asked, Answer found) {
+void Answers::Questions<Asked, Answer>::answer(const Asked& asked, std::uint64_t revision,
+                                               Answer found, Clock::Instant now) {
   for (One& each : all_) {
-    if (each.asked == asked) each.answer = found;
+    if (each.asked != asked) continue;
+    each.answer = std::move(found);
+    each.revision = revision;
+    each.answered = now;
+    return;
   }
 }
 
@@ -72,14 +83,14 @@ std::vector<Asked> Answers::Questions<Asked, Answer>::open() const {
   return made;
 }
 
-std::optional<Expected> Answers::ask(const store::Submission& asked) {
+std::optional<Expected> Answers::ask(const store::Submission& asked, std::uint64_t revision) {
   const std::lock_guard lock(mutex_);
-  return newcomers_.ask(asked, clock_.monotonic());
+  return newcomers_.ask(asked, revision, clock_.monotonic());
 }
 
-std::optional<Result<ChangedForecasts>> Answers::ask(const Changes& asked) {
+std::optional<Result<ChangedForecasts>> Answers::ask(const Changes& asked, std::uint64_t revision) {
   const std::lock_guard lock(mutex_);
-  return changes_.ask(asked, clock_.monotonic());
+  return changes_.ask(asked, revision, clock_.monotonic());
 }
 
 bool Answers::is_question_open() const {
@@ -129,9 +140,10 @@ std::vector<store::Submission> Answers::open_questions() const {
   return newcomers_.open();
 }
 
-void Answers::answer(const store::Submission& asked, const Expected& found) {
+void Answers::answer(const store::Submission& asked, std::uint64_t revision,
+                     const Expected& found) {
   const std::lock_guard lock(mutex_);
-  newcomers_.answer(asked, found);
+  newcomers_.answer(asked, revision, found, clock_.monotonic());
 }
 
 std::vector<Answers::Changes> Answers::open_changes() const {
@@ -139,9 +151,9 @@ std::vector<Answers::Changes> Answers::open_changes() const {
   return changes_.open();
 }
 
-void Answers::answer(const Changes& asked, Result<ChangedForecasts> found) {
+void Answers::answer(const Changes& asked, std::uint64_t revision, Result<ChangedForecasts> found) {
   const std::lock_guard lock(mutex_);
-  changes_.answer(asked, std::move(found));
+  changes_.answer(asked, revision, std::move(found), clock_.monotonic());
 }
 
 void Answers::sleep(std::chrono::milliseconds at_most) const {

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -39,9 +40,12 @@ class Answers {
   std::optional<Expected> ask(store::JobNumber job, Duration patience);
   /// The forecast for a job that has not been submitted; nothing while it is being computed.
   /// The question stands for a minute.
-  std::optional<Expected> ask(const store::Submission& asked);
+  ///
+  /// An answer is good for a minute while `revision`, that of the present, stays as it was. It is
+  /// good for 5 s in any case, so that a client of a busy service gets one.
+  std::optional<Expected> ask(const store::Submission& asked, std::uint64_t revision);
   /// Likewise, the forecasts after changes, or why a change cannot be made.
-  std::optional<Result<ChangedForecasts>> ask(const Changes& asked);
+  std::optional<Result<ChangedForecasts>> ask(const Changes& asked, std::uint64_t revision);
 
   // The thread that answers.
   /// Whether a question has no answer yet.
@@ -54,10 +58,11 @@ class Answers {
   void answer(store::JobNumber job, std::vector<WithGpus> other_gpus);
   /// Submissions without an answer.
   std::vector<store::Submission> open_questions() const;
-  void answer(const store::Submission& asked, const Expected& found);
+  /// `revision` is that of the present that the answer is about.
+  void answer(const store::Submission& asked, std::uint64_t revision, const Expected& found);
   /// Changes without an answer.
   std::vector<Changes> open_changes() const;
-  void answer(const Changes& asked, Result<ChangedForecasts> found);
+  void answer(const Changes& asked, std::uint64_t revision, Result<ChangedForecasts> found);
 
   /// Sleeps for at most `at_most`, or until the end.
   void sleep(std::chrono::milliseconds at_most) const;
@@ -71,8 +76,8 @@ class Answers {
   template <typename Asked, typename Answer>
   class Questions {
    public:
-    std::optional<Answer> ask(const Asked& asked, Clock::Instant now);
-    void answer(const Asked& asked, Answer found);
+    std::optional<Answer> ask(const Asked& asked, std::uint64_t revision, Clock::Instant now);
+    void answer(const Asked& asked, std::uint64_t revision, Answer found, Clock::Instant now);
     std::vector<Asked> open() const;
 
    private:
@@ -80,6 +85,8 @@ class Answers {
       Asked asked{};
       Clock::Instant when{};
       std::optional<Answer> answer{};
+      std::uint64_t revision = 0;  // of the answer
+      Clock::Instant answered{};
     };
     std::vector<One> all_;
   };

@@ -18,6 +18,7 @@ using testing::IsEmpty;
 constexpr JobNumber kOne{1};
 constexpr JobNumber kTwo{2};
 constexpr Time kNoon{12h};
+constexpr std::uint64_t kFirst = 1;  // revision of the service
 
 class AnswersTest : public testing::Test {
  protected:
@@ -88,15 +89,31 @@ TEST_F(AnswersTest, AnswersForTheFourJobsAskedAboutLast) {
 }
 
 TEST_F(AnswersTest, AnswersForJobsThatNobodyHasSubmitted) {
-  EXPECT_FALSE(answers_.ask(asking(1)));
+  EXPECT_FALSE(answers_.ask(asking(1), kFirst));
   EXPECT_TRUE(answers_.is_question_open());
   ASSERT_THAT(answers_.open_questions(), ElementsAre(asking(1)));
-  answers_.answer(asking(1), {.at = kNoon});
-  EXPECT_EQ(answers_.ask(asking(1))->at, kNoon);
-  EXPECT_FALSE(answers_.ask(asking(2)));
+  answers_.answer(asking(1), kFirst, {.at = kNoon});
+  EXPECT_EQ(answers_.ask(asking(1), kFirst)->at, kNoon);
+  EXPECT_FALSE(answers_.ask(asking(2), kFirst));
   EXPECT_THAT(answers_.open_questions(), ElementsAre(asking(2)));
   clock_.advance(1min + 1ms);
-  EXPECT_FALSE(answers_.ask(asking(1))) << "an old answer is worth nothing";
+  EXPECT_FALSE(answers_.ask(asking(1), kFirst)) << "an old answer is worth nothing";
+}
+
+// A client that asks each second for as long as it likes.
+TEST_F(AnswersTest, AnswersAgainOnceSomethingHasChanged) {
+  EXPECT_FALSE(answers_.ask(asking(1), kFirst));
+  answers_.answer(asking(1), kFirst, {.at = kNoon});
+  for (int second = 0; second < 60; ++second) {
+    EXPECT_TRUE(answers_.ask(asking(1), kFirst)) << "nothing has changed after " << second << " s";
+    clock_.advance(1s);
+  }
+  EXPECT_FALSE(answers_.ask(asking(1), kFirst + 1));
+  EXPECT_THAT(answers_.open_questions(), ElementsAre(asking(1)));
+  answers_.answer(asking(1), kFirst + 1, {.at = kNoon + 1min});
+  EXPECT_EQ(answers_.ask(asking(1), kFirst + 2)->at, kNoon + 1min) << "5 s pass until the next";
+  clock_.advance(5s + 1ms);
+  EXPECT_FALSE(answers_.ask(asking(1), kFirst + 2));
 }
 
 TEST_F(AnswersTest, EndsEveryWait) {

@@ -2,8 +2,10 @@
 #include "service/foresight.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <set>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,6 +16,7 @@
 #include "service/job.h"
 #include "service/pace.h"
 #include "service/policies.h"
+#include "service/policy_names.h"
 #include "store/log.h"
 #include "submission/validate.h"
 
@@ -33,6 +36,27 @@ constexpr Duration kFresh = 15s;
 constexpr Duration kOld = 24h;
 /// A job that has run for longer gets no first forecast any more.
 constexpr Duration kNew = 1min;
+/// Changes whose forecasts take longer are given up: all other forecasts wait for them.
+constexpr std::chrono::seconds kLongest{30};
+
+/// Ends simulations that take longer than kLongest, and at the end of the service.
+class Deadline final : public sim::Listener {
+ public:
+  Deadline(const Clock& clock, const std::atomic<bool>& ends)
+      : clock_(clock), ends_(ends), until_(clock.monotonic() + kLongest) {}
+
+  void hear(Time, std::span<const policy::Event>, const schedule::Round&,
+            const policy::Telemetry*) override {
+    if (ends_ || clock_.monotonic() > until_) is_over = true;
+  }
+
+  std::atomic<bool> is_over = false;
+
+ private:
+  const Clock& clock_;
+  const std::atomic<bool>& ends_;
+  Clock::Instant until_;
+};
 
 /// What `made` says about a waiting or running job.
 Expected expected_of(const forecast::Forecast& made, bool waits, Time deadline) {
@@ -76,7 +100,7 @@ Foresight::~Foresight() {
 
 Result<std::optional<Expected>> Foresight::would(const store::Submission& asked) {
   if (auto valid = submission::validate(asked); !valid) return tl::unexpected(valid.error());
-  return answers_.ask(asked);
+  return answers_.ask(asked, revision_());
 }
 
 Result<std::optional<ChangedForecasts>> Foresight::would(const std::vector<std::string>& changes) {
@@ -89,9 +113,10 @@ Result<std::optional<ChangedForecasts>> Foresight::would(const std::vector<std::
   for (const std::string& each : changes) {
     auto change = forecast::parse_change(each);
     if (!change) return tl::unexpected(change.error());
+    if (const auto fine = only_by_name(change->policy); !fine) return tl::unexpected(fine.error());
     parsed.push_back(std::move(*change));
   }
-  auto found = answers_.ask(parsed);
+  auto found = answers_.ask(parsed, revision_());
   if (!found) return std::optional<ChangedForecasts>{};
   if (!*found) return tl::unexpected(found->error());
   return std::move(**found);
@@ -254,12 +279,12 @@ void Foresight::try_other_gpus(const Outlook& outlook, const Scene& scene) {
 void Foresight::answer_questions(const Outlook& outlook, Scene& scene) {
   for (const store::Submission& each : answers_.open_questions()) {
     if (answers_.has_ended()) return;
-    answers_.answer(each, try_out(each, outlook, scene));
+    answers_.answer(each, outlook.revision, try_out(each, outlook, scene));
   }
   for (const Answers::Changes& each : answers_.open_changes()) {
     auto found = try_out(each, outlook, scene);
     if (answers_.has_ended()) return;
-    answers_.answer(each, std::move(found));
+    answers_.answer(each, outlook.revision, std::move(found));
   }
 }
 
@@ -284,9 +309,20 @@ Result<ChangedForecasts> Foresight::try_out(const Answers::Changes& changes, con
                                     }
                                     return made;
                                   }};
-  auto shifts = forecast::compare(setting(outlook, scene), scene.present, scene.beliefs, changes,
-                                  known, futures_, seed_);
+  Deadline deadline(clock_, answers_.has_ended());
+  forecast::Setting limited = setting(outlook, scene);
+  limited.options.watch = {.stop = &deadline.is_over, .listener = &deadline};
+  auto shifts =
+      forecast::compare(limited, scene.present, scene.beliefs, changes, known, futures_, seed_);
   if (!shifts) return tl::unexpected(shifts.error());
+  if (deadline.is_over) {
+    return fail(
+        Code::unavailable,
+        fmt::format("the forecasts after these changes take longer than {} s", kLongest.count()),
+        {},
+        "give fewer or smaller changes, or compare in a simulated run: "
+        "almanac forecast RUN --at TIME --if CHANGE");
+  }
   for (forecast::Shift& each : *shifts) {
     if (beliefs_.knows_end(outlook.jobs[index(each.job)].job)) continue;
     each.before.end_by = kNever;

@@ -2,6 +2,7 @@
 #include "serve/api.h"
 
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <thread>
 
@@ -302,6 +303,20 @@ TEST_F(ApiTest, LetsAUserChangeOnlyTheirOwnJobs) {
   EXPECT_EQ(service_.get("/v1/policy").at("policy"), "fifo");
   EXPECT_THAT(service_.answer(ask("PUT", "/v1/policy", R"({"policy": "easy+oracle"})")).body,
               HasSubstr("runs easy+rolling"));
+}
+
+// A pipe would block who opens it, and the service may be root.
+TEST_F(ApiTest, OpensNoPolicyFileOfAClient) {
+  const TestService service(1);
+  const std::string file = std::filesystem::temp_directory_path() / "almanac_no_such_file.toml";
+  const auto refuses = [&](const Ask& asked) {
+    const Answer answer = service.answer(asked);
+    EXPECT_EQ(answer.status, 400) << answer.body;
+    EXPECT_THAT(answer.body, HasSubstr("opens no policy file"));
+  };
+  refuses(ask("PUT", "/v1/policy", R"({"policy": ")" + file + "\"}"));
+  refuses(ask("PUT", "/v1/shadow", R"({"policy": ")" + file + "\"}"));
+  refuses(ask("POST", "/v1/forecast/if", R"({"if": ["policy )" + file + "\"]}"));
 }
 
 TEST_F(ApiTest, RunsAJobAsWhoSubmitsIt) {

@@ -213,8 +213,7 @@ TEST_F(CommandTest, ForecastsWhatAChangeWouldDo) {
   const ProgramRun table = run({"forecast", "--if", "add 1 node", "--if", "policy sjf"});
   EXPECT_THAT(table.out, HasSubstr("If add 1 node, policy sjf: of 1 waiting job, 1 start earlier"));
   EXPECT_EQ(run({"forecast", "--if", "remove 1 node"}).status, 2);
-  EXPECT_THAT(run({"forecast", "--if", "cancel 99"}).err,
-              HasSubstr("job 99 neither runs nor waits"));
+  EXPECT_THAT(run({"forecast", "--if", "cancel 99"}).err, HasSubstr("no job 99 runs or waits"));
 }
 
 TEST_F(CommandTest, SaysWhatAJobUsedOfWhatItHolds) {

@@ -26,12 +26,12 @@ namespace almanac::serve {
 /// process is started.
 class TestService {
  public:
-  TestService() {
+  explicit TestService(int futures = 0) {
     machine::Config config;
     config.state = folder_ / "";
     config.machine.cluster = cluster::uniform(1, 4);
     config.machine.gpu_names = {{"0", "1", "2", "3"}};
-    config.futures = 0;
+    config.futures = futures;
     auto opened = machine::open_local_service(std::move(config));
     if (!opened) throw std::runtime_error(to_string(opened.error()));
     service_ = *std::move(opened);
