@@ -21,8 +21,7 @@ void KubeEngine::add_to(CLI::App& command) {
       ->check(one_of({"priority", "boost"}));
   command
       .add_option("--canary", canary,
-                  "ClusterQueues in which lever order acts (default: all); they may share no "
-                  "cohort with other queues")
+                  "ClusterQueues in which lever order acts (default: all that share no cohort)")
       ->type_name("QUEUE,...")
       ->delimiter(',');
   command.add_option("--exempt", exempt, "Namespaces whose workloads are never touched")

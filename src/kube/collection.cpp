@@ -149,7 +149,7 @@ bool Reflector::apply(std::string_view line, Sink& sink) {
 Result<Duration> Reflector::round(Client& client, Sink& sink, const std::atomic<bool>* stop) {
   if (version_.empty()) {
     // A list from the cache could be older than what was seen already.
-    auto version = list(client, path_, sink, !has_expired_ && failures_ == 0);
+    auto version = list(client, path_, sink, from_cache_ && !has_expired_ && failures_ == 0);
     if (!version) {
       const Code code = version.error().code;
       if (code == Code::conflict || code == Code::not_found) return tl::unexpected(version.error());

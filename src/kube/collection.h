@@ -44,8 +44,10 @@ Result<std::string> list(Client& client, const std::string& path, Sink& sink,
 /// Keeps a sink current over lost connections and expired versions.
 class Reflector {
  public:
-  /// `seed` spreads the ends of streams and the pauses after trouble.
-  Reflector(std::string path, std::uint64_t seed) : path_(std::move(path)), rng_(seed) {}
+  /// `seed` spreads the ends of streams and the pauses after trouble. `from_cache` as in list(),
+  /// for the first list.
+  Reflector(std::string path, std::uint64_t seed, bool from_cache = true)
+      : path_(std::move(path)), from_cache_(from_cache), rng_(seed) {}
 
   /// Lists if no version is known, then watches until the stream ends, at most 10 minutes. Returns
   /// how long to wait before the next round: nothing after a normal end. Fails with `conflict` if
@@ -65,6 +67,7 @@ class Reflector {
   bool apply(std::string_view line, Sink& sink);
 
   std::string path_;
+  bool from_cache_;
   std::string version_{};  ///< "" = list first.
   bool has_expired_ = false;
   Rng rng_;

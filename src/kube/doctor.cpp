@@ -41,28 +41,37 @@ json parsed(const std::string& body) {
 struct Right {
   const char* group;
   const char* resource;
-  const char* name_space;  ///< "" = all.
+  std::string name_space;  ///< "" = all.
+  std::string name;        ///< "" = all. A role may name the one object that is read and changed.
   std::vector<const char*> verbs;
   Verdict without;
   std::vector<Feature> features;
 };
 
-const std::vector<Right>& rights() {
-  static const std::vector<Right> made{
-      {"kueue.x-k8s.io", "workloads", "", {"list", "watch"}, Verdict::broken, kAll},
-      {"kueue.x-k8s.io", "clusterqueues", "", {"list"}, Verdict::broken, kAll},
-      {"kueue.x-k8s.io", "localqueues", "", {"list"}, Verdict::broken, kAll},
-      {"kueue.x-k8s.io", "resourceflavors", "", {"list"}, Verdict::broken, kAll},
-      {"kueue.x-k8s.io", "cohorts", "", {"list"}, Verdict::partly, kSimulated},
-      {"", "nodes", "", {"list"}, Verdict::partly, {Feature::advice}},
-      {"kueue.x-k8s.io", "workloads", "", {"patch"}, Verdict::broken, kLevers},
-      {"coordination.k8s.io",
-       "leases",
-       "almanac",
-       {"create", "get", "update"},
-       Verdict::partly,
-       kLevers}};
-  return made;
+std::vector<Right> rights(const std::string& lease_space) {
+  constexpr const char* kKueue = "kueue.x-k8s.io";
+  const std::vector<const char*> follow{"list", "watch"};
+  return {{kKueue, "workloads", "", "", follow, Verdict::broken, kAll},
+          {kKueue, "clusterqueues", "", "", follow, Verdict::broken, kAll},
+          {kKueue, "localqueues", "", "", follow, Verdict::broken, kAll},
+          {kKueue, "resourceflavors", "", "", follow, Verdict::broken, kAll},
+          {kKueue, "cohorts", "", "", follow, Verdict::partly, kSimulated},
+          {"", "nodes", "", "", follow, Verdict::partly, {Feature::advice}},
+          {"",
+           "namespaces",
+           "",
+           "kube-system",
+           {"get"},
+           Verdict::broken,
+           {Feature::watching, Feature::order, Feature::backfill}},
+          {kKueue, "workloads", "", "", {"patch"}, Verdict::broken, kLevers},
+          {"coordination.k8s.io",
+           "leases",
+           lease_space,
+           "almanac",
+           {"create", "get", "update"},
+           Verdict::partly,
+           kLevers}};
 }
 
 /// "+3 s", or "26d 17h behind ours".
@@ -75,7 +84,8 @@ std::string skew_text(Duration skew) {
 
 class Doctor {
  public:
-  explicit Doctor(Client& client) : client_(client) {}
+  Doctor(Client& client, std::string lease_space)
+      : client_(client), lease_space_(std::move(lease_space)) {}
 
   Result<Diagnosis> examine() {
     const auto version = client_.get("/version");
@@ -150,18 +160,17 @@ class Doctor {
   }
 
   void look_at_rights() {
-    for (const Right& right : rights()) {
+    for (const Right& right : rights(lease_space_)) {
       for (const char* const verb : right.verbs) {
         json review{{"apiVersion", "authorization.k8s.io/v1"},
                     {"kind", "SelfSubjectAccessReview"},
                     {"spec",
                      {{"resourceAttributes",
                        {{"group", right.group}, {"resource", right.resource}, {"verb", verb}}}}}};
-        const std::string name_space = right.name_space;
         json& asked = review["spec"]["resourceAttributes"];
-        if (!name_space.empty()) asked["namespace"] = name_space;
-        // A role may name the one Lease that is read and renewed.
-        if (!name_space.empty() && verb != std::string_view("create")) asked["name"] = "almanac";
+        if (!right.name_space.empty()) asked["namespace"] = right.name_space;
+        // What is to be created has no name yet.
+        if (!right.name.empty() && verb != std::string_view("create")) asked["name"] = right.name;
         const auto said =
             client_.post("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", review.dump());
         Finding made{.what = fmt::format("right: {} {}", verb, right.resource),
@@ -177,7 +186,8 @@ class Doctor {
           made.verdict = right.without;
           made.to_do = fmt::format(
               "grant {} on {}{}{} in {}", verb, right.resource, *right.group == '\0' ? "" : ".",
-              right.group, name_space.empty() ? "all namespaces" : "namespace " + name_space);
+              right.group,
+              right.name_space.empty() ? "all namespaces" : "namespace " + right.name_space);
         }
         add(std::move(made));
       }
@@ -303,7 +313,15 @@ class Doctor {
     std::size_t safe = 0;
     std::size_t strict = 0;
     const std::vector<std::string> reasons = kueue::unsafe_orders(setup);
+    const std::vector<std::string> others = kueue::sharing_queues(setup);
     for (std::size_t at = 0; at < setup.queues.size(); ++at) {
+      if (reasons[at].empty() && !others[at].empty()) {
+        add({"queue " + setup.queues[at].name, "", Verdict::partly,
+             fmt::format("an order would overtake queue {}, which is in the same cohort tree",
+                         others[at]),
+             "lever order acts in queues only that share no cohort", kLevers});
+        continue;
+      }
       if (reasons[at].empty()) {
         ++safe;
         strict += setup.queues[at].is_strict ? 1 : 0;
@@ -372,6 +390,7 @@ class Doctor {
   }
 
   Client& client_;
+  std::string lease_space_;
   Diagnosis made_{};
 };
 
@@ -405,6 +424,8 @@ Verdict Diagnosis::of(Feature feature) const {
   return made;
 }
 
-Result<Diagnosis> diagnose(Client& client) { return Doctor(client).examine(); }
+Result<Diagnosis> diagnose(Client& client, const std::string& lease_space) {
+  return Doctor(client, lease_space).examine();
+}
 
 }  // namespace almanac::kube

@@ -47,7 +47,8 @@ struct Diagnosis {
   Verdict of(Feature feature) const;
 };
 
-/// Fails like Client::get() if not even the server's version can be read.
-Result<Diagnosis> diagnose(Client& client);
+/// `lease_space` is the namespace of the service's Lease. Fails like Client::get() if not even the
+/// server's version can be read.
+Result<Diagnosis> diagnose(Client& client, const std::string& lease_space = "almanac");
 
 }  // namespace almanac::kube

@@ -34,7 +34,8 @@ std::string Lease::lost(std::string why) {
   return is_held() ? "" : why_;
 }
 
-std::string Lease::write(Client& client, const std::string& version, std::int64_t transitions) {
+std::string Lease::write(Client& client, const std::string& version, std::int64_t transitions,
+                         const std::string& acquired) {
   const std::string path =
       fmt::format("/apis/coordination.k8s.io/v1/namespaces/{}/leases", name_space_);
   const std::string now = micro_time(wall_clock() + client.skew().value_or(Duration{0}));
@@ -45,17 +46,19 @@ std::string Lease::write(Client& client, const std::string& version, std::int64_
       {"spec",
        {{"holderIdentity", holder_},
         {"leaseDurationSeconds", std::chrono::duration_cast<std::chrono::seconds>(kLasts).count()},
-        {"acquireTime", now},
+        {"acquireTime", acquired.empty() ? now : acquired},
         {"renewTime", now},
         {"leaseTransitions", transitions}}}};
   if (!version.empty()) lease["metadata"]["resourceVersion"] = version;
+  // Others count from when the server has it, which may be long before its answer is here.
+  const Time asked = steady();
   const auto answer = version.empty() ? client.send("POST", path, lease.dump())
                                       : client.send("PUT", path + "/" + name_, lease.dump());
   if (!answer) return lost(to_string(answer.error()));
   if (answer->status == 409) return lost("another Almanac was quicker");
   if (!answer->good()) return lost(to_string(refusal(*answer, path)));
-  held_at_ = steady();
-  return "";
+  held_at_ = asked;
+  return lost("the API server answered too late");
 }
 
 std::string Lease::hold(Client& client) {
@@ -66,7 +69,7 @@ std::string Lease::hold(Client& client) {
       fmt::format("/apis/coordination.k8s.io/v1/namespaces/{}/leases/{}", name_space_, name_);
   const auto answer = client.ask(path);
   if (!answer) return lost(to_string(answer.error()));
-  if (answer->status == 404) return write(client, "", 0);
+  if (answer->status == 404) return write(client, "", 0, "");
   if (!answer->good()) return lost(to_string(refusal(*answer, path)));
   try {
     const json found = json::parse(answer->body, nullptr, /*allow_exceptions=*/false);
@@ -75,7 +78,9 @@ std::string Lease::hold(Client& client) {
     const std::string holder = spec.text("holderIdentity");
     const std::string version = of.object("metadata").text("resourceVersion");
     const std::int64_t transitions = spec.whole("leaseTransitions").value_or(0);
-    if (holder == holder_) return write(client, version, transitions);
+    if (holder == holder_) {
+      return write(client, version, transitions, spec.text("acquireTime"));
+    }
     held_at_ = kNoTime;
     const std::string seen = holder + " " + spec.text("renewTime");
     if (seen != seen_) {
@@ -84,7 +89,7 @@ std::string Lease::hold(Client& client) {
     }
     const auto lasts = std::chrono::seconds(spec.whole("leaseDurationSeconds").value_or(15));
     if (holder.empty() || now - seen_at_ >= lasts) {
-      return write(client, version, transitions + 1);
+      return write(client, version, transitions + 1, "");
     }
     return lost(fmt::format("{} holds the Lease {}/{}", plain(holder), name_space_, name_));
   } catch (const kueue::Refused& refused) {

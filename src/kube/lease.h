@@ -31,12 +31,14 @@ class Lease {
   bool is_held() const;
 
  private:
-  /// Writes it with us as its holder. `version` is what it replaces; "" = it is new.
-  std::string write(Client& client, const std::string& version, std::int64_t transitions);
+  /// Writes it with us as its holder. `version` is what it replaces; "" = it is new. `acquired` is
+  /// since when we hold it; "" = from now on.
+  std::string write(Client& client, const std::string& version, std::int64_t transitions,
+                    const std::string& acquired);
   std::string lost(std::string why);
 
   std::string name_space_, name_, holder_;
-  Time held_at_ = kNoTime;  ///< Last success, by the steady clock.
+  Time held_at_ = kNoTime;  ///< When the last success was asked for, by the steady clock.
   Time tried_at_ = kNoTime;
   std::string why_ = "has not been asked for";
   std::string seen_{};  ///< Holder and renewal of another.

@@ -36,21 +36,18 @@ constexpr std::size_t kMostNotes = 20;
 constexpr const char* kCollections[] = {"resourceflavors", "cohorts",   "clusterqueues",
                                         "localqueues",     "workloads", "nodes"};
 
-/// An object and the key of its row.
-template <typename T>
-using Keyed = std::pair<std::string, T>;
-
 /// The rows of one collection.
 template <typename T>
 struct Rows {
   std::map<std::string, T> rows{};
-  std::map<std::string, std::string> unreadable{};  ///< Why, by "namespace/name".
+  std::map<std::string, std::string> unreadable{};  ///< Why an object that is there has no row.
 };
 
+/// "namespace/name"
 std::string place_of(const json& object) {
   try {
     const kueue::Object metadata = kueue::Object(object, "an object").object("metadata");
-    return metadata.text("namespace") + "/" + metadata.text("name");
+    return plain(metadata.text("namespace")) + "/" + plain(metadata.text("name"));
   } catch (const kueue::Refused&) {
     return "";
   }
@@ -120,45 +117,51 @@ struct LiveCluster::State {
 template <typename T>
 class LiveCluster::State::Keeper final : public Sink {
  public:
-  using Read = std::function<Result<Keyed<T>>(const json&)>;
-  /// `name` is that of the collection.
-  Keeper(State& state, std::string name, Rows<T>& rows, std::string prefix, Read read)
+  /// The key of an object's row, also of one that cannot be read.
+  using Key = std::function<std::string(const json&)>;
+  using Read = std::function<Result<T>(const json&)>;
+  /// `name` is that of the collection, and each key begins with `prefix`.
+  Keeper(State& state, std::string name, Rows<T>& rows, std::string prefix, Key key, Read read)
       : state_(state),
         name_(std::move(name)),
         rows_(rows),
         prefix_(std::move(prefix)),
+        key_(std::move(key)),
         read_(std::move(read)) {}
   const std::string& name() const { return name_; }
 
   void heed(const Client& client) { client_ = &client; }
-  void begin_list() override { listed_.clear(); }
+  void begin_list() override {
+    listed_.clear();
+    is_listing_ = true;
+  }
   void put(const json& object) override {
     note_clock();
     auto read = read_(object);
+    const std::string key = key_(object);
     const std::lock_guard lock(state_.mutex);
-    const std::string place = prefix_ + place_of(object);
-    if (!read) {
-      if (rows_.unreadable.size() < kMostNotes) {
-        rows_.unreadable[place] = "left out: " + read.error().message;
-      }
-      return;
+    if (is_listing_) listed_.insert(key);
+    if (read) {
+      rows_.unreadable.erase(key);
+      rows_.rows.insert_or_assign(key, std::move(*read));
+    } else {
+      // It is there: it has not gone.
+      rows_.unreadable[key] = "left out: " + read.error().message;
+      rows_.rows.erase(key);
     }
-    rows_.unreadable.erase(place);
-    listed_.insert(read->first);
-    rows_.rows.insert_or_assign(read->first, std::move(read->second));
     if (is_current_) heard();
   }
   void remove(const json& object) override {
     note_clock();
-    const auto read = read_(object);
+    auto read = read_(object);
+    const std::string key = key_(object);
     const std::lock_guard lock(state_.mutex);
-    rows_.unreadable.erase(prefix_ + place_of(object));
-    if (!read) return;
-    const auto found = rows_.rows.find(read->first);
-    if (found == rows_.rows.end()) return;
-    // Its last state, which may say that it has finished.
-    found->second = read->second;
-    drop(found, true);
+    rows_.unreadable.erase(key);
+    if (const auto found = rows_.rows.find(key); found != rows_.rows.end()) {
+      // Its last state, which may say that it has finished.
+      if (read) found->second = std::move(*read);
+      drop(found, true);
+    }
     heard();
   }
   void begin_watch() override {
@@ -172,10 +175,14 @@ class LiveCluster::State::Keeper final : public Sink {
   }
   void end_list() override {
     const std::lock_guard lock(state_.mutex);
+    const auto has_gone = [&](const std::string& key) {
+      return key.starts_with(prefix_) && !listed_.contains(key);
+    };
     for (auto at = rows_.rows.begin(); at != rows_.rows.end();) {
-      const bool is_ours = at->first.starts_with(prefix_);
-      at = is_ours && !listed_.contains(at->first) ? drop(at, false) : std::next(at);
+      at = has_gone(at->first) ? drop(at, false) : std::next(at);
     }
+    std::erase_if(rows_.unreadable, [&](const auto& each) { return has_gone(each.first); });
+    is_listing_ = false;
     is_current_ = true;
     state_.courses.at(name_).is_listed = true;
     state_.changed.notify_all();
@@ -206,9 +213,11 @@ class LiveCluster::State::Keeper final : public Sink {
   std::string name_;
   Rows<T>& rows_;
   std::string prefix_;  ///< Of its keys.
+  Key key_;
   Read read_;
   const Client* client_ = nullptr;
   std::set<std::string> listed_{};
+  bool is_listing_ = false;
   bool is_current_ = false;
 };
 
@@ -222,9 +231,11 @@ void LiveCluster::State::follow(Keeper<T>& keeper, bool is_optional) {
     changed.notify_all();
   };
   std::optional<Client> client;
+  // A list from the cache may be older than what Almanac wrote last to a workload.
   Reflector reflector(path,
                       std::hash<std::string>{}(name) ^
-                          static_cast<std::uint64_t>(wall_clock().time_since_epoch().count()));
+                          static_cast<std::uint64_t>(wall_clock().time_since_epoch().count()),
+                      /*from_cache=*/name != "workloads");
   while (!stop) {
     if (!client) {
       auto made = connect();
@@ -256,36 +267,23 @@ void LiveCluster::State::start() {
   };
   const auto objects_of = [this](const char* name, const char* kind) {
     const std::string prefix = std::string(kind) + "/";
-    return Keeper<json>(*this, name, objects, prefix,
-                        [this, kind, prefix](const json& object) -> Result<Keyed<json>> {
-                          return Keyed<json>(prefix + place_of(object),
-                                             declared(object, kind, version));
-                        });
+    return Keeper<json>(
+        *this, name, objects, prefix,
+        [prefix](const json& object) { return prefix + place_of(object); },
+        [this, kind](const json& object) -> Result<json> {
+          return declared(object, kind, version);
+        });
   };
   for (const char* const name : kCollections) courses[name] = {};
   begin(objects_of("resourceflavors", "ResourceFlavor"), false);
   begin(objects_of("cohorts", "Cohort"), true);
   begin(objects_of("clusterqueues", "ClusterQueue"), false);
-  begin(Keeper<LocalQueue>(*this, "localqueues", local_queues, "",
-                           [](const json& object) -> Result<Keyed<LocalQueue>> {
-                             return read_local_queue(object).map([](LocalQueue&& of) {
-                               return Keyed<LocalQueue>(of.name_space + "/" + of.name, of);
-                             });
-                           }),
+  begin(Keeper<LocalQueue>(*this, "localqueues", local_queues, "", place_of, read_local_queue),
         false);
-  begin(Keeper<Workload>(*this, "workloads", workloads, "",
-                         [this](const json& object) -> Result<Keyed<Workload>> {
-                           return read_workload(object, user_label).map([](Workload&& of) {
-                             return Keyed<Workload>(of.uid, std::move(of));
-                           });
-                         }),
+  begin(Keeper<Workload>(*this, "workloads", workloads, "", uid_of,
+                         [this](const json& object) { return read_workload(object, user_label); }),
         false);
-  begin(Keeper<Node>(*this, "nodes", nodes, "",
-                     [](const json& object) -> Result<Keyed<Node>> {
-                       return read_node(object).map(
-                           [](Node&& of) { return Keyed<Node>(of.name, of); });
-                     }),
-        true);
+  begin(Keeper<Node>(*this, "nodes", nodes, "", place_of, read_node), true);
 }
 
 LiveCluster::LiveCluster(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -350,8 +348,12 @@ Picture LiveCluster::picture() const {
   for (const auto& [name, node] : state_->nodes.rows) made.nodes.push_back(node);
   for (const auto* const rows : {&state_->workloads.unreadable, &state_->local_queues.unreadable,
                                  &state_->nodes.unreadable, &state_->objects.unreadable}) {
-    for (const auto& [place, note] : *rows) made.notes.push_back(note);
+    std::size_t notes = 0;
+    for (const auto& [key, note] : *rows) {
+      if (++notes <= kMostNotes) made.notes.push_back(note);
+    }
   }
+  for (const auto& [uid, note] : state_->workloads.unreadable) made.unreadable.insert(uid);
   for (const auto& [name, course] : state_->courses) {
     if (!course.note.empty()) made.notes.push_back(name + " are unknown: " + course.note);
   }

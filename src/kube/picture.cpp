@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -35,6 +36,7 @@ class Collector final : public Sink {
   void begin_list() override {
     made.clear();
     notes.clear();
+    unreadable.clear();
   }
   void end_list() override {}
   void put(const json& object) override {
@@ -42,12 +44,14 @@ class Collector final : public Sink {
       made.push_back(std::move(*read));
     } else {
       notes.push_back("left out: " + read.error().message);
+      unreadable.insert(uid_of(object));
     }
   }
   void remove(const json& /*object*/) override {}
 
   std::vector<T> made{};
   std::vector<std::string> notes{};
+  std::set<std::string> unreadable{};  ///< Uids.
 
  private:
   Read read_;
@@ -57,8 +61,13 @@ template <typename T>
 Result<std::vector<T>> collect(Client& client, const std::string& path, Picture& picture,
                                typename Collector<T>::Read read) {
   Collector<T> sink(std::move(read));
-  if (auto listed = list(client, path, sink); !listed) return tl::unexpected(listed.error());
+  // A list from the cache may be older than what Almanac wrote last to a workload.
+  constexpr bool kFromCache = !std::is_same_v<T, Workload>;
+  if (auto listed = list(client, path, sink, kFromCache); !listed) {
+    return tl::unexpected(listed.error());
+  }
   picture.notes.insert(picture.notes.end(), sink.notes.begin(), sink.notes.end());
+  if constexpr (std::is_same_v<T, Workload>) picture.unreadable = std::move(sink.unreadable);
   return std::move(sink.made);
 }
 
@@ -120,6 +129,18 @@ void note_other_accelerators(Picture& picture) {
   picture.notes.push_back(
       fmt::format("not counted as GPUs: {} (only whole GPUs are, such as nvidia.com/gpu)",
                   fmt::join(found, ", ")));
+}
+
+Result<std::string> cluster_uid(Client& client) {
+  const std::string path = "/api/v1/namespaces/kube-system";
+  const auto body = client.get(path);
+  if (!body) return tl::unexpected(body.error());
+  std::string made = uid_of(json::parse(*body, nullptr, /*allow_exceptions=*/false));
+  if (made.empty()) {
+    return fail(Code::invalid, path + ": the answer has no metadata.uid", {},
+                "another server than Kubernetes may answer");
+  }
+  return made;
 }
 
 std::string path_of(const std::string& version, const std::string& collection) {

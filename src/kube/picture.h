@@ -28,6 +28,8 @@ struct Picture {
   std::vector<Workload> workloads{};                 ///< In the order of their creation, then uid.
   /// Resources that pods request and the site's Kueue does not count.
   std::set<std::string> uncounted{};
+  /// Uids of workloads that are there and could not be read.
+  std::set<std::string> unreadable{};
   std::vector<Node> nodes{};
   /// What could not be read, a sentence each.
   std::vector<std::string> notes{};
@@ -47,6 +49,10 @@ std::string path_of(const std::string& version, const std::string& collection);
 /// Returns the newest version of Kueue's API that Almanac reads and the server has. Fails with
 /// not_found if the cluster has no Kueue, and with `unsupported` if it has other versions only.
 Result<std::string> find_version(Client& client);
+
+/// Returns what no other cluster has: the uid of the namespace kube-system. Fails
+/// like Client::get(), and with `invalid`.
+Result<std::string> cluster_uid(Client& client);
 
 /// Lists everything. An object that cannot be read is left out with a note; so are nodes and
 /// cohorts if the server refuses to list them. Fails like list(), and with kueue::parse_objects().

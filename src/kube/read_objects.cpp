@@ -251,6 +251,14 @@ Result<T> guarded(const json& object, const char* kind, const Read& read) {
 
 }  // namespace
 
+std::string uid_of(const json& object) {
+  try {
+    return shown(Object(object, "an object").object("metadata"), "uid");
+  } catch (const kueue::Refused&) {
+    return "";
+  }
+}
+
 Result<Workload> read_workload(const json& object, const std::string& user_label) {
   return guarded<Workload>(object, "Workload", [&](const Object& of) {
     Workload made;

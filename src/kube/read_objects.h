@@ -17,6 +17,9 @@
 
 namespace almanac::kube {
 
+/// Returns the uid of an object whose other fields may be unreadable; "" = there is none.
+std::string uid_of(const nlohmann::json& object);
+
 /// `user_label` is the label that names the user; "" = none does. These fail with `invalid` for a
 /// field that Kubernetes would refuse; the message names object and field.
 Result<Workload> read_workload(const nlohmann::json& object, const std::string& user_label = "");

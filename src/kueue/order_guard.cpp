@@ -38,4 +38,20 @@ std::vector<std::string> unsafe_orders(const Setup& setup) {
   return made;
 }
 
+std::vector<std::string> sharing_queues(const Setup& setup) {
+  const QuotaTree tree(setup);
+  std::map<NodeAt, std::vector<std::size_t>> queues;  // by root
+  for (std::size_t at = 0; at < setup.queues.size(); ++at) {
+    queues[tree.root(static_cast<NodeAt>(at))].push_back(at);
+  }
+  std::vector<std::string> made(setup.queues.size());
+  for (const auto& [root, of_tree] : queues) {
+    for (const std::size_t at : of_tree) {
+      if (of_tree.size() == 1) continue;
+      made[at] = setup.queues[of_tree[at == of_tree[0] ? 1 : 0]].name;
+    }
+  }
+  return made;
+}
+
 }  // namespace almanac::kueue

@@ -17,4 +17,8 @@ namespace almanac::kueue {
 /// tree.
 std::vector<std::string> unsafe_orders(const Setup& setup);
 
+/// Returns, by queue, another queue of its tree; "" = there is none. Kueue compares the priorities
+/// of the first workloads of such queues, so an order of one takes from the other.
+std::vector<std::string> sharing_queues(const Setup& setup);
+
 }  // namespace almanac::kueue

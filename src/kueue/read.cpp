@@ -102,6 +102,7 @@ class Reader {
       note_others(place, spec, {"parentName", "parent", "resourceGroups", "fairSharing"});
     } else {
       read_queue(name, spec);
+      if (spec.has("admissionScope")) objects_.ordered_by_usage.insert(name);
       note_others(place, spec,
                   {"cohortName", "cohort", "resourceGroups", "queueingStrategy",
                    "flavorFungibility", "preemption", "fairSharing", "stopPolicy"});

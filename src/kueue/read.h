@@ -7,6 +7,7 @@
 /// Source   Kueue, API v1beta1 and v1beta2.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,8 @@ struct Objects {
   Setup setup{};
   /// Fields that have a value and no effect here, a sentence each.
   std::vector<std::string> not_modelled{};
+  /// ClusterQueues with an admissionScope: past usage counts there before priorities.
+  std::set<std::string> ordered_by_usage{};
 };
 
 /// Reads a list of objects, or one object. Kinds other than ResourceFlavor, Cohort and ClusterQueue

@@ -21,6 +21,7 @@
 #include "process/cgroup.h"
 #include "service/log.h"
 #include "service/policies.h"
+#include "service/store_owner.h"
 #include "shepherd/record.h"
 #include "text/duration.h"
 
@@ -88,6 +89,9 @@ Result<Opened> open_folder(Config config) {
   auto store = store::Store::open((fs::path(config.state) / "almanac.db").string());
   if (!store) return tl::unexpected(store.error());
   service::tell_of_copy(*store);
+  if (auto owned = service::own_store(*store, config.state, service::kMachine); !owned) {
+    return tl::unexpected(owned.error());
+  }
   if (auto kept =
           service::take_kept_policies(*store, config.policy_is_told, config.policy, config.shadow);
       !kept)

@@ -6,7 +6,8 @@
 /// On the Unix socket, the kernel names the user. Over TCP, every user of this machine, and any
 /// page in their browsers, can send anything. So a Host other than this machine (a name that was
 /// made to point here) is refused, as is a change requested by another site's page, and a change
-/// needs a token (tokens.h). A client on another machine needs a token to read, too.
+/// needs a token (tokens.h). A client on another machine needs a token to read, too, except
+/// /healthz.
 #pragma once
 
 #include <cstdint>

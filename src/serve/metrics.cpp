@@ -149,8 +149,10 @@ void add_queues(Families& out, const service::Service& service) {
   };
   std::map<std::tuple<std::string, std::string, std::string>, Sum> sums;
   for (const service::JobView& view : *jobs) {
+    const bool runs = view.job.state == trace::JobState::running;
+    if (!runs && view.job.state != trace::JobState::pending) continue;
     const store::Submission& asked = *view.job.asked;
-    const char* const state = view.job.state == trace::JobState::running ? "running" : "waiting";
+    const char* const state = runs ? "running" : "waiting";
     Sum& sum = sums[{asked.vc, asked.account, state}];
     ++sum.jobs;
     sum.gpus += asked.gpus;

@@ -44,6 +44,9 @@ Result<LineFile> LineFile::open(const std::string& path) {
 }
 
 Result<void> LineFile::append(const std::string& lines) {
+  // Half a line would hide the next one.
+  if (has_half_line_ && ::ftruncate(file_.get(), size_) != 0) return no_line_file(path_);
+  has_half_line_ = false;
   std::size_t at = 0;
   while (at < lines.size()) {
     const ssize_t wrote = ::write(file_.get(), lines.data() + at, lines.size() - at);
@@ -52,7 +55,7 @@ Result<void> LineFile::append(const std::string& lines) {
   }
   if (at < lines.size() || ::fdatasync(file_.get()) != 0) {
     const auto failed = no_line_file(path_);
-    static_cast<void>(::ftruncate(file_.get(), size_));  // half a line would hide the next one
+    has_half_line_ = ::ftruncate(file_.get(), size_) != 0;
     return failed;
   }
   size_ += static_cast<std::int64_t>(lines.size());
@@ -73,6 +76,7 @@ Result<void> LineFile::begin_anew(const std::string& lines) {
   }
   file_ = std::move(made->file_);
   size_ = made->size_;
+  has_half_line_ = false;
   return sync_folder_of(path_);
 }
 

@@ -34,6 +34,7 @@ class LineFile {
   std::string path_;
   process::Descriptor file_;
   std::int64_t size_ = 0;
+  bool has_half_line_ = false;  ///< Behind `size_`; it could not be removed.
 };
 
 }  // namespace almanac::service

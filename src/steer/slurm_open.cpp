@@ -9,6 +9,7 @@
 
 #include "service/inquest.h"
 #include "service/policies.h"
+#include "service/store_owner.h"
 #include "steer/lever_registry.h"
 #include "steer/slurm_parts.h"
 #include "steer/undo.h"
@@ -63,6 +64,9 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
   auto store = store::Store::open(config.state + "/almanac.db");
   if (!store) return tl::unexpected(store.error());
   service::tell_of_copy(*store);
+  if (auto owned = service::own_store(*store, config.state, service::kSlurm); !owned) {
+    return tl::unexpected(owned.error());
+  }
   if (auto kept =
           service::take_kept_policies(*store, config.policy_is_told, config.policy, config.shadow);
       !kept) {

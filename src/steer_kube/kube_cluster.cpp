@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "service/log.h"
@@ -17,13 +18,15 @@ constexpr Duration kPoll = 1s;
 /// Ages change the order, whatever happens.
 constexpr Duration kStale = 10s;
 constexpr Duration kBetweenSamples = 1min;
+constexpr Duration kBetweenForgets = 1h;
 
 }  // namespace
 
 KubeCluster::KubeCluster(Known& known, kube::Client writer, std::string holder)
     : known_(known),
       writer_(std::move(writer)),
-      lease_(known.config.settings.lease_space, "almanac", std::move(holder)) {}
+      lease_(known.config.settings.lease_space, "almanac", std::move(holder)),
+      next_forget_(known.clock.monotonic() + kBetweenForgets) {}
 
 Result<void> KubeCluster::begin() {
   look();
@@ -46,22 +49,34 @@ Result<void> KubeCluster::begin() {
 
 bool KubeCluster::look() {
   const auto now = known_.clock.monotonic();
+  if (const std::string trouble = known_.live->trouble(); trouble != logged_trouble_) {
+    logged_trouble_ = trouble;
+    if (trouble.empty()) {
+      service::log_info("the cluster is seen again");
+    } else {
+      service::log_warning("the cluster is not seen: " + trouble);
+    }
+  }
   const std::uint64_t revision = known_.live->revision();
   if (revision == seen_ || now < next_look_) return true;
   seen_ = revision;
   next_look_ = now + kBetweenLooks;
   auto picture = std::make_shared<kube::Picture>(known_.live->picture());
   // After the picture, so that each workload is in one of them.
-  const std::vector<kube::Gone> gone = known_.live->take_gone();
+  std::ranges::move(known_.live->take_gone(), std::back_inserter(gone_));
   const std::lock_guard lock(known_.mutex);
   known_.news_s = known_.clock.seconds_since(now);
   known_.picture = picture;
   has_news_ = true;
-  auto news = known_.records->look(*picture, gone);
+  auto news = known_.records->look(*picture, gone_);
   if (!news) {
-    known_.trouble = to_string(news.error());
+    unread_ = to_string(news.error());
+    known_.trouble = unread_;
+    seen_ = 0;
     return true;
   }
+  gone_.clear();
+  unread_.clear();
   for (const store::Job& job : news->started) {
     ++known_.counters.started;
     known_.counters.waits.add(job.asked->partition, job.asked->user, job.asked->gpus,
@@ -75,14 +90,12 @@ bool KubeCluster::look() {
 }
 
 void KubeCluster::decide() {
-  const Time now = known_.clock.wall();
-  const std::lock_guard lock(known_.mutex);
-  known_.counters.last_round = now;
-  const bool is_stale = decided_ == kNoTime || now - decided_ >= kStale;
-  if (!has_news_ && !is_stale) return;
-  has_news_ = false;
-  decided_ = now;
   const auto begun = known_.clock.monotonic();
+  const std::lock_guard lock(known_.mutex);
+  known_.counters.last_round = known_.clock.wall();
+  if (!has_news_ && begun < next_decision_) return;
+  has_news_ = false;
+  next_decision_ = begun + kStale;
   known_.decided_on = known_.picture;
   known_.lines = lines_of(*known_.picture, *known_.forecaster->lifetimes(), known_.lever.claims(),
                           known_.lever.foreign(), known_.config.settings);
@@ -91,12 +104,13 @@ void KubeCluster::decide() {
 }
 
 void KubeCluster::keep() {
-  const Time now = known_.clock.wall();
-  const std::lock_guard lock(known_.mutex);
+  const auto now = known_.clock.monotonic();
+  if (now >= next_forget_) forget();
+  std::unique_lock lock(known_.mutex);
   store::Store::Batch batch;
   if (now >= next_sample_) {
     next_sample_ = now + kBetweenSamples;
-    store::Moment moment{.at = now, .gpu_use = std::nan("")};
+    store::Moment moment{.at = known_.clock.wall(), .gpu_use = std::nan("")};
     for (const kube::Node& node : known_.picture->nodes) {
       moment.gpus += node.is_ready ? static_cast<std::int32_t>(node.gpus()) : 0;
     }
@@ -108,14 +122,37 @@ void KubeCluster::keep() {
     }
     batch.sample(moment);
   }
+  known_.records->add_changes(batch);
+  if (batch.empty()) {
+    known_.trouble = unread_;
+    return;
+  }
+  // A slow disk delays no query.
+  lock.unlock();
   const auto begun = known_.clock.monotonic();
-  const auto saved = known_.records->save(std::move(batch));
+  const store::Commit saved = known_.store.commit(batch);
+  lock.lock();
   known_.counters.commit_s += known_.clock.seconds_since(begun);
-  if (!saved) {
+  if (saved) {
+    known_.records->saved();
+  } else {
     ++known_.counters.failed_commits;
     if (known_.trouble.empty()) service::log_error(to_string(saved.error()));
   }
-  known_.trouble = saved ? "" : to_string(saved.error());
+  known_.trouble = saved ? unread_ : to_string(saved.error());
+}
+
+void KubeCluster::log_rest() {
+  const std::string rests = known_.lever.view().rests;
+  if (rests.empty() || rests == logged_rest_) return;
+  logged_rest_ = rests;
+  service::log_warning("lever order rests: " + rests);
+}
+
+void KubeCluster::forget() {
+  next_forget_ = known_.clock.monotonic() + kBetweenForgets;
+  const auto gone = known_.store.forget(known_.clock.wall() - known_.config.retention);
+  if (!gone) service::log_error(to_string(gone.error()));
 }
 
 bool KubeCluster::act() {
@@ -127,7 +164,6 @@ bool KubeCluster::act() {
   }
   const std::string not_ours = lease_.hold(writer_);
   const std::string blind = known_.live->trouble();
-  const Time wall = known_.clock.wall();
   std::optional<OrderLever::Next> next;
   std::string version;
   {
@@ -135,17 +171,22 @@ bool KubeCluster::act() {
     known_.lever.rest(!blind.empty()      ? "the cluster is not seen: " + blind
                       : !not_ours.empty() ? "without the Lease: " + not_ours
                                           : "");
-    next = known_.lever.next(wall);
+    log_rest();
+    next = known_.lever.next(known_.clock.monotonic());
     has_more_ = next.has_value();
     if (!next) return false;
     if (const auto begun = known_.lever.begin(*next, known_.picture->at); !begun) return false;
     version = known_.picture->version;
   }
   const auto written = write_number(writer_, version, next->change, next->version);
-  next_write_ = known_.clock.monotonic() + kBetweenWrites;
+  const auto answered = known_.clock.monotonic();
+  next_write_ = answered + kBetweenWrites;
   const std::lock_guard lock(known_.mutex);
-  known_.lever.end(
-      *next, written ? *written : Written{.status = 422, .message = written.error().message}, wall);
+  known_.lever.end(*next,
+                   written ? *written : Written{.status = 422, .message = written.error().message},
+                   answered);
+  if (written && written->status >= 200 && written->status < 300) logged_rest_.clear();
+  log_rest();
   ++known_.revision;
   return false;
 }

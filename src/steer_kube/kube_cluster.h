@@ -7,11 +7,14 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/time.h"
 #include "kube/client.h"
 #include "kube/lease.h"
+#include "kube/live.h"
+#include "service/clock.h"
 #include "service/cluster.h"
 #include "steer_kube/known.h"
 
@@ -36,14 +39,24 @@ class KubeCluster final : public service::Cluster {
   void close() override {}
 
  private:
+  /// Forgets runs that are older than the retention.
+  void forget();
+  /// Logs why the lever rests, once. Under the lock.
+  void log_rest();
+
   Known& known_;
   kube::Client writer_;
   kube::Lease lease_;
   std::uint64_t seen_ = 0;  ///< Revision of the live cluster.
   service::Clock::Instant next_look_{};
   service::Clock::Instant next_write_{};
-  Time decided_ = kNoTime;
-  Time next_sample_{};
+  service::Clock::Instant next_decision_{};  ///< Without news.
+  service::Clock::Instant next_sample_{};
+  service::Clock::Instant next_forget_;
+  std::vector<kube::Gone> gone_{};  ///< Not in the records yet.
+  std::string unread_{};            ///< Why the last look failed.
+  std::string logged_rest_{};
+  std::string logged_trouble_{};  ///< Of the API server.
   bool has_news_ = false;
   bool has_more_ = false;   ///< To write.
   std::int64_t ended_ = 0;  ///< Since the lever looked last.

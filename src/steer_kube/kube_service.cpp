@@ -11,6 +11,7 @@
 #include "service/log.h"
 #include "service/loop.h"
 #include "service/notify.h"
+#include "service/store_owner.h"
 #include "steer_kube/kube_cluster.h"
 #include "steer_kube/views.h"
 #include "text/nearest.h"
@@ -23,6 +24,7 @@ using store::JobNumber;
 namespace {
 
 constexpr const char* kHolderKey = "lease-holder";
+constexpr const char* kClusterKey = "cluster";
 
 tl::unexpected<Error> better_by_kubectl(std::string what, std::string how) {
   return fail(Code::unsupported, "this is a Kubernetes cluster: " + std::move(what), {},
@@ -40,6 +42,24 @@ Result<std::string> holder_of(store::Store& store) {
   batch.set(kHolderKey, made);
   if (Result<void> saved = store.commit(batch); !saved) return tl::unexpected(saved.error());
   return made;
+}
+
+/// Binds the store to a cluster at its first use: the workloads of another one would all be missed.
+Result<void> bind_to_cluster(store::Store& store, const std::string& state,
+                             const std::string& cluster) {
+  const auto kept = store.get(kClusterKey);
+  if (!kept) return tl::unexpected(kept.error());
+  if (*kept && **kept != cluster) {
+    return fail(Code::conflict,
+                fmt::format("this state directory is of the cluster whose kube-system has uid {}, "
+                            "not of this one, {}",
+                            **kept, cluster),
+                {.file = state}, "give each cluster a directory of its own with --state");
+  }
+  if (*kept) return {};
+  store::Store::Batch batch;
+  batch.set(kClusterKey, cluster);
+  return store.commit(batch);
 }
 
 }  // namespace
@@ -80,6 +100,9 @@ Result<std::unique_ptr<KubeService>> KubeService::open(Config config) {
   auto store = store::Store::open(config.state + "/almanac.db");
   if (!store) return tl::unexpected(store.error());
   service::tell_of_copy(*store);
+  if (auto owned = service::own_store(*store, config.state, service::kKubernetes); !owned) {
+    return tl::unexpected(owned.error());
+  }
   if (const auto gone = store->forget(config.clock->wall() - config.retention); !gone) {
     return tl::unexpected(gone.error());
   }
@@ -89,6 +112,12 @@ Result<std::unique_ptr<KubeService>> KubeService::open(Config config) {
   if (!holder) return tl::unexpected(holder.error());
   auto writer = config.connect();
   if (!writer) return tl::unexpected(writer.error());
+  const auto cluster = kube::cluster_uid(*writer);
+  if (!cluster) return tl::unexpected(cluster.error());
+  if (auto bound = bind_to_cluster(*store, config.state, *cluster); !bound) {
+    return tl::unexpected(bound.error());
+  }
+  if (auto bound = journal->bind(*cluster); !bound) return tl::unexpected(bound.error());
 
   auto parts = std::make_unique<Parts>(std::move(*lock), std::move(config), std::move(*store),
                                        std::move(*journal), std::move(*writer), std::move(*holder));

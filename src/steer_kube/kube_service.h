@@ -21,8 +21,8 @@ namespace almanac::steer_kube {
 class KubeService final : public service::Service {
  public:
   /// Lists the cluster and decides once. Fails with conflict if another almanac process uses the
-  /// folder, with usage if a canary queue does not exist, and like LiveCluster::open(),
-  /// Store::open() and OrderJournal::open().
+  /// folder or it belongs to another engine or cluster, with usage if a canary queue does not
+  /// exist, and like cluster_uid(), LiveCluster::open(), Store::open() and OrderJournal::open().
   static Result<std::unique_ptr<KubeService>> open(Config config);
   ~KubeService() override;
 

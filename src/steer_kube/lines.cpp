@@ -2,70 +2,65 @@
 #include "steer_kube/lines.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 
 #include <fmt/format.h>
 
 #include "kueue/order_guard.h"
-#include "kueue/quota_tree.h"
 #include "kueue/shortage.h"
 #include "steer_kube/ranks.h"
 
 namespace almanac::steer_kube {
 namespace {
 
-/// A queue of the tree of `queue` that is no canary; "" = there is none.
-std::string stranger_in_tree(const kueue::Setup& setup, const kueue::QuotaTree& tree,
-                             std::size_t queue, const std::set<std::string>& canary) {
-  const auto root = tree.root(static_cast<kueue::NodeAt>(queue));
-  for (std::size_t at = 0; at < setup.queues.size(); ++at) {
-    const std::string& name = setup.queues[at].name;
-    if (tree.root(static_cast<kueue::NodeAt>(at)) == root && !canary.contains(name)) return name;
-  }
-  return "";
-}
-
 /// Returns, by queue, why no rank may be given there.
 std::vector<std::string> obstacles_of(const kube::Picture& picture, const Settings& settings) {
   const kueue::Setup& setup = picture.objects.setup;
   std::vector<std::string> made = kueue::unsafe_orders(setup);
-  const kueue::QuotaTree tree(setup);
+  const std::vector<std::string> others = kueue::sharing_queues(setup);
   for (std::size_t at = 0; at < made.size(); ++at) {
     const std::string& name = setup.queues[at].name;
     if (!made[at].empty()) {
       made[at] = "a rank could evict running workloads: " + made[at];
-      continue;
-    }
-    const std::string scope = fmt::format("ClusterQueue {}: admissionScope", name);
-    for (const std::string& note : picture.objects.not_modelled) {
-      if (note.starts_with(scope)) made[at] = "usage-based sharing comes before priorities";
-    }
-    if (!made[at].empty() || settings.canary.empty()) continue;
-    if (!settings.canary.contains(name)) {
+    } else if (!others[at].empty()) {
+      made[at] = fmt::format("a rank would overtake queue {}, which is in the same cohort tree",
+                             others[at]);
+    } else if (picture.objects.ordered_by_usage.contains(name)) {
+      made[at] = "usage-based sharing comes before priorities";
+    } else if (!settings.canary.empty() && !settings.canary.contains(name)) {
       made[at] = "it is no canary queue";
-    } else if (const std::string other = stranger_in_tree(setup, tree, at, settings.canary);
-               !other.empty()) {
-      made[at] =
-          fmt::format("a canary queue may share no cohort with others, as it does with {}", other);
     }
   }
   return made;
 }
 
-/// Ranks of one priority must not reach the next.
-std::string too_near(const std::vector<Place>& line) {
-  for (std::size_t at = 1; at < line.size(); ++at) {
-    const std::int64_t above = line[at - 1].base;
-    const std::int64_t below = line[at].base;
-    if (above != below && above - below <= kHighestRank) {
+/// The priorities, without ranks, of all workloads that wait in a queue.
+struct Priorities {
+  std::set<std::int64_t> all{};
+  std::set<std::int64_t> of_others{};  ///< Of those that Almanac must not order.
+
+  /// Why ranks would mix workloads that must stay apart; "" if they would not.
+  std::string too_near(const std::vector<Place>& line) const {
+    for (auto above = all.begin(); above != all.end(); ++above) {
+      if (above == all.begin()) continue;
+      const std::int64_t below = *std::prev(above);
+      if (*above - below > kHighestRank) continue;
       return fmt::format("priorities {} and {} are too near: ranks need a distance of {}", below,
-                         above, kHighestRank + 1);
+                         *above, kHighestRank + 1);
     }
+    for (const Place& place : line) {
+      if (!of_others.contains(place.base)) continue;
+      return fmt::format(
+          "ranks of priority {} would overtake workloads that are exempt or ranked by another",
+          place.base);
+    }
+    return "";
   }
-  return "";
-}
+};
 
 class Liner {
  public:
@@ -83,17 +78,16 @@ class Liner {
   }
   /// Removes workloads that can never start from those that would get a rank.
   void drop_hopeless(std::vector<Place>& line) {
-    const std::size_t most = kBandEnds.back();
-    for (std::size_t at = 0; at < std::min(most, line.size());) {
-      const kube::Workload& workload = picture_.workloads[line[at].workload];
+    constexpr auto kMost = static_cast<std::ptrdiff_t>(kBandEnds.back());
+    auto kept = line.begin();
+    auto next = line.begin();
+    for (; next != line.end() && kept - line.begin() < kMost; ++next) {
+      const kube::Workload& workload = picture_.workloads[next->workload];
       const auto resolved = world_.resolve(kube::submission_of(picture_, workload));
       const bool is_hopeless = !resolved || never_starts(*resolved);
-      if (is_hopeless) {
-        line.erase(line.begin() + static_cast<std::ptrdiff_t>(at));
-      } else {
-        ++at;
-      }
+      if (!is_hopeless) *kept++ = *next;
     }
+    line.erase(kept, next);
   }
 
  private:
@@ -130,6 +124,7 @@ std::vector<Line> lines_of(const kube::Picture& picture, const kube::Lifetimes& 
   const kueue::Setup& setup = picture.objects.setup;
   std::vector<std::string> obstacles = obstacles_of(picture, settings);
   std::vector<Line> made;
+  std::vector<Priorities> priorities(setup.queues.size());
   std::unordered_map<std::string, std::size_t> queue_at;
   for (std::size_t at = 0; at < setup.queues.size(); ++at) {
     made.push_back({.queue = setup.queues[at].name, .obstacle = std::move(obstacles[at])});
@@ -138,23 +133,29 @@ std::vector<Line> lines_of(const kube::Picture& picture, const kube::Lifetimes& 
   Liner liner(picture, lifetimes);
   for (std::size_t at = 0; at < picture.workloads.size(); ++at) {
     const kube::Workload& workload = picture.workloads[at];
-    if (workload.stage != kube::Stage::pending || settings.exempt.contains(workload.name_space)) {
-      continue;
-    }
+    if (workload.stage != kube::Stage::pending) continue;
     const auto queue = queue_at.find(picture.cluster_queue(workload));
-    if (queue == queue_at.end() || foreign.contains(workload.uid)) continue;
-    if (!kube::obstacle_of(picture, workload).empty()) continue;
-    const auto claim = claims.find(workload.uid);
-    const Number number =
-        number_of(workload, settings.field, claim == claims.end() ? nullptr : &claim->second);
-    if (number.is_foreign) continue;
-    const bool is_boost = settings.field == Field::boost;
+    if (queue == queue_at.end()) continue;
+    const auto known = claims.find(workload.uid);
+    const Claim* const claim = known == claims.end() ? nullptr : &known->second;
+    const Number number = number_of(workload, settings.field, claim);
+    const std::int64_t base = number_of(workload, Field::priority, claim).base;
+    const Number boost = number_of(workload, Field::boost, claim);
+    // Whether boosts count is known to nobody but Kueue.
+    const std::int64_t boosted = boost.is_foreign ? value_of(base, boost.now) : base;
+    Priorities& of_queue = priorities[queue->second];
+    of_queue.all.insert({base, boosted});
+    const bool is_others = settings.exempt.contains(workload.name_space) ||
+                           foreign.contains(workload.uid) || number.is_foreign;
+    if (is_others) of_queue.of_others.insert({base, boosted});
+    if (is_others || !kube::obstacle_of(picture, workload).empty()) continue;
     made[queue->second].places.push_back({.workload = at,
-                                          .base = is_boost ? workload.priority : number.base,
+                                          .base = base,
                                           .rank = number.now - number.base,
                                           .gpu_time_s = liner.gpu_time_s(workload)});
   }
-  for (Line& line : made) {
+  for (std::size_t queue = 0; queue < made.size(); ++queue) {
+    Line& line = made[queue];
     const auto key = [&](const Place& place) {
       const kube::Workload& workload = picture.workloads[place.workload];
       const bool is_old = picture.at - workload.created > settings.age_cap;
@@ -165,7 +166,7 @@ std::vector<Line> lines_of(const kube::Picture& picture, const kube::Lifetimes& 
     std::sort(line.places.begin(), line.places.end(),
               [&](const Place& a, const Place& b) { return key(a) < key(b); });
     liner.drop_hopeless(line.places);
-    if (line.obstacle.empty()) line.obstacle = too_near(line.places);
+    if (line.obstacle.empty()) line.obstacle = priorities[queue].too_near(line.places);
   }
   return made;
 }

@@ -59,13 +59,15 @@ std::string to_words(const Change& change) {
 Result<OrderJournal> OrderJournal::open(const std::string& path) {
   auto file = service::LineFile::open(path);
   if (!file) return tl::unexpected(file.error());
-  OrderJournal made(std::move(*file));
+  OrderJournal made(std::move(*file), path);
   std::ifstream text(path);
   std::string line;
   for (std::int64_t number = 1; std::getline(text, line); ++number) {
     try {
       const Json json = Json::parse(line);
-      if (json.contains("dropped")) {
+      if (json.contains("cluster")) {
+        made.cluster_ = json.at("cluster");
+      } else if (json.contains("dropped")) {
         const std::string uid = json.at("dropped");
         made.claims_.erase(uid);
         made.foreign_.erase(uid);
@@ -87,6 +89,21 @@ Result<OrderJournal> OrderJournal::open(const std::string& path) {
     }
   }
   return made;
+}
+
+Result<void> OrderJournal::bind(const std::string& cluster) {
+  if (cluster_ == cluster) return {};
+  if (!cluster_.empty()) {
+    return fail(Code::conflict,
+                fmt::format("the journal is of the cluster whose kube-system has uid {}, not of "
+                            "this one, {}",
+                            cluster_, cluster),
+                {.file = path_},
+                "name the other cluster with --context, or another state directory with --state");
+  }
+  if (auto wrote = file_.append(line_of({{"cluster", cluster}})); !wrote) return wrote;
+  cluster_ = cluster;
+  return {};
 }
 
 void OrderJournal::apply(const Change& change) {
@@ -133,7 +150,7 @@ Result<void> OrderJournal::drop(const std::string& uid, const std::string& why, 
 
 Result<void> OrderJournal::compact() {
   if (file_.size() < kLargest) return {};
-  std::string lines;
+  std::string lines = line_of({{"cluster", cluster_}});
   std::int64_t number = next_;
   for (const auto& [uid, claim] : claims_) {
     const Change standing{.uid = uid,

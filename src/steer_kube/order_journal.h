@@ -5,6 +5,7 @@
 /// write, and one with its result. Both are on the disk before anything else happens, so the
 /// numbers can be taken back after any crash.
 ///
+/// {"cluster":"uid"}                    of the cluster that all numbers are of
 /// {"n":17,"at_s":1e9,"uid":"...","namespace":"a","name":"job-1","field":"priority","base":0,
 /// "was":0,"becomes":3,"why":"place 1 of 9 in team-a"}
 /// {"done":17}                          or {"done":17,"failed":"409 Conflict"}
@@ -60,6 +61,9 @@ class OrderJournal {
   /// Almanac did not write.
   static Result<OrderJournal> open(const std::string& path);
 
+  /// Binds the file to a cluster at first. Fails with conflict if it is of another one.
+  Result<void> bind(const std::string& cluster);
+
   /// By uid.
   const std::map<std::string, Claim>& claims() const { return claims_; }
   /// Call before the change is made. Fails with `unavailable`; then it must not be made.
@@ -73,12 +77,15 @@ class OrderJournal {
   Result<void> drop(const std::string& uid, const std::string& why, bool is_foreign);
 
  private:
-  explicit OrderJournal(service::LineFile file) : file_(std::move(file)) {}
+  OrderJournal(service::LineFile file, std::string path)
+      : file_(std::move(file)), path_(std::move(path)) {}
   void apply(const Change& change);
   /// Starts a new file once the old one is large.
   Result<void> compact();
 
   service::LineFile file_;
+  std::string path_;
+  std::string cluster_{};  ///< Its uid; "" = of none yet.
   std::map<std::string, Claim> claims_{};
   std::set<std::string> foreign_{};
   std::int64_t next_ = 1;

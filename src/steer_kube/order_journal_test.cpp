@@ -72,6 +72,13 @@ TEST_F(OrderJournalTest, RemembersWhatAnotherWrote) {
   EXPECT_THAT(open().foreign(), IsEmpty());
 }
 
+TEST_F(OrderJournalTest, IsOfOneCluster) {
+  ASSERT_TRUE(open().bind("one"));
+  OrderJournal journal = open();
+  EXPECT_TRUE(journal.bind("one"));
+  EXPECT_EQ(journal.bind("two").error().code, Code::conflict);
+}
+
 TEST_F(OrderJournalTest, ALineThatACrashCutOffCountsForNothing) {
   ASSERT_TRUE(open().begin(change(5, 8), Time{}));
   std::ofstream(path_, std::ios::app) << "{\"n\":2,\"uid\":\"v\",";

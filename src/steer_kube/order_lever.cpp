@@ -74,6 +74,7 @@ void OrderLever::reconcile(const kube::Picture& picture) {
   };
   std::vector<Over> over;
   for (const auto& [uid, claim] : journal_.claims()) {
+    if (picture.unreadable.contains(uid)) continue;
     const auto found = known.find(uid);
     if (found == known.end()) {
       over.push_back({uid, "deleted"});
@@ -97,7 +98,7 @@ void OrderLever::reconcile(const kube::Picture& picture) {
     }
   }
   for (const std::string& uid : journal_.foreign()) {
-    if (!known.contains(uid)) over.push_back({uid, "deleted"});
+    if (!known.contains(uid) && !picture.unreadable.contains(uid)) over.push_back({uid, "deleted"});
   }
   for (const Over& each : over) drop(each.uid, each.why, each.is_foreign);
   std::erase_if(tried_, [&](const auto& each) {
@@ -130,13 +131,18 @@ void OrderLever::plan_restores(const kube::Picture& picture, const std::set<std:
 
 void OrderLever::plan(const kube::Picture& picture, const std::vector<Line>& lines) {
   std::set<std::string> ranked;  // uids that may keep a rank
+  // A number of the other field is given back first: a workload has one claim.
+  const auto is_of_other_field = [&](const std::string& uid) {
+    const auto claim = journal_.claims().find(uid);
+    return claim != journal_.claims().end() && claim->second.field != settings_.field;
+  };
   std::vector<Next> wanted;
   for (const Line& line : lines) {
     if (!line.obstacle.empty() || settings_.order == Switch::off) continue;
     std::vector<Ranked> as_kueue;
     for (const Place& place : line.places) {
       const kube::Workload& workload = picture.workloads[place.workload];
-      ranked.insert(workload.uid);
+      if (!is_of_other_field(workload.uid)) ranked.insert(workload.uid);
       as_kueue.push_back({.base = place.base,
                           .rank = place.rank,
                           .created = workload.created,
@@ -147,6 +153,7 @@ void OrderLever::plan(const kube::Picture& picture, const std::vector<Line>& lin
       const Place& place = line.places[at];
       if (ranks[at] == place.rank) continue;
       const kube::Workload& workload = picture.workloads[place.workload];
+      if (is_of_other_field(workload.uid)) continue;
       const bool is_boost = settings_.field == Field::boost;
       const std::int64_t base = is_boost ? 0 : place.base;
       const std::int64_t becomes = value_of(base, ranks[at]);
@@ -192,8 +199,8 @@ bool OrderLever::wants_lease() const {
   return settings_.order == Switch::on || !journal_.claims().empty();
 }
 
-std::optional<OrderLever::Next> OrderLever::next(Time now) {
-  if (!rests_.empty() || (paused_until_ != kNoTime && now < paused_until_)) return std::nullopt;
+std::optional<OrderLever::Next> OrderLever::next(Instant now) {
+  if (!rests_.empty() || now < paused_until_) return std::nullopt;
   pause_.clear();
   for (const Next& each : wanted_) {
     if (!each.is_restore && (settings_.order != Switch::on || budget_ <= 0)) continue;
@@ -210,7 +217,7 @@ Result<void> OrderLever::begin(const Next& next, Time at) {
   return begun;
 }
 
-void OrderLever::end(const Next& next, const Written& written, Time now) {
+void OrderLever::end(const Next& next, const Written& written, Instant now) {
   const bool is_good = written.status >= 200 && written.status < 300;
   const bool is_unknown = written.status == 0 || written.status >= 500;
   const auto failure = is_good      ? std::optional<std::string>("")
@@ -224,13 +231,15 @@ void OrderLever::end(const Next& next, const Written& written, Time now) {
   };
   if (is_good) {
     ++done_;
-    --budget_;
+    if (!next.is_restore) --budget_;
     failures_ = 0;
     refusals_ = 0;
     return;
   }
   if (written.status == 404 || written.status == 409 || written.status == 422) {
     ++refused_;
+    // Kueue changes workloads and deletes them all the time.
+    if (written.status != 422) return;
     if (++refusals_ >= kMostRefusals) {
       refusals_ = 0;
       pause(kAfterRefusals, fmt::format("{} changes in a row were refused, the last one: {}",

@@ -4,19 +4,18 @@
 /// Lever `order`: makes Kueue start the first workloads of each queue in Almanac's order, by the
 /// ranks of ranks.h.
 ///
-/// A rank is only ever added to a workload's own number, only while the workload waits, and only
-/// where no preemption policy of the tree compares priorities: a rank evicts no workload. Each
-/// write names the uid and version that it was decided on, so the API server refuses it if anything
-/// has changed, and it is in the journal before. Numbers that others write stay. If Almanac dies,
-/// ranks stay as they are, which is harmless.
+/// A rank is only ever added to a workload's own number, only while the workload waits, and only in
+/// queues that share no cohort and preempt nothing by priority: a rank evicts no workload, and
+/// overtakes none of another queue. Each write names the uid and version that it was decided on, so
+/// the API server refuses it if anything has changed, and it is in the journal before. Numbers that
+/// others write stay. If Almanac dies, ranks stay as they are, which is harmless.
 ///
 /// Budget: kPerEnd writes for each workload that ends, and kPerQueue for each queue at first.
 #pragma once
 
 #include <cstdint>
-#include <deque>
-#include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -24,6 +23,7 @@
 #include "kube/client.h"
 #include "kube/lease.h"
 #include "kube/picture.h"
+#include "service/clock.h"
 #include "service/manager.h"
 #include "steer_kube/lines.h"
 #include "steer_kube/order_journal.h"
@@ -44,6 +44,7 @@ Result<Written> write_number(kube::Client& client, const std::string& api_versio
 /// Not thread-safe.
 class OrderLever {
  public:
+  using Instant = service::Clock::Instant;
   static constexpr int kWritesPerSecond = 5;
   static constexpr int kPerEnd = 3;
   static constexpr int kPerQueue = 20;
@@ -61,10 +62,10 @@ class OrderLever {
     std::string version{};
     bool is_restore = false;  ///< Gives the number back; no budget limits that.
   };
-  std::optional<Next> next(Time now);
+  std::optional<Next> next(Instant now);
   /// Call before a change is made. Fails if the journal cannot be written.
   Result<void> begin(const Next& next, Time at);
-  void end(const Next& next, const Written& written, Time now);
+  void end(const Next& next, const Written& written, Instant now);
   /// Lets it rest, "" ends that.
   void rest(std::string why) { rests_ = std::move(why); }
   /// Whether it has, or may have, anything to write: the Lease is needed for that only.
@@ -91,9 +92,9 @@ class OrderLever {
   std::set<std::string> queues_{};  ///< Those that have been given their first budget.
   std::string rests_{};
   std::string pause_{};
-  Time paused_until_ = kNoTime;
+  Instant paused_until_{};
   int failures_ = 0;  ///< Of the server, in a row.
-  int refusals_ = 0;  ///< In a row.
+  int refusals_ = 0;  ///< Invalid changes, in a row.
   std::uint64_t done_ = 0, failed_ = 0, refused_ = 0;
   std::string trouble_{};  ///< Of the journal.
 };

@@ -43,8 +43,11 @@ std::vector<std::int64_t> ranks_of(std::span<const Ranked> wanted) {
 }
 
 std::int64_t value_of(std::int64_t base, std::int64_t rank) {
-  return std::clamp<std::int64_t>(base + rank, std::numeric_limits<std::int32_t>::min(),
-                                  std::numeric_limits<std::int32_t>::max());
+  const auto within = [](std::int64_t number) {
+    return std::clamp<std::int64_t>(number, std::numeric_limits<std::int32_t>::min(),
+                                    std::numeric_limits<std::int32_t>::max());
+  };
+  return within(within(base) + within(rank));
 }
 
 }  // namespace almanac::steer_kube

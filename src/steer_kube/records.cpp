@@ -64,8 +64,10 @@ Result<Records> Records::open(store::Store& store) {
   made.last_ = static_cast<std::int64_t>(*last);
   for (store::Job& job : *jobs) {
     const std::string uid = job.asked->key;
-    made.uids_.emplace(job.number, uid);
-    made.jobs_.emplace(uid, Entry{.job = std::move(job), .is_dirty = false});
+    const store::JobNumber number = job.number;
+    const bool is_new =
+        made.jobs_.emplace(uid, Entry{.job = std::move(job), .is_dirty = false}).second;
+    if (is_new) made.uids_.emplace(number, uid);
   }
   return made;
 }
@@ -73,8 +75,8 @@ Result<Records> Records::open(store::Store& store) {
 Result<Records::Entry*> Records::entry_of(const Workload& workload) {
   const auto known = jobs_.find(workload.uid);
   if (known != jobs_.end()) return &known->second;
-  if (ended_.contains(workload.uid)) return nullptr;
   if (workload.stage == Stage::finished) {
+    if (ended_.contains(workload.uid)) return nullptr;
     const auto kept = store_.submitted(0, workload.uid);
     if (!kept) return tl::unexpected(kept.error());
     if (!kept->empty()) {
@@ -82,6 +84,8 @@ Result<Records::Entry*> Records::entry_of(const Workload& workload) {
       return nullptr;
     }
   }
+  // It was taken for deleted, and is there: a run of its own.
+  ended_.erase(workload.uid);
   Entry made;
   made.job.number = store::JobNumber{++last_};
   made.job.submit = workload.created;
@@ -98,7 +102,8 @@ void Records::end(Entry& entry, News& news) {
 Result<Records::News> Records::look(const kube::Picture& picture,
                                     const std::vector<kube::Gone>& gone) {
   News news;
-  std::unordered_set<std::string_view> present;
+  std::unordered_set<std::string_view> present(picture.unreadable.begin(),
+                                               picture.unreadable.end());
   for (const Workload& workload : picture.workloads) {
     present.insert(workload.uid);
     const auto found = entry_of(workload);
@@ -146,13 +151,14 @@ Result<Records::News> Records::look(const kube::Picture& picture,
   return news;
 }
 
-Result<void> Records::save(store::Store::Batch batch) {
+void Records::add_changes(store::Store::Batch& batch) const {
   for (const auto& [number, uid] : uids_) {
     const Entry& entry = jobs_.at(uid);
     if (entry.is_dirty) batch.put(entry.job);
   }
-  if (batch.empty()) return {};
-  if (Result<void> saved = store_.commit(batch); !saved) return saved;
+}
+
+void Records::saved() {
   for (auto at = jobs_.begin(); at != jobs_.end();) {
     at->second.is_dirty = false;
     if (!at->second.has_ended) {
@@ -163,7 +169,6 @@ Result<void> Records::save(store::Store::Batch batch) {
     uids_.erase(at->second.job.number);
     at = jobs_.erase(at);
   }
-  return {};
 }
 
 const store::Job* Records::find(const std::string& uid) const {

@@ -33,8 +33,10 @@ class Records {
   };
   /// Takes in a picture and what has gone since the last one. Fails as the store does.
   Result<News> look(const kube::Picture& picture, const std::vector<kube::Gone>& gone);
-  /// Writes what changed. Tries again what could not be written before.
-  Result<void> save(store::Store::Batch batch);
+  /// Adds what has changed since saved().
+  void add_changes(store::Store::Batch& batch) const;
+  /// What add_changes() added last is on disk. No look may come between them.
+  void saved();
 
   /// Null = the workload is not known, or has ended.
   const store::Job* find(const std::string& uid) const;
@@ -51,6 +53,7 @@ class Records {
   };
 
   explicit Records(store::Store& store) : store_(store) {}
+  /// Null for a run that has ended and is in the store.
   Result<Entry*> entry_of(const kube::Workload& workload);
   void end(Entry& entry, News& news);
 

@@ -26,7 +26,7 @@ inline std::string_view to_string(Field field) {
 struct Settings {
   service::Switch order = service::Switch::dry;
   Field field = Field::priority;
-  /// ClusterQueues in which the lever acts; empty = all. They may share no cohort with others.
+  /// ClusterQueues in which the lever acts; empty = all that share no cohort.
   std::set<std::string> canary{};
   std::set<std::string> exempt{};       ///< Namespaces whose workloads are never touched.
   bool is_fair = false;                 ///< Kueue's configuration fairSharing.

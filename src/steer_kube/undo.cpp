@@ -5,6 +5,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "kube/picture.h"
 #include "service/lock.h"
 #include "steer_kube/lines.h"
@@ -23,6 +25,9 @@ Result<TakenBack> undo(const std::string& state, kube::Client& client) {
   if (!lock) return tl::unexpected(lock.error());
   auto journal = OrderJournal::open(path);
   if (!journal) return tl::unexpected(journal.error());
+  const auto cluster = kube::cluster_uid(client);
+  if (!cluster) return tl::unexpected(cluster.error());
+  if (auto bound = journal->bind(*cluster); !bound) return tl::unexpected(bound.error());
   const auto picture = kube::take_picture(client);
   if (!picture) return tl::unexpected(picture.error());
   std::unordered_map<std::string, const kube::Workload*> known;
@@ -31,6 +36,11 @@ Result<TakenBack> undo(const std::string& state, kube::Client& client) {
   TakenBack made;
   const std::map<std::string, Claim> claims = journal->claims();
   for (const auto& [uid, claim] : claims) {
+    if (picture->unreadable.contains(uid)) {
+      made.left.push_back(
+          fmt::format("not taken back: {}/{} cannot be read", claim.name_space, claim.name));
+      continue;
+    }
     const auto found = known.find(uid);
     const Number number =
         found == known.end() ? Number{} : number_of(*found->second, claim.field, &claim);

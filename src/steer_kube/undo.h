@@ -21,7 +21,8 @@ struct TakenBack {
 };
 
 /// Undoes what the journal of the folder `state` has in force. Fails with conflict if a service
-/// uses the folder, with not_found if none ever wrote from it, and like take_picture().
+/// uses the folder or the journal is of another cluster, with not_found if none ever wrote from it,
+/// and like cluster_uid() and take_picture().
 Result<TakenBack> undo(const std::string& state, kube::Client& client);
 
 }  // namespace almanac::steer_kube

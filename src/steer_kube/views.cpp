@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <unordered_map>
 #include <utility>
 
@@ -88,6 +89,7 @@ JobView Views::view_of(const store::Job& job, const std::string& uid, const Inde
 
 Result<std::vector<JobView>> Views::jobs(const service::Sought& sought) const {
   std::vector<JobView> made;
+  std::map<store::JobNumber, JobView> ended;  // that the store may not have yet
   {
     const std::lock_guard lock(known_.mutex);
     const Index at = index();
@@ -95,10 +97,14 @@ Result<std::vector<JobView>> Views::jobs(const service::Sought& sought) const {
       if (made.size() == sought.most) break;
       if (number <= sought.above) continue;
       const store::Job& job = *known_.records->find(uid);
+      if (job.end != kNoTime) {
+        ended.emplace(number, JobView{.job = job});
+        continue;
+      }
       if (!sought.wanted || sought.wanted(job)) made.push_back(view_of(job, uid, at));
     }
   }
-  if (auto added = service::add_ended(known_.store, sought, {}, made); !added) {
+  if (auto added = service::add_ended(known_.store, sought, std::move(ended), made); !added) {
     return tl::unexpected(added.error());
   }
   return made;

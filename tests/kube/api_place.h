@@ -39,6 +39,7 @@ inline constexpr ApiKind kApiKinds[] = {
     {kKueueGroup, "workloadpriorityclasses", "workloadpriorityclass", "WorkloadPriorityClass",
      "wpc", false, false},
     {"", "nodes", "node", "Node", "no", false, true},
+    {"", "namespaces", "namespace", "Namespace", "ns", false, true},
     {"", "configmaps", "configmap", "ConfigMap", "cm", true, false},
     {"apps", "deployments", "deployment", "Deployment", "deploy", true, true},
     {"coordination.k8s.io", "leases", "lease", "Lease", "", true, false}};

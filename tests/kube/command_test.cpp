@@ -117,15 +117,23 @@ TEST_F(KubeCommand, TourWithoutAWrite) {
 TEST_F(KubeCommand, TheDoctorAsksForEachRight) {
   server_.set_tokens({{"x", "admin"}});
   server_.set_rights([](const auto&, const std::string& verb, const std::string& resource) {
-    return verb != "patch" && resource != "nodes";
+    return verb != "patch" && resource != "nodes" && verb != "update" &&
+           (verb != "watch" || resource != "clusterqueues");
   });
-  const ProgramRun doctor = kube({"doctor"});
+  const ProgramRun doctor = kube({"doctor", "--lease-namespace", "ops"});
   EXPECT_THAT(doctor.out, HasSubstr("right: list workloads = yes"));
   EXPECT_THAT(doctor.out, HasSubstr("right: patch workloads = no"));
   EXPECT_THAT(doctor.out, HasSubstr("-> grant list on nodes in all namespaces"));
+  EXPECT_THAT(doctor.out, HasSubstr("right: get namespaces = yes"));
+  EXPECT_THAT(doctor.out,
+              HasSubstr("-> grant watch on clusterqueues.kueue.x-k8s.io in all namespaces"));
+  EXPECT_THAT(doctor.out,
+              HasSubstr("-> grant update on leases.coordination.k8s.io in namespace ops"));
 }
 
 TEST_F(KubeCommand, TheDoctorSaysWhyAnOrderWouldNotBeSafe) {
+  EXPECT_THAT(kube({"doctor"}).out,
+              HasSubstr("queue team-a: an order would overtake queue team-b"));
   Json preempting = cluster_queue("team-c", 4, "research");
   preempting["spec"]["preemption"] = {{"withinClusterQueue", "LowerPriority"}};
   server_.create(kKueueApi + "/clusterqueues", preempting);

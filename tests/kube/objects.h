@@ -97,15 +97,19 @@ inline Json node(const std::string& name, int gpus, Json labels = Json::object()
            {{"allocatable", size}, {"conditions", {{{"type", "Ready"}, {"status", "True"}}}}}}};
 }
 
-/// Two queues of 8 GPUs in cohort `research`, a local queue of each team, and two nodes.
-inline void make_cluster(ApiServer& server) {
+/// Two queues of 8 GPUs in a cohort, or in none, a local queue of each team, and two nodes. The
+/// cluster is known as cluster-1.
+inline void make_cluster(ApiServer& server, const std::string& cohort = "research") {
   server.create(kKueueApi + "/resourceflavors", flavor("default"));
-  server.create(kKueueApi + "/clusterqueues", cluster_queue("team-a", 8, "research"));
-  server.create(kKueueApi + "/clusterqueues", cluster_queue("team-b", 8, "research"));
+  server.create(kKueueApi + "/clusterqueues", cluster_queue("team-a", 8, cohort));
+  server.create(kKueueApi + "/clusterqueues", cluster_queue("team-b", 8, cohort));
   server.create(in_namespace("a", "localqueues"), local_queue("main", "team-a"));
   server.create(in_namespace("b", "localqueues"), local_queue("main", "team-b"));
   server.create("/api/v1/nodes", node("gpu-1", 8));
   server.create("/api/v1/nodes", node("gpu-2", 8));
+  server.create(
+      "/api/v1/namespaces",
+      {{"metadata", {{"name", "kube-system"}, {"uid", "cluster-1"}}}, {"spec", Json::object()}});
 }
 
 }  // namespace almanac::kube

@@ -61,7 +61,7 @@ std::set<std::string> granted_in(const std::string& folder) {
 class RightsTest : public testing::Test {
  protected:
   void SetUp() override {
-    kube::make_cluster(server_);
+    kube::make_cluster(server_, "");
     for (const char* const name : {"one", "two"}) {
       Json made = kube::workload(name, "main", 8);
       // The newer one is shorter, so that there is a number to write.

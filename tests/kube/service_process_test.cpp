@@ -71,7 +71,7 @@ class ServiceProcessTest : public testing::Test {
  protected:
   void SetUp() override {
     server_.date = "Sun, 01 Nov 2026 12:00:00 GMT";
-    make_cluster(server_);
+    make_cluster(server_, "");
   }
   void wait(const std::string& name, int gpus, const std::string& created, int limit_s) {
     Json made = workload(name, "main", gpus);
@@ -144,7 +144,7 @@ TEST_F(ServiceProcessTest, CommandsAskIt) {
     return run_program(words);
   };
   ASSERT_TRUE(comes([&] {
-    return ask({"explain", "1"}).out.find("could have at most 16") != std::string::npos;
+    return ask({"explain", "1"}).out.find("could have at most 8") != std::string::npos;
   })) << ask({"explain", "1"}).out
       << ask({"explain", "1"}).err;
   EXPECT_THAT(ask({"queue"}).out, HasSubstr("waits"));

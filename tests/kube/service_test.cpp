@@ -3,6 +3,7 @@
 /// \file
 /// The service of a Kubernetes cluster, first as it only watches, then as lever `order` writes.
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <limits>
@@ -13,6 +14,7 @@
 
 #include "admitter.h"
 #include "api_server.h"
+#include "kube/picture.h"
 #include "objects.h"
 #include "serve/metrics.h"
 #include "steer_kube/kube_service.h"
@@ -33,7 +35,7 @@ class KubeServiceTest : public testing::Test {
  protected:
   void SetUp() override {
     server_.date = "Sun, 01 Nov 2026 12:00:00 GMT";
-    kube::make_cluster(server_);
+    kube::make_cluster(server_, "");
     // Five runs of each kind, so that their run times are known: 10 h and 1 h.
     for (int run = 1; run <= 5; ++run) {
       end_run("long-" + std::to_string(run), "2026-11-01T10:00:00Z");
@@ -61,16 +63,22 @@ class KubeServiceTest : public testing::Test {
     wait("long-9", 8, "2026-11-01T11:00:00Z");
     wait("short-9", 8, "2026-11-01T11:30:00Z");
   }
-  void open(service::Switch order, Settings settings = {}) {
+  Result<std::unique_ptr<KubeService>> try_open(service::Switch order, Settings settings = {}) {
     service_.reset();
     settings.order = order;
     Config config{.state = folder_ / "state", .settings = std::move(settings)};
     config.connect = [url = server_.url()] {
       return kube::Client::to({.server = url, .from = url});
     };
-    auto opened = KubeService::open(std::move(config));
+    return KubeService::open(std::move(config));
+  }
+  void open(service::Switch order, Settings settings = {}) {
+    auto opened = try_open(order, std::move(settings));
     ASSERT_TRUE(opened) << to_string(opened.error());
     service_ = std::move(*opened);
+  }
+  kube::Client client() {
+    return kube::Client::to({.server = server_.url(), .from = server_.url()}).value();
   }
   /// Runs steps until something is so; false after 20 s.
   bool comes(const std::function<bool()>& is_true) {
@@ -93,6 +101,11 @@ class KubeServiceTest : public testing::Test {
     return Json::parse(client.get(kJobs + "/" + name).value());
   }
   std::int64_t priority(const std::string& name) { return object(name)["spec"]["priority"]; }
+  std::string boost(const std::string& name) {
+    return object(name)["metadata"]
+        .value("annotations", Json::object())
+        .value("kueue.x-k8s.io/priority-boost", "");
+  }
   service::LeverView lever() { return service_->manager()->levers.at(0); }
   service::JobView view(const std::string& full_name) {
     const auto all = service_->jobs({});
@@ -167,7 +180,7 @@ TEST_F(KubeServiceTest, AnOrderChangesWhoIsAdmitted) {
   fill();
   open(service::Switch::on);
   ASSERT_TRUE(comes([&] { return priority("short-9") == 3; }));
-  server_.remove(kube::in_namespace("b", "workloads") + "/runs-b");
+  server_.remove(kJobs + "/runs-a");
   EXPECT_THAT(kube::admit(server_, "2026-11-01T12:00:00Z"), ElementsAre("a/short-9"));
 }
 
@@ -175,7 +188,7 @@ TEST_F(KubeServiceTest, WithoutAnOrderTheOlderIsAdmitted) {
   fill();
   open(service::Switch::dry);
   go_on();
-  server_.remove(kube::in_namespace("b", "workloads") + "/runs-b");
+  server_.remove(kJobs + "/runs-a");
   EXPECT_THAT(kube::admit(server_, "2026-11-01T12:00:00Z"), ElementsAre("a/long-9"));
 }
 
@@ -232,11 +245,6 @@ TEST_F(KubeServiceTest, UndoGivesAllNumbersBack) {
 TEST_F(KubeServiceTest, ABoostLeavesThePriorityAlone) {
   fill();
   open(service::Switch::on, {.field = Field::boost});
-  const auto boost = [&](const std::string& name) {
-    return object(name)["metadata"]
-        .value("annotations", Json::object())
-        .value("kueue.x-k8s.io/priority-boost", "");
-  };
   ASSERT_TRUE(comes([&] { return boost("short-9") == "3"; }));
   EXPECT_EQ(priority("short-9"), 0);
   open(service::Switch::off, {.field = Field::boost});
@@ -247,8 +255,7 @@ TEST_F(KubeServiceTest, AQueueThatPreemptsByPriorityGetsNoRanks) {
   fill();
   open(service::Switch::on);
   ASSERT_TRUE(comes([&] { return priority("short-9") == 3; }));
-  // Of another queue of the cohort: its tree counts.
-  server_.patch(kube::kKueueApi + "/clusterqueues/team-b",
+  server_.patch(kube::kKueueApi + "/clusterqueues/team-a",
                 {{"spec", {{"preemption", {{"withinClusterQueue", "LowerPriority"}}}}}});
   EXPECT_TRUE(comes([&] { return priority("short-9") == 0 && priority("long-9") == 0; }));
   go_on();
@@ -265,13 +272,149 @@ TEST_F(KubeServiceTest, PrioritiesThatAreTooNearGetNoRanks) {
   EXPECT_THAT(service_->overview().warnings[0], HasSubstr("priorities 0 and 2 are too near"));
 }
 
-TEST_F(KubeServiceTest, ACanaryActsInItsQueuesOnly) {
+// Kueue compares the first workloads of all queues of a cohort: 3 would go before the other's 0.
+TEST_F(KubeServiceTest, AQueueThatSharesACohortGetsNoRanks) {
   fill();
-  open(service::Switch::on, {.canary = {"team-a"}});
+  open(service::Switch::on);
+  ASSERT_TRUE(comes([&] { return priority("short-9") == 3; }));
+  for (const char* const queue : {"team-a", "team-b"}) {
+    server_.patch(kube::kKueueApi + "/clusterqueues/" + queue,
+                  {{"spec", {{"cohortName", "research"}}}});
+  }
+  EXPECT_TRUE(comes([&] { return priority("short-9") == 0; }));
+  EXPECT_THAT(service_->overview().warnings[0],
+              HasSubstr("would overtake queue team-b, which is in the same cohort tree"));
+}
+
+TEST_F(KubeServiceTest, ExemptWorkloadsAreNotOvertaken) {
+  fill();
+  server_.create(kube::in_namespace("c", "localqueues"), kube::local_queue("main", "team-a"));
+  const std::string jobs = kube::in_namespace("c", "workloads");
+  server_.create(jobs, kube::workload("exempt-1", "main", 8));
+  open(service::Switch::on, {.exempt = {"c"}});
   go_on();
   EXPECT_EQ(priority("short-9"), 0);
-  EXPECT_THAT(service_->overview().warnings[0], HasSubstr("share no cohort with others"));
-  open(service::Switch::on, {.canary = {"team-a", "team-b"}});
+  EXPECT_THAT(service_->overview().warnings[0], HasSubstr("ranks of priority 0 would overtake"));
+  // A rank of 3 would overtake priority 2 too, and not priority 4.
+  server_.patch(jobs + "/exempt-1", {{"spec", {{"priority", 2}}}});
+  go_on();
+  EXPECT_EQ(priority("short-9"), 0);
+  EXPECT_THAT(service_->overview().warnings[0], HasSubstr("priorities 0 and 2 are too near"));
+  server_.patch(jobs + "/exempt-1", {{"spec", {{"priority", 4}}}});
+  EXPECT_TRUE(comes([&] { return priority("short-9") == 3; }));
+}
+
+TEST_F(KubeServiceTest, TheStoreOfAnotherEngineStaysAsItIs) {
+  fill();
+  std::filesystem::create_directories(folder_ / "state");
+  const std::string path = folder_ / "state/almanac.db";
+  store::Store::Batch batch;
+  store::Job runs{.number = store::JobNumber{1}, .state = trace::JobState::running};
+  runs.asked = store::Submission{.name = "mine"};
+  batch.put(runs);
+  ASSERT_TRUE(store::Store::open(path)->commit(batch));
+  const auto refused = try_open(service::Switch::on);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::conflict);
+  EXPECT_THAT(to_string(refused.error()),
+              testing::AllOf(HasSubstr("belongs to engine machine, not to kubernetes"),
+                             HasSubstr(folder_ / "state"), HasSubstr("--state")));
+  EXPECT_EQ(store::Store::open(path)->unfinished()->size(), 1U);
+}
+
+TEST_F(KubeServiceTest, AnotherClusterIsRefused) {
+  fill();
+  open(service::Switch::on);
+  ASSERT_TRUE(comes([&] { return priority("short-9") == 3; }));
+  const std::string path = "/api/v1/namespaces/kube-system";
+  server_.patch(path, {{"metadata", {{"uid", "cluster-2"}}}});
+  EXPECT_THAT(to_string(try_open(service::Switch::on).error()),
+              HasSubstr("is of the cluster whose kube-system has uid cluster-1"));
+  kube::Client other = client();
+  const auto refused = undo(folder_ / "state", other);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::conflict);
+  server_.patch(path, {{"metadata", {{"uid", "cluster-1"}}}});
+  EXPECT_EQ(undo(folder_ / "state", other)->changes, 1) << "no number is forgotten";
+}
+
+TEST_F(KubeServiceTest, AWorkloadThatCannotBeReadHasNotGone) {
+  fill();
+  open(service::Switch::on);
+  ASSERT_TRUE(comes([&] { return priority("short-9") == 3; }));
+  const store::JobNumber number = view("a/short-9").job.number;
+  server_.patch(kJobs + "/short-9", {{"spec", {{"maximumExecutionTimeSeconds", "soon"}}}});
+  ASSERT_TRUE(comes([&] { return !service_->overview().warnings.empty(); }));
+  EXPECT_THAT(service_->overview().warnings[0], HasSubstr("left out"));
+  open(service::Switch::on);  // lists anew
+  go_on();
+  EXPECT_EQ(view("a/short-9").job.state, trace::JobState::pending);
+  kube::Client by_hand = client();
+  service_.reset();
+  EXPECT_THAT(undo(folder_ / "state", by_hand)->left, ElementsAre(HasSubstr("cannot be read")));
+  server_.patch(kJobs + "/short-9", {{"spec", {{"maximumExecutionTimeSeconds", nullptr}}}});
+  open(service::Switch::off);
+  EXPECT_TRUE(comes([&] { return priority("short-9") == 0; })) << "its number is not forgotten";
+  EXPECT_EQ(view("a/short-9").job.number, number);
+}
+
+TEST_F(KubeServiceTest, NumbersOfAFormerFieldAreGivenBackFirst) {
+  fill();
+  open(service::Switch::on);
+  ASSERT_TRUE(comes([&] { return priority("short-9") == 3; }));
+  open(service::Switch::on, {.field = Field::boost});
+  EXPECT_TRUE(comes([&] { return boost("short-9") == "3"; }));
+  EXPECT_EQ(priority("short-9"), 0);
+  open(service::Switch::off);
+  EXPECT_TRUE(comes([&] { return boost("short-9").empty(); }));
+  EXPECT_EQ(priority("short-9"), 0);
+}
+
+// The cache of the API server may be older than what Almanac wrote last.
+TEST_F(KubeServiceTest, WorkloadsAreNeverListedFromACache) {
+  open(service::Switch::dry);
+  kube::Client by_hand = client();
+  ASSERT_TRUE(kube::take_picture(by_hand));
+  for (const std::string& asked : server_.asked()) {
+    const bool is_list = asked.find("/workloads?limit") != std::string::npos;
+    EXPECT_FALSE(is_list && asked.find("resourceVersion=0") != std::string::npos) << asked;
+  }
+}
+
+// Kueue writes to a workload between the look and the patch.
+TEST_F(KubeServiceTest, ChangesByOthersAreNoReasonToPause) {
+  fill();
+  int change = 0;
+  server_.before_patch = [&] {
+    server_.patch(kJobs + "/short-9",
+                  {{"metadata", {{"labels", {{"change", std::to_string(++change)}}}}}});
+  };
+  open(service::Switch::on);
+  EXPECT_TRUE(comes([&] { return lever().refused > 6; })) << lever().rests;
+  EXPECT_EQ(lever().rests, "");
+}
+
+TEST_F(KubeServiceTest, TheLeaseSaysSinceWhenItIsHeld) {
+  fill();
+  open(service::Switch::on);
+  kube::Client by_hand = client();
+  const auto lease = [&] {
+    const auto body = by_hand.get("/apis/coordination.k8s.io/v1/namespaces/almanac/leases/almanac");
+    return body ? Json::parse(*body)["spec"] : Json();
+  };
+  ASSERT_TRUE(comes([&] { return !lease().is_null(); }));
+  const Json first = lease();
+  ASSERT_TRUE(comes([&] { return lease()["renewTime"] != first["renewTime"]; }));
+  EXPECT_EQ(lease()["acquireTime"], first["acquireTime"]);
+}
+
+TEST_F(KubeServiceTest, ACanaryActsInItsQueuesOnly) {
+  fill();
+  open(service::Switch::on, {.canary = {"team-b"}});
+  go_on();
+  EXPECT_EQ(priority("short-9"), 0);
+  EXPECT_THAT(service_->overview().warnings[0], HasSubstr("it is no canary queue"));
+  open(service::Switch::on, {.canary = {"team-a"}});
   EXPECT_TRUE(comes([&] { return priority("short-9") == 3; }));
 }
 

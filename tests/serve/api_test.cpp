@@ -416,11 +416,13 @@ TEST_F(ApiTest, ShowsNothingToOtherMachinesWithoutAToken) {
     asked.headers["host"] = "gpu.example:8443";
     return asked;
   };
-  for (const char* path : {"/v1/jobs", "/metrics", "/healthz", "/v1/nodes"}) {
+  for (const char* path : {"/v1/jobs", "/metrics", "/v1/nodes"}) {
     EXPECT_EQ(status(from_afar(ask("GET", path))), 401) << path;
     EXPECT_EQ(status(from_afar(service_.by_token(ask("GET", path), Scope::read))), 200) << path;
   }
   EXPECT_EQ(status(from_afar(ask("GET", "/"))), 200) << "where a token is typed in";
+  EXPECT_EQ(status(from_afar(ask("GET", "/healthz"))), 200) << "a probe has no token";
+  EXPECT_EQ(status(from_afar(ask("POST", "/healthz"))), 401);
   Ask change = from_afar(
       service_.by_token(ask("PUT", "/v1/policy", R"({"policy": "fifo"})"), Scope::operate));
   EXPECT_EQ(status(change), 200);

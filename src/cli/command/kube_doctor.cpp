@@ -20,6 +20,7 @@ namespace {
 
 struct KubeDoctorOptions {
   KubeOptions kube;
+  std::string lease_space = "almanac";
   ListOptions list;
 };
 
@@ -46,7 +47,7 @@ nlohmann::ordered_json kube_document(const kube::Diagnosis& diagnosis) {
 Result<int> examine_kube(const KubeDoctorOptions& options) {
   auto client = options.kube.client();
   if (!client) return tl::unexpected(client.error());
-  const auto diagnosis = kube::diagnose(*client);
+  const auto diagnosis = kube::diagnose(*client, options.lease_space);
   if (!diagnosis) return tl::unexpected(diagnosis.error());
   if (options.list.wants_document()) {
     fmt::print("{}\n", kube_document(*diagnosis).dump(2));
@@ -73,6 +74,11 @@ void register_kube_doctor(Program& program) {
       "doctor", "Check which features of Almanac work on this cluster");
   const auto options = std::make_shared<KubeDoctorOptions>();
   options->kube.add_to(command);
+  command
+      .add_option("--lease-namespace", options->lease_space,
+                  "Namespace of the service's Lease, by which one service at a time writes")
+      ->type_name("NAMESPACE")
+      ->capture_default_str();
   options->list.add_to(command);
   add_example(command, "almanac kube doctor");
   add_example(command, "almanac kube doctor --context prod -o json");

@@ -266,8 +266,11 @@ Result<std::unique_ptr<service::Service>> open_service(const ServeOptions& optio
     return options.slurm.open(options.state, options.policy, options.shadow, *std::move(speeds));
   }
   if (options.slurm.is_told_anything()) {
-    return fail(Code::usage, "--way, --levers, --order and --agents require --engine slurm", {},
-                "add --engine slurm");
+    return fail(
+        Code::usage,
+        "--way, --levers and --agents require --engine slurm, and --order requires --engine "
+        "slurm or kubernetes",
+        {}, "add --engine slurm or --engine kubernetes");
   }
   auto config = read_config(options);
   if (!config) return tl::unexpected(config.error());
