@@ -391,7 +391,10 @@ Result<Composition> Registry::load(const std::string& path) const {
   Composition made;
   if (const toml::node* base = table.get("base")) {
     const auto text = base->value<std::string>();
-    if (!text) return tl::unexpected(at(*base, path, "base must be the name of a policy"));
+    // A file as a base could name itself.
+    if (!text || text->ends_with(".toml")) {
+      return tl::unexpected(at(*base, path, "base must be the name of a policy, not of a file"));
+    }
     Result<Composition> found = compose(*text);
     if (!found) return found;
     made = *found;

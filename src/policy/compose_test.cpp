@@ -317,6 +317,9 @@ TEST(Compose, SaysWhereAFileIsWrong) {
   EXPECT_EQ(message_of_file("name = \"../mine\"\n"),
             "composition.toml:1:8: name must not be empty, begin with a dot or contain a slash: it "
             "becomes the name of a folder in the run");
+  const std::string itself = "base = \"" + testing::TempDir() + "composition.toml\"\n";
+  EXPECT_EQ(message_of_file(itself),
+            "composition.toml:1:8: base must be the name of a policy, not of a file");
   EXPECT_EQ(message_of_file("order = 3\n"),
             "composition.toml:1:9: order must be the name of a choice, or a table with a name");
 }
