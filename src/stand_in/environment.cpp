@@ -51,24 +51,27 @@ std::vector<std::string> environment_of(const Step& step, const StepGpus& gpus, 
       made.push_back(each);
     }
   }
-  const std::string tasks = std::to_string(step.tasks);
+  const bool is_gang = step.boxes > 1;
+  const std::string tasks = std::to_string(step.tasks * step.boxes);
+  const std::string boxes = std::to_string(step.boxes);
+  const std::string per_box = is_gang ? fmt::format("1(x{})", step.boxes) : tasks;
   const std::string node = value_of(variables, "SLURM_JOB_NODELIST");
   std::vector<int> ranks;
-  for (int rank = 0; rank < step.tasks; ++rank) ranks.push_back(rank);
+  for (int rank = 0; rank < step.tasks; ++rank) ranks.push_back(step.first + rank);
   const std::pair<const char*, std::string> own[] = {
-      {"SLURM_PROCID", std::to_string(number)},
+      {"SLURM_PROCID", std::to_string(step.first + number)},
       {"SLURM_LOCALID", std::to_string(number)},
-      {"SLURM_NODEID", "0"},
+      {"SLURM_NODEID", std::to_string(step.first)},
       {"SLURM_NTASKS", tasks},
       {"SLURM_NPROCS", tasks},
       {"SLURM_STEP_ID", "0"},
       {"SLURM_STEPID", "0"},
       {"SLURM_STEP_NUM_TASKS", tasks},
-      {"SLURM_STEP_NUM_NODES", "1"},
+      {"SLURM_STEP_NUM_NODES", boxes},
       {"SLURM_STEP_NODELIST", node},
-      {"SLURM_STEP_TASKS_PER_NODE", tasks},
-      {"SLURM_TASKS_PER_NODE", tasks},
-      {"SLURM_NNODES", "1"},
+      {"SLURM_STEP_TASKS_PER_NODE", per_box},
+      {"SLURM_TASKS_PER_NODE", per_box},
+      {"SLURM_NNODES", boxes},
       {"SLURM_GTIDS", fmt::format("{}", fmt::join(ranks, ","))},
       {"SLURM_LAUNCH_NODE_IPADDR", "127.0.0.1"},
   };

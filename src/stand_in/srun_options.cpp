@@ -365,6 +365,19 @@ Result<Step> read_step(const std::vector<std::string>& words,
   Step& step = reading.step;
   step.command.assign(words.begin() + static_cast<std::ptrdiff_t>(*command), words.end());
   if (step.command.empty()) return fail(Code::usage, "there is no command to run");
+  step.boxes = std::max(1, number_of(variables, "SLURM_NNODES").value_or(1));
+  if (step.boxes > 1) {
+    const int all = reading.tasks.value_or(reading.tasks_per_node.value_or(1) * step.boxes);
+    if (all != step.boxes) {
+      return fail(Code::unsupported,
+                  fmt::format("srun starts one task on each of the {} boxes of this job, not {} "
+                              "tasks",
+                              step.boxes, all),
+                  {}, "start more processes on each box with torchrun, for example");
+    }
+    reading.tasks = 1;
+    step.first = number_of(variables, "SLURM_NODEID").value_or(0);
+  }
   if (!reading.tasks) reading.tasks = reading.tasks_per_node;
   if (!reading.tasks) reading.tasks = number_of(variables, "SLURM_NTASKS");
   step.tasks = reading.tasks.value_or(1);

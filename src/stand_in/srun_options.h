@@ -4,7 +4,8 @@
 /// Parses the options of srun, as far as one machine can follow them.
 ///
 /// Source   srun(1) of Slurm 23.02.
-/// Differs  A step runs on the machine of its job, and no controller takes part. Options that
+/// Differs  A step runs on the machine of its job, and no controller takes part. The script of a
+///          gang runs on each of its boxes, so a step there has one task on each. Options that
 ///          change neither what runs nor on which GPUs are ignored with a note; other unsupported
 ///          options are errors.
 #pragma once
@@ -23,7 +24,9 @@ enum class GpuView { all, own_share, mapped };
 
 struct Step {
   std::vector<std::string> command{};
-  int tasks = 1;
+  int tasks = 1;  ///< On this machine.
+  int first = 0;  ///< Number of the first task; in a gang, the rank of this box.
+  int boxes = 1;  ///< Of a gang, each of which runs the command and starts a task of its own.
   std::optional<int> cpus_per_task{};
   std::optional<int> gpus{};  ///< GPUs of the step; nothing = all of the job's.
   GpuView gpu_view = GpuView::all;

@@ -88,6 +88,25 @@ TEST(Srun, TellsEachTaskWhichItIs) {
             "7");
 }
 
+TEST(Srun, StartsOneTaskOnEachBoxOfAGang) {
+  const std::vector<std::string> gang{"SLURM_NNODES=2", "SLURM_NODEID=1", "SLURM_NTASKS=2"};
+  const Step step = *read({"true"}, gang);
+  EXPECT_EQ(step.tasks, 1);
+  const auto told = environment_of(step, {}, 0, gang);
+  const auto is = [&](const char* name) { return value_of(told, name); };
+  EXPECT_EQ(is("SLURM_PROCID"), "1");
+  EXPECT_EQ(is("SLURM_LOCALID"), "0");
+  EXPECT_EQ(is("SLURM_NODEID"), "1");
+  EXPECT_EQ(is("SLURM_NTASKS"), "2");
+  EXPECT_EQ(is("SLURM_NNODES"), "2");
+  EXPECT_EQ(is("SLURM_TASKS_PER_NODE"), "1(x2)");
+  EXPECT_EQ(is("SLURM_GTIDS"), "1");
+  EXPECT_TRUE(read({"--ntasks-per-node=1", "true"}, gang));
+  EXPECT_EQ(refusal({"-n", "8", "true"}, gang),
+            "srun starts one task on each of the 2 boxes of this job, not 8 tasks (start more "
+            "processes on each box with torchrun, for example)");
+}
+
 TEST(Srun, KeepsTheJobsOwnVariablesWhateverIsExported) {
   const Step none = *read({"--export=NONE", "true"});
   const auto told = environment_of(none, {}, 0, kJob);

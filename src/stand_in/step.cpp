@@ -50,7 +50,8 @@ std::string output_of(const std::string& pattern, int task,
   return file_of(pattern, task, variables);
 }
 
-Files files_of(const Step& step, int task, const std::vector<std::string>& variables) {
+Files files_of(const Step& step, int number, const std::vector<std::string>& variables) {
+  const int task = step.first + number;
   Files made{.out = output_of(step.out, task, variables),
              .err = output_of(step.err.empty() ? step.out : step.err, task, variables)};
   if (step.in.empty() || step.in == "all" || is_number(step.in)) {
