@@ -289,8 +289,8 @@ TEST_F(InferenceCommand, RefusesAModelOrBoardThatItDoesNotKnow) {
   };
   EXPECT_THAT(refused("llama-3.1-8b-fp8", "h100"), HasSubstr("nearest: llama-3.1-8b"));
   EXPECT_THAT(refused("llama-3.1-8b", "h100,a100"), HasSubstr("no board is named \"h100,a100\""));
-  const std::string config = folder_.write(
-      "config.json", R"({"model_type":"llama","num_hidden_layers":4,"hidden_size":64,
+  const std::string config =
+      folder_.write("config.json", R"({"model_type":"llama","num_hidden_layers":4,"hidden_size":64,
                          "num_attention_heads":4,"intermediate_size":128,"vocab_size":1000,
                          "mamba_d_state":16})");
   EXPECT_THAT(refused(config, "h100"), HasSubstr("config.json: mamba_d_state: 16"));
