@@ -211,7 +211,7 @@ TEST_F(CommandTest, ForecastsWhatAChangeWouldDo) {
   EXPECT_EQ(rows[1].at("cancelled"), true);
   EXPECT_TRUE(rows[1].at("end_by_after_s").is_null());
   const ProgramRun table = run({"forecast", "--if", "add 1 node", "--if", "policy sjf"});
-  EXPECT_THAT(table.out, HasSubstr("If add 1 node, policy sjf: of 1 waiting job, 1 start earlier"));
+  EXPECT_THAT(table.out, HasSubstr("After add 1 node, policy sjf: start earlier 1, later 0"));
   EXPECT_EQ(run({"forecast", "--if", "remove 1 node"}).status, 2);
   EXPECT_THAT(run({"forecast", "--if", "cancel 99"}).err, HasSubstr("no job 99 runs or waits"));
 }
