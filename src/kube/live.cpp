@@ -130,7 +130,7 @@ class LiveCluster::State::Keeper final : public Sink {
         read_(std::move(read)) {}
   const std::string& name() const { return name_; }
 
-  void heed(const Client& client) { client_ = &client; }
+  void use(const Client& client) { client_ = &client; }
   void begin_list() override {
     listed_.clear();
     is_listing_ = true;
@@ -245,7 +245,7 @@ void LiveCluster::State::follow(Keeper<T>& keeper, bool is_optional) {
         continue;
       }
       client.emplace(std::move(*made));
-      keeper.heed(*client);
+      keeper.use(*client);
     }
     const auto pause = reflector.round(*client, keeper, &stop);
     if (!pause) {

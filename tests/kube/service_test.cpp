@@ -346,7 +346,7 @@ TEST_F(KubeServiceTest, AWorkloadThatCannotBeReadHasNotGone) {
   server_.patch(kJobs + "/short-9", {{"spec", {{"maximumExecutionTimeSeconds", "soon"}}}});
   ASSERT_TRUE(comes([&] { return !service_->overview().warnings.empty(); }));
   EXPECT_THAT(service_->overview().warnings[0], HasSubstr("left out"));
-  open(service::Switch::on);  // lists anew
+  open(service::Switch::on);  // lists again
   go_on();
   EXPECT_EQ(view("a/short-9").job.state, trace::JobState::pending);
   kube::Client by_hand = client();
