@@ -26,6 +26,7 @@
 
 #include "cli/job_end.h"
 #include "cli/program.h"
+#include "cli/terminal.h"
 #include "process/descriptor.h"
 #include "serve/view_json.h"
 #include "shepherd/terminal_words.h"
@@ -228,8 +229,6 @@ bool gives_up(const Signals& signals, std::chrono::milliseconds pause) {
   return ::poll(&news, 1, static_cast<int>(pause.count())) > 0 && signals.next() != 0;
 }
 
-void tell(const std::string& text) { fmt::print(stderr, "{}\n", text); }
-
 /// Waits until a pending job runs or has ended; nothing if the user gave up.
 Result<std::optional<serve::ListedJob>> await_start(serve::Client& client,
                                                     store::JobNumber number) {
@@ -250,8 +249,8 @@ Result<std::optional<serve::ListedJob>> await_start(serve::Client& client,
       why = view.why.empty() ? "it starts in a moment" : view.why;
     }
     if (why != said && looks >= kQuiet) {
-      tell(fmt::format("job {} is pending: {}{}", number, why,
-                       said.empty() ? " (Ctrl-C cancels it)" : ""));
+      print_message(fmt::format("job {} is pending: {}{}", number, why,
+                                said.empty() ? " (Ctrl-C cancels it)" : ""));
       said = why;
     }
     if (gives_up(signals, kPause)) return std::optional<serve::ListedJob>();
@@ -270,12 +269,12 @@ Result<int> follow_terminal(serve::Client& client, store::JobNumber number, bool
       if (!cancels) return kInterrupted;
       const auto done = client.change("cancel", {.jobs = {fmt::format("{}", number)}, .now = true});
       if (!done) return tl::unexpected(done.error());
-      tell(fmt::format("job {} was cancelled", number));
+      print_message(fmt::format("job {} was cancelled", number));
       return kInterrupted;
     }
     const serve::ListedJob& job = **found;
     if (job.view.job.state != trace::JobState::running) {
-      tell(end_in_words(job));
+      print_message(end_in_words(job));
       return exit_status_of(job.view.job);
     }
     if (!job.view.job.asked->pty) {
@@ -288,7 +287,7 @@ Result<int> follow_terminal(serve::Client& client, store::JobNumber number, bool
             : attach(job.view.terminal);
     if (!left && left.error().code != Code::not_found) return tl::unexpected(left.error());
     if (left == Left::detached || left == Left::taken) {
-      tell(
+      print_message(
           fmt::format("\r\n{} job {}, which is still running (almanac attach {} reattaches, "
                       "almanac cancel {} stops it)",
                       left == Left::taken ? "Another terminal attached to" : "Detached from",

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/terminal.h"
 #include "text/human.h"
 
 namespace almanac::cli {
@@ -87,7 +88,7 @@ Result<int> change_jobs(const ServiceOptions& service, const serve::Which& which
   say_changed(*changed, which, verb, done);
   int status = kDone;
   for (const serve::RefusedJob& each : changed->refused) {
-    fmt::print(stderr, "almanac: job {}: {}\n", each.job, each.why.message);
+    print_message(fmt::format("almanac: job {}: {}", each.job, each.why.message));
     status = exit_status(each.why.code);
   }
   return status;

@@ -2,7 +2,6 @@
 #include "cli/program.h"
 
 #include <array>
-#include <cstdio>
 #include <utility>
 
 #include <fmt/format.h>
@@ -84,8 +83,6 @@ void add_exit_status(CLI::App& command, const std::string& status, const std::st
   add_line(command, kExitStatus, fmt::format("{:4}{}", status, meaning));
 }
 
-void note(const std::string& text) {
-  fmt::print(stderr, "{}", fitted_to_terminal(fmt::format("almanac: note: {}\n", text)));
-}
+void note(const std::string& text) { print_message("almanac: note: " + text); }
 
 }  // namespace almanac::cli

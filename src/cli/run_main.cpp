@@ -12,6 +12,7 @@
 
 #include "cli/config.h"
 #include "cli/misuse.h"
+#include "cli/terminal.h"
 
 namespace almanac::cli {
 
@@ -43,7 +44,7 @@ int run_main(int argc, char** argv, Program& program) try {
     flush_output();
     return status;
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "{}\n", misuse(app, error));
+    print_message(misuse(app, error));
     return kUsage;
   }
   const Result<int> status = [&]() -> Result<int> {
@@ -61,7 +62,7 @@ int run_main(int argc, char** argv, Program& program) try {
     Error error = status.error();
     if (program.reads_configuration)
       error = naming_its_setting(std::move(error), configuration(), chosen_command(app));
-    fmt::print(stderr, "{}: {}\n", app.get_name(), to_string(error));
+    print_message(fmt::format("{}: {}", app.get_name(), to_string(error)));
     return exit_status(error);
   }
   flush_output();
@@ -69,20 +70,19 @@ int run_main(int argc, char** argv, Program& program) try {
 } catch (const std::system_error& error) {
   const std::string name = program.app.get_name();
   if (std::ferror(stdout) == 0 && error.code() == std::errc::resource_unavailable_try_again) {
-    fmt::print(stderr,
-               "{}: cannot start a thread: this user's processes or address space are limited "
-               "(raise ulimit -u and ulimit -v)\n",
-               name);
+    print_message(name +
+                  ": cannot start a thread: this user's processes or address space are limited "
+                  "(raise ulimit -u and ulimit -v)");
     return exit_status(Code::unavailable);
   }
   if (std::ferror(stdout) == 0) {
-    fmt::print(stderr, "{}: internal error: {}\n", name, error.what());
+    print_message(fmt::format("{}: internal error: {}", name, error.what()));
     return kInternal;
   }
-  fmt::print(stderr, "{}: cannot write standard output: {}\n", name, error.code().message());
+  print_message(fmt::format("{}: cannot write standard output: {}", name, error.code().message()));
   return kCannotWrite;
 } catch (const std::exception& error) {
-  fmt::print(stderr, "{}: internal error: {}\n", program.app.get_name(), error.what());
+  print_message(fmt::format("{}: internal error: {}", program.app.get_name(), error.what()));
   return kInternal;
 }
 

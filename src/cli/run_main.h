@@ -9,7 +9,7 @@
 namespace almanac::cli {
 
 /// Parses the command line into `program.app`, runs `program.action` and returns the exit status.
-/// Errors go to stderr, one line each, in the name of the app.
+/// Errors go to stderr, one message each, in the name of the app.
 int run_main(int argc, char** argv, Program& program);
 
 }  // namespace almanac::cli

@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <cstdlib>
 
+#include <fmt/format.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 namespace almanac::cli {
 namespace {
@@ -23,18 +24,18 @@ std::size_t text_column(std::string_view line, std::size_t most) {
 
 }  // namespace
 
-std::size_t terminal_columns() {
+std::size_t terminal_columns(int descriptor) {
   std::size_t columns = 0;
   if (const char* const given = std::getenv("COLUMNS")) {
     std::from_chars(given, given + std::string_view(given).size(), columns);
-  } else if (winsize size{}; ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) {
+  } else if (winsize size{}; ::ioctl(descriptor, TIOCGWINSZ, &size) == 0) {
     columns = size.ws_col;
   }
   return columns;
 }
 
-std::string fitted_to_terminal(std::string_view text) {
-  const std::size_t columns = terminal_columns();
+std::string fitted_to_terminal(std::string_view text, int descriptor) {
+  const std::size_t columns = terminal_columns(descriptor);
   std::string made;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
@@ -51,6 +52,10 @@ std::string fitted_to_terminal(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return made;
+}
+
+void print_message(std::string_view text) {
+  fmt::print(stderr, "{}\n", fitted_to_terminal(text, STDERR_FILENO));
 }
 
 }  // namespace almanac::cli

@@ -27,6 +27,7 @@
 #include "cli/program.h"
 #include "cli/replica_service.h"
 #include "cli/service_options.h"
+#include "cli/terminal.h"
 #include "cli/wall_clock.h"
 #include "cli/words_after_mark.h"
 #include "serve/submission_json.h"
@@ -293,7 +294,7 @@ Result<int> submit(const SubmitOptions& options, const std::vector<std::string>&
       note(risk);
   }
   if (options.pty) {
-    fmt::print(stderr, "Submitted job {} (detach: Ctrl-] three times)\n", numbers.front());
+    print_message(fmt::format("Submitted job {} (detach: Ctrl-] three times)", numbers.front()));
     return follow_terminal(*client, numbers.front(), true);
   }
   const auto first = static_cast<std::int64_t>(numbers.front());

@@ -11,6 +11,7 @@
 #include "cli/draft_submission.h"
 #include "cli/program.h"
 #include "cli/service_options.h"
+#include "cli/terminal.h"
 #include "serve/submission_json.h"
 
 namespace almanac::cli {
@@ -58,7 +59,7 @@ Result<int> update(const UpdateOptions& options) {
       continue;
     }
     if (options.jobs.size() == 1) return tl::unexpected(said.error());
-    fmt::print(stderr, "almanac: job {}: {}\n", job, to_string(said.error()));
+    print_message(fmt::format("almanac: job {}: {}", job, to_string(said.error())));
     status = exit_status(said.error().code);
   }
   return status;
