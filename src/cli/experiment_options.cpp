@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/cluster_option.h"
 #include "cli/option_group.h"
 #include "cli/value_check.h"
 #include "text/duration.h"
@@ -51,12 +52,7 @@ Result<schedule::RestartCost> restart_cost(const std::string& text) {
 void ExperimentOptions::add_to(CLI::App& command) {
   trace.add_to(command);
   const InGroup group(command, Group::cluster);
-  command
-      .add_option(
-          "--cluster", experiment.cluster,
-          "Cluster: a file (TOML, CSV, slurm.conf, output of scontrol or sinfo), a folder of "
-          "a Slurm site, or NxG for N nodes of G GPUs (default: inferred from the log)")
-      ->option_text("FILE|NxG");
+  add_cluster_option(command, experiment.cluster, "inferred from the log");
   command
       .add_option("--queues", experiment.queues,
                   "Queues of Kueue for policy kueue: output of kubectl get "
@@ -72,7 +68,7 @@ void ExperimentOptions::add_to(CLI::App& command) {
   begin_group(command, Group::cluster);
   command
       .add_option("--profile", experiment.profile,
-                  "Power management: slurm powers idle nodes down as Slurm does")
+                  "Power management: slurm for nodes that Slurm powers down while they are idle")
       ->type_name("NAME");
   command
       .add_option("--power", experiment.power,

@@ -42,7 +42,10 @@ std::string label(const Argument& option) {
 
 std::string with_default(const Argument& argument) {
   std::string text = argument.about;
-  if (!argument.choices.empty()) {
+  const bool explains_each = std::all_of(
+      argument.choices.begin(), argument.choices.end(),
+      [&](const auto& choice) { return text.find(choice + ": ") != std::string::npos; });
+  if (!explains_each) {
     const std::size_t end = std::min(text.find(" (default"), text.size());
     text.insert(end, ": " + either(argument.choices));
   }

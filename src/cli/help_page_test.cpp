@@ -45,6 +45,24 @@ struct Example {
   }
 };
 
+TEST(HelpPage, ListsChoicesOnceIfTheirDescriptionExplainsEach) {
+  Example example;
+  std::string scope = "own", by = "cluster";
+  example.command->add_option("--scope", scope, "Permission. read: only read; own: also submit")
+      ->check(one_of({"read", "own"}));
+  example.command->add_option("--by", by, "What grows")->check(one_of({"cluster", "partition"}));
+  EXPECT_THAT(example.page(100),
+              testing::HasSubstr("Permission. read: only read; own: also submit\n"));
+  EXPECT_THAT(example.page(100), testing::HasSubstr("What grows: cluster or partition\n"));
+}
+
+TEST(HelpPage, ShowsADefaultOfSeveralValuesAsAList) {
+  Example example;
+  std::vector<int> lengths{32, 128};
+  example.command->add_option("--prompts", lengths, "Prompt lengths")->capture_default_str();
+  EXPECT_THAT(example.page(), testing::HasSubstr("Prompt lengths (default 32, 128)\n"));
+}
+
 TEST(HelpPage, ShowsOptionsInGroupsWithTheirDefaults) {
   EXPECT_EQ(Example{}.page(),
             "Replay a log\n"

@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
 
   cli::Program program{.app = app, .command_line = {argv, argv + argc}};
   app.add_option("--config", program.configuration,
-                 "Configuration file, stronger than the machine's and yours (almanac help config)")
+                 "Configuration file; overrides the machine's and your own (almanac help config)")
       ->type_name("FILE")
       ->group(heading(cli::Group::general));
   cli::register_command(program);

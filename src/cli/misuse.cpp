@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/option_table.h"
 #include "text/nearest.h"
 
 namespace almanac::cli {
@@ -21,6 +22,18 @@ std::vector<std::string> commands_of(const CLI::App& app) {
     if (!command->get_group().empty()) names.push_back(command->get_name());
   }
   return names;
+}
+
+/// "did you mean almanac slurm doctor?" for a word that is a command below others; else "".
+std::string below_another(const CLI::App& app, const std::string& word, const std::string& path) {
+  std::vector<std::string> meant;
+  for (const CLI::App* const command : app.get_subcommands({})) {
+    const std::vector<std::string> names = commands_of(*command);
+    const bool is_listed = !command->get_group().empty();
+    if (is_listed && std::find(names.begin(), names.end(), word) != names.end())
+      meant.push_back(fmt::format("{} {} {}", path, command->get_name(), word));
+  }
+  return meant.empty() ? "" : fmt::format("did you mean {}?", either(meant));
 }
 
 std::vector<std::string> options_of(const CLI::App& app) {
@@ -123,11 +136,16 @@ std::string misuse(const CLI::App& app, const CLI::ParseError& error) {
   }
   if (last->get_require_subcommand_min() > 0) {
     if (!words.empty()) {
-      return unknown("command", words[0], text::did_you_mean(words[0], commands_of(*last)), path);
+      const std::string below = below_another(*last, words[0], path);
+      const std::string meant =
+          below.empty() ? text::did_you_mean(words[0], commands_of(*last)) : below;
+      return unknown("command", words[0], meant, path);
     }
     if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) return last->help(above);
   }
-  return fmt::format("almanac: {} (see {} --help)", reworded(*last, error, words), path);
+  const std::string what = reworded(*last, error, words);
+  const bool has_hint = what.ends_with(')');
+  return fmt::format("almanac: {}{}", what, has_hint ? "" : fmt::format(" (see {} --help)", path));
 }
 
 }  // namespace almanac::cli

@@ -53,6 +53,12 @@ TEST(Misuse, NamesTheNearestCommand) {
             "almanac: no command docter (did you mean doctor?; almanac slurm --help lists them)");
 }
 
+TEST(Misuse, FindsACommandThatStandsBelowAnother) {
+  EXPECT_EQ(said_of("doctor"),
+            "almanac: no command doctor (did you mean almanac slurm doctor?; almanac --help lists "
+            "them)");
+}
+
 TEST(Misuse, SaysWhatWasGivenTwice) {
   EXPECT_EQ(said_of("serve --engine machine --engine slurm"),
             "almanac: --engine must be given at most once, found \"machine\" and \"slurm\" (see "

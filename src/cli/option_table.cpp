@@ -51,11 +51,20 @@ void read_type(const std::string& type, Argument& argument) {
   }
 }
 
+/// CLI11 writes a default of several values as "[32,128]".
+std::string without_brackets(std::string preset) {
+  if (!preset.starts_with('[') || !preset.ends_with(']')) return preset;
+  std::istringstream values(preset.substr(1, preset.size() - 2));
+  std::vector<std::string> words;
+  for (std::string each; std::getline(values, each, ',');) words.push_back(each);
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
 Argument argument_of(const CLI::Option& option) {
   Argument argument;
   argument.about = option.get_description();
   argument.group = option.get_group();
-  argument.preset = option.get_default_str();
+  argument.preset = without_brackets(option.get_default_str());
   argument.required = option.get_required();
   argument.repeats = option.get_items_expected_max() > 1;
   if (option.get_items_expected_max() > 0) read_type(option.get_type_name(), argument);

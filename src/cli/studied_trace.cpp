@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/cluster_option.h"
 #include "cli/option_group.h"
 #include "cli/program.h"
 #include "experiment/impossible_jobs.h"
@@ -29,13 +30,7 @@ std::string short_name(const std::string& path) {
 
 void StudyOptions::add_to(CLI::App& command, const std::string& suffix) {
   const InGroup group(command, Group::input);
-  command
-      .add_option(
-          "--cluster" + suffix, cluster,
-          "Cluster: a file (TOML, CSV, slurm.conf, output of scontrol or sinfo), a folder of "
-          "a Slurm site, or NxG for N nodes of G GPUs (default: inferred from the log)")
-      ->option_text("FILE|NxG")
-      ->group(heading(Group::cluster));
+  add_cluster_option(command, cluster, "inferred from the log", suffix);
   command.add_option("--from" + suffix, from, "Only jobs submitted at this time or later")
       ->type_name("TIME");
   command.add_option("--to" + suffix, to, "Only jobs submitted before this time")

@@ -17,6 +17,7 @@
 #include "advice/site.h"
 #include "base/keep_memory.h"
 #include "cli/advice_text.h"
+#include "cli/cluster_option.h"
 #include "cli/interrupt.h"
 #include "cli/kueue_advice_text.h"
 #include "cli/list_options.h"
@@ -282,12 +283,7 @@ void register_advise(Program& program) {
       ->type_name("WAY")
       ->group(heading(Group::input));
   add_vc_option(command, options->vc)->needs("--slurm");
-  command
-      .add_option("--cluster", options->cluster,
-                  "Cluster: a TOML or CSV file, slurm.conf, a folder of a Slurm site, or NxG for N "
-                  "nodes of G GPUs (default: Slurm's, else inferred from the log)")
-      ->option_text("FILE|NxG")
-      ->group(heading(Group::cluster));
+  add_cluster_option(command, options->cluster, "Slurm's, else inferred from the log");
   CLI::Option* const queues =
       command
           .add_option("--queues", options->queues,
@@ -319,7 +315,8 @@ void register_advise(Program& program) {
                   "partition.NAME.LIMIT, each =VALUE; with --queues QUEUE.FIELD=VALUE")
       ->type_name("LIST")
       ->group(heading(Group::policies));
-  command.add_option("--out", options->out, "Folder for a report: one HTML page and its numbers")
+  command
+      .add_option("--out", options->out, "Directory for a report: one HTML page and its numbers")
       ->type_name("DIR")
       ->group(heading(Group::output));
   command.add_option("--seed", options->seed, "Random seed")

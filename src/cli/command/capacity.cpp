@@ -17,6 +17,7 @@
 #include "base/keep_memory.h"
 #include "capacity/document.h"
 #include "capacity/words.h"
+#include "cli/cluster_option.h"
 #include "cli/experiment_options.h"
 #include "cli/interrupt.h"
 #include "cli/list_options.h"
@@ -221,13 +222,7 @@ void register_capacity(Program& program) {
   const auto options = std::make_shared<CapacityOptions>();
   options->experiment.policies = "";
   options->experiment.trace.add_to(command);
-  command
-      .add_option("--cluster", options->experiment.experiment.cluster,
-                  "Cluster: a file (TOML, CSV, slurm.conf, output of scontrol), a folder of a "
-                  "Slurm site, or NxG for N nodes of G GPUs (default: "
-                  "inferred from the log)")
-      ->option_text("FILE|NxG")
-      ->group(heading(Group::cluster));
+  add_cluster_option(command, options->experiment.experiment.cluster, "inferred from the log");
   command
       .add_option("--lose", options->lose,
                   "Nodes lost in a scenario (default: the largest rack, if racks are known; 0: no "
@@ -256,9 +251,10 @@ void register_capacity(Program& program) {
       ->required()
       ->group(heading(Group::objective));
   command
-      .add_option("--by", options->by,
-                  "What reaches the goal: the cluster, whose nodes grow by one factor, or each "
-                  "partition on its own")
+      .add_option(
+          "--by", options->by,
+          "What grows. cluster: all nodes by one factor, until the cluster reaches the goal; "
+          "partition: each partition until it reaches the goal")
       ->check(one_of({"cluster", "partition"}))
       ->capture_default_str()
       ->group(heading(Group::objective));
@@ -286,7 +282,7 @@ void register_capacity(Program& program) {
       ->check(whole_number(0, kMostThreads))
       ->capture_default_str()
       ->group(heading(Group::simulation));
-  command.add_option("--out", options->out, "Folder for the report: report.html, CSV and JSON")
+  command.add_option("--out", options->out, "Directory for the report: report.html, CSV and JSON")
       ->type_name("DIR")
       ->group(heading(Group::output));
   options->list.add_to(command);

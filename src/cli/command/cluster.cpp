@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/cluster_option.h"
 #include "cli/list_options.h"
 #include "cli/trace_options.h"
 #include "cluster/read.h"
@@ -89,11 +90,7 @@ void register_cluster(Program& program) {
   const auto text = std::make_shared<std::string>();
   const auto shown_as = std::make_shared<ListOptions>();
   CLI::App& show = *noun.add_subcommand("show", "Show a cluster; -o toml converts its file");
-  show.add_option("CLUSTER", *text,
-                  "Cluster: a TOML or CSV file, slurm.conf, output of scontrol or sinfo, a folder "
-                  "of a Slurm "
-                  "site, or NxG")
-      ->required();
+  show.add_option("CLUSTER", *text, kClusterForms)->required();
   shown_as->add_to(show, kForms);
   add_example(show, "almanac cluster show 20x8 -o toml");
   program.on(show, [text, shown_as] { return show_cluster(site::read_cluster(*text), *shown_as); });

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 #include <tbb/parallel_for.h>
 
+#include "cli/cluster_option.h"
 #include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/show_document.h"
@@ -128,13 +129,7 @@ void register_cluster_fill(Program& program) {
       *program.noun(Purpose::understand, "cluster", "Inspect, infer and rearrange clusters")
            .add_subcommand("fill", "Measure how full each placement packs a cluster");
   options->trace.add_to(command);
-  command
-      .add_option("--cluster", options->cluster,
-                  "Cluster: a TOML or CSV file, slurm.conf, a folder of a Slurm site, or NxG for N "
-                  "nodes of G GPUs")
-      ->option_text("FILE|NxG")
-      ->required()
-      ->group(heading(Group::cluster));
+  add_cluster_option(command, options->cluster, "")->required();
   command
       .add_option("--placements", options->placements,
                   "Placements to compare, separated by commas (almanac policy list)")

@@ -74,7 +74,7 @@ void register_config(Program& program) {
   const auto options = std::make_shared<ListOptions>();
   command
       .add_option("--config", program.configuration,
-                  "Configuration file, stronger than the machine's and yours")
+                  "Configuration file; overrides the machine's and your own")
       ->type_name("FILE")
       ->group(heading(Group::input));
   options->add_to(command);

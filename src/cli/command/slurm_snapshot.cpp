@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/program.h"
+#include "cli/terminal.h"
 #include "site/read.h"
 #include "slurm/snapshot.h"
 #include "text/human.h"
@@ -28,8 +29,8 @@ Result<int> snapshot(const std::string& folder) {
                fmt::join(made->written, ", "));
   }
   for (const auto& [file, trouble] : made->failed) {
-    fmt::print(stderr, "not available: {}{}\n", file->name,
-               trouble.empty() ? "" : " (" + trouble + ")");
+    print_message(fmt::format("not available: {}{}", file->name,
+                              trouble.empty() ? "" : " (" + trouble + ")"));
   }
   if (!missing.empty()) {
     fmt::print("Run these commands on a machine of the cluster to add what is missing:\n\n{}\n",
@@ -54,9 +55,11 @@ Result<int> snapshot(const std::string& folder) {
 void register_slurm_snapshot(Program& program) {
   CLI::App& command =
       *program.noun(Purpose::run, "slurm", "Advise and steer a Slurm cluster")
-           .add_subcommand("snapshot", "Collect the description of this Slurm site in a folder");
+           .add_subcommand("snapshot", "Collect the description of this Slurm site in a directory");
   const auto folder = std::make_shared<std::string>("site");
-  command.add_option("--out", *folder, "Folder to write")->type_name("DIR")->capture_default_str();
+  command.add_option("--out", *folder, "Directory to write")
+      ->type_name("DIR")
+      ->capture_default_str();
   add_example(command, "almanac slurm snapshot --out site");
   add_example(command, "almanac advise sacct.txt --cluster site");
   add_exit_status(command, "1", "The settings, nodes or partitions are missing");

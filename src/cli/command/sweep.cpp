@@ -245,9 +245,10 @@ Result<int> search_front(const SweepOptions& options, experiment::Experiment exp
   play[1] = "simulate";
   play.push_back("--policy=" + front.tried[front.knee.value_or(front.members.front())].policy);
   const figure::Listing rows = report::front_rows(front, *objectives);
-  fmt::print("{} tried{}. For {} of them no other is better in everything.\n{}\n{}\n{}\n\n{}\n",
+  fmt::print("{} tried{}. Pareto front: {}.\n{}\n{}\n{}\n\n{}\n",
              text::counted(front.tried.size(), "policy", "policies"),
-             front.is_exhausted ? "" : " (--budget N tries more)", front.members.size(),
+             front.is_exhausted ? "" : " (--budget N tries more)",
+             text::counted(front.members.size(), "policy", "policies"),
              rows.size() == front.members.size()
                  ? ""
                  : fmt::format("Those within {:.0f} % of another are not shown.\n",
@@ -275,7 +276,7 @@ Result<std::vector<experiment::SweepPoint>> sweep_here(experiment::SweepPlan pla
   return experiment::sweep(plan);
 }
 
-/// Plays the policies that read run times with worse and worse predictions.
+/// Simulates the policies that read run times with increasingly wrong predictions.
 Result<int> sweep_noise(const SweepOptions& options, experiment::Experiment experiment,
                         const std::vector<std::string>& command) {
   auto plan = plan_of(options, experiment);
@@ -478,16 +479,19 @@ void register_sweep(Program& program) {
       ->type_name("FILE")
       ->group(heading(Group::output));
   command
-      .add_option("--threads", options->threads,
-                  "Simulations at once, on Slurm cores of a task (default 0: all cores)")
+      .add_option(
+          "--threads", options->threads,
+          "Simulations at once; with --engine slurm, cores of each task (default 0: all cores)")
       ->type_name("N")
       ->check(whole_number(0, kMostThreads))
       ->capture_default_str()
       ->group(heading(Group::simulation));
   CLI::Option* const engine =
       command
-          .add_option("--engine", options->engine,
-                      "What runs the simulations; slurm is a job array, whose nodes must see --out")
+          .add_option(
+              "--engine", options->engine,
+              "Where simulations run. machine: here; slurm: in a job array, whose nodes must see "
+              "the directory of --out")
           ->check(one_of({"machine", "slurm"}))
           ->capture_default_str()
           ->group(heading(Group::slurm));
@@ -517,26 +521,28 @@ void register_sweep(Program& program) {
       "almanac sweep log.csv --policy easy,las --load 0.8..1.2 --seeds 1..3 --out out/sweep.csv");
   CLI::Option* const pareto =
       command
-          .add_option("--pareto", options->pareto,
-                      "Search for the policies that no other is better than in all of these: wait, "
-                      "p99_wait, completion, slowdown, worst_user, stops, deadlines, energy, cost, "
-                      "carbon")
+          .add_option(
+              "--pareto", options->pareto,
+              "Search for policies that no other policy beats in all of these objectives: wait, "
+              "p99_wait, completion, slowdown, worst_user, stops, deadlines, energy, cost, "
+              "carbon")
           ->type_name("LIST")
           ->excludes(engine)
           ->excludes(parts)
           ->group(heading(Group::policies));
   command
       .add_option("--budget", options->budget,
-                  "How many more policies than those of --policy the search tries")
+                  "Policies that the search may try in addition to those of --policy")
       ->type_name("N")
       ->check(whole_number(0, kMostBudget))
       ->capture_default_str()
       ->needs(pareto)
       ->group(heading(Group::policies));
   command
-      .add_flag("--noise", options->noise,
-                "Simulate each policy with worse and worse predictions, and show from "
-                "which error on it is worse than easy")
+      .add_flag(
+          "--noise", options->noise,
+          "Simulate each policy with increasingly wrong predictions, and show the error above "
+          "which it is worse than easy")
       ->excludes(engine)
       ->excludes(parts)
       ->excludes(pareto)

@@ -128,9 +128,9 @@ void register_token(Program& program) {
   creates
       .add_option(
           "--scope", options->scope,
-          "Permission: read only; own also submits jobs and changes the user's own; operate "
-          "(root only) changes all jobs, nodes and policies; agent (root only) is the key with "
-          "which the box called --name joins")
+          "Permission. read: only read; own: also submit jobs and change the user's own; operate: "
+          "also change all jobs, nodes and policies (root only); agent: join as the box called "
+          "--name (root only)")
       ->check(one_of({"agent", "read", "own", "operate"}))
       ->capture_default_str();
   creates.add_option("--name", options->name, "Name, to recognize it in the list")
