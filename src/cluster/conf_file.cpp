@@ -54,7 +54,7 @@ Result<ConfEntry> parse_line(const ConfLine& line) {
   ConfEntry entry{.where = line.where};
   const auto wrong = [&] {
     return fail(Code::invalid,
-                fmt::format("a line must be Key=Value pairs separated by blanks: \"{}\"",
+                fmt::format("a line must be Key=Value pairs separated by blanks, found \"{}\"",
                             line.text.substr(0, 60)),
                 line.where);
   };

@@ -24,8 +24,8 @@ Result<int> count_in(const CsvReader& csv, std::size_t column) {
   const auto value = text::parse_whole(csv[column]);
   if (value && *value >= 0 && *value <= 1'000'000) return static_cast<int>(*value);
   return fail(Code::invalid,
-              fmt::format("{} must be a whole number of 0 or more: \"{}\"", csv.header()[column],
-                          csv[column]),
+              fmt::format("{} must be a whole number of 0 or more, found \"{}\"",
+                          csv.header()[column], csv[column]),
               csv.where());
 }
 
@@ -35,8 +35,8 @@ Result<double> amount_in(const CsvReader& csv, std::size_t column) {
   const auto value = text::parse_decimal(csv[column]);
   if (value && *value >= 0 && *value <= kMost) return *value;
   return fail(Code::invalid,
-              fmt::format("{} must be a number from 0 to {}: \"{}\"", csv.header()[column], kMost,
-                          csv[column]),
+              fmt::format("{} must be a number from 0 to {}, found \"{}\"", csv.header()[column],
+                          kMost, csv[column]),
               csv.where());
 }
 
@@ -126,7 +126,8 @@ Result<Cluster> parse_shorthand(const std::string& text, std::size_t cross) {
   const auto gpus = text::parse_whole(std::string_view(text).substr(cross + 1));
   if (!nodes || !gpus || *nodes < 1 || *nodes > 1'000'000 || *gpus < 1 || *gpus > kMaxGpusPerNode) {
     return fail(Code::usage,
-                fmt::format("a cluster of N nodes of G GPUs is written NxG with G up to {}: {}",
+                fmt::format("a cluster must be NxG: N nodes of G GPUs, N from 1, G from 1 to {}, "
+                            "found {}",
                             kMaxGpusPerNode, text));
   }
   return uniform(static_cast<std::uint32_t>(*nodes), static_cast<int>(*gpus));
@@ -152,7 +153,7 @@ Result<Cluster> read_vc_table(const std::string& path, int gpus_per_node) {
   const auto done = for_each_row(csv, [&]() -> Result<void> {
     const auto at = text::parse_datetime(csv[*csv.find("date")]);
     if (!at) {
-      return fail(Code::invalid, fmt::format("date must be YYYY-MM-DD: \"{}\"", csv[0]),
+      return fail(Code::invalid, fmt::format("date must be YYYY-MM-DD, found \"{}\"", csv[0]),
                   csv.where());
     }
     if (!days.empty() && *at <= days.back().at) {
@@ -210,7 +211,12 @@ Result<Cluster> read_cluster(const std::string& text) {
     return cluster_of(*site, text);
   }
   Result<CsvReader> csv = CsvReader::open(text);
-  if (!csv) return tl::unexpected(csv.error());
+  if (!csv) {
+    Error error = csv.error();
+    if (error.hint.empty() && error.code == Code::not_found)
+      error.hint = "give a cluster file, or NxG for N nodes of G GPUs, as in 20x8";
+    return tl::unexpected(error);
+  }
   const auto has = [&](const char* column) { return csv->find(column).has_value(); };
   Result<Cluster> made =
       has("date") && has("total") ? read_vc_table(text)

@@ -21,7 +21,7 @@ TEST(ReadCluster, TakesTheShorthand) {
   EXPECT_EQ(made->gpus(), 160);
   EXPECT_TRUE(made->takes_every_job);
   EXPECT_EQ(message(read_cluster("20x0")),
-            "a cluster of N nodes of G GPUs is written NxG with G up to 64: 20x0");
+            "a cluster must be NxG: N nodes of G GPUs, N from 1, G from 1 to 64, found 20x0");
 }
 
 constexpr const char* kMixed = R"(
@@ -277,9 +277,9 @@ TEST_F(ClusterFile, RefusesAmountsThatAreNone) {
     return text.substr(std::min(text.size(), text.find("cluster.csv")));
   };
   EXPECT_EQ(with("n0,many,1024,2,T4\n"),
-            "cluster.csv:2: cpu_milli must be a number from 0 to 1000000000: \"many\"");
+            "cluster.csv:2: cpu_milli must be a number from 0 to 1000000000, found \"many\"");
   EXPECT_EQ(with("n0,64000,-1,2,T4\n"),
-            "cluster.csv:2: memory_mib must be a number from 0 to 1000000000: \"-1\"");
+            "cluster.csv:2: memory_mib must be a number from 0 to 1000000000, found \"-1\"");
   EXPECT_EQ(with("n0,64000,1024,0,\n"), "cluster.csv: the cluster has no node with a GPU");
 }
 

@@ -73,7 +73,7 @@ class Reader final : text::TomlReader {
                      std::int64_t least, std::int64_t most) {
     const std::int64_t found = value<std::int64_t>(from, key, missing);
     if (found < least || found > most) {
-      refuse(*from.get(key), fmt::format("{} must be {} to {}: {}", key, least, most, found));
+      refuse(*from.get(key), fmt::format("{} must be {} to {}, found {}", key, least, most, found));
     }
     return found;
   }
@@ -82,7 +82,7 @@ class Reader final : text::TomlReader {
     constexpr double kMost = 1e6;
     const auto found = value<double>(from, key, missing);
     if (!(found >= 0 && found <= kMost)) {
-      refuse(*from.get(key), fmt::format("{} must be 0 to {}: {}", key, kMost, found));
+      refuse(*from.get(key), fmt::format("{} must be 0 to {}, found {}", key, kMost, found));
     }
     return found;
   }

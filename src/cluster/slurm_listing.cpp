@@ -147,7 +147,7 @@ class SinfoReader {
     if (!gres) {
       return fail(
           Code::invalid,
-          fmt::format("GRES must be like gpu:a100:8: \"{}\"", fields[*columns_.gres]), where,
+          fmt::format("GRES must be like gpu:a100:8, found \"{}\"", fields[*columns_.gres]), where,
           fields[*columns_.gres].ends_with('+') ? "print the column in full with -o \"%N|%G\""
                                                 : "");
     }
@@ -158,9 +158,10 @@ class SinfoReader {
       if (!column) continue;
       const auto amount = amount_of(fields[*column]);
       if (!amount || *amount / unit > kMostPerNode) {
-        return fail(Code::invalid,
-                    fmt::format("{} must be a number of 0 or more: \"{}\"", name, fields[*column]),
-                    where);
+        return fail(
+            Code::invalid,
+            fmt::format("{} must be a number of 0 or more, found \"{}\"", name, fields[*column]),
+            where);
       }
       *value = *amount / unit;
     }

@@ -87,7 +87,7 @@ class Reader final : text::TomlReader {
     // Not "number < least": NaN is in no range.
     if (!(number >= range.least && number <= range.most)) {
       refuse(node->source(),
-             fmt::format("{} must be {} to {}: {}", key, range.least, range.most, number));
+             fmt::format("{} must be {} to {}, found {}", key, range.least, range.most, number));
     }
     value = number;
   }
@@ -96,7 +96,8 @@ class Reader final : text::TomlReader {
     double number = missing;
     take(from, key, number, range, needed);
     if (number != std::floor(number)) {
-      refuse(from.get(key)->source(), fmt::format("{} must be a whole number: {}", key, number));
+      refuse(from.get(key)->source(),
+             fmt::format("{} must be a whole number, found {}", key, number));
     }
     return number;
   }

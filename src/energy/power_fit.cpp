@@ -81,7 +81,7 @@ Result<double> number_of(const table::CsvReader& csv, std::size_t column) {
   if (!number || !std::isfinite(*number) || *number <= 0) {
     return fail(
         Code::invalid,
-        fmt::format("{} must be a number above 0: \"{}\"", csv.header()[column], csv[column]),
+        fmt::format("{} must be a number above 0, found \"{}\"", csv.header()[column], csv[column]),
         csv.where());
   }
   return *number;

@@ -109,7 +109,7 @@ TEST(PowerProfile, SaysWhatIsWrongAndWhere) {
   says("dataset,network,batch_size,optimizer,limit,time_per_epoch,average_power\nd,n,8,a,1,1,1\n",
        "p.csv:1: column power_limit is missing");
   says(std::string(kHeader) + "d,n,8,adam,100,soon,60\n",
-       "p.csv:2: time_per_epoch must be a number above 0: \"soon\"");
+       "p.csv:2: time_per_epoch must be a number above 0, found \"soon\"");
   says(std::string(kHeader) + "d,n,8,adam,100,0,60\n", "time_per_epoch must be a number above 0");
   says(std::string(kHeader) + "d,n,8,adam,100,10,60\n", "no job was measured at two power limits");
 }

@@ -237,7 +237,7 @@ Duration duration_in(const Json& object, const char* key) {
 Result<std::string> read_text(const fs::path& path) {
   Result<std::string> text = table::read_file(path.string());
   if (!text && text.error().code == Code::not_found)
-    text.error().hint = "check that this is a run directory";
+    text.error().hint = "give a run directory, as almanac simulate LOG --out DIR writes";
   return text;
 }
 

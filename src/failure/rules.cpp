@@ -63,13 +63,13 @@ class Reader final : text::TomlReader {
     take(from, "kind", word);
     if (word != "root" && word != "implicit") {
       refuse(from.get("kind")->source(),
-             fmt::format("kind must be root or implicit: \"{}\"", word));
+             fmt::format("kind must be root or implicit, found \"{}\"", word));
     }
     kind = word == "root" ? Kind::root : Kind::implicit;
     std::int64_t number = rank;
     take(from, "rank", number, "a whole number");
     if (number < 0 || number > 100) {
-      refuse(from.get("rank")->source(), fmt::format("rank must be 0 to 100: {}", number));
+      refuse(from.get("rank")->source(), fmt::format("rank must be 0 to 100, found {}", number));
     }
     rank = static_cast<int>(number);
   }
@@ -90,7 +90,8 @@ class Reader final : text::TomlReader {
     if (from.contains("class")) read.classes = texts(from, "class");
     for (const std::string& word : read.classes) {
       if (word != "IF" && word != "AE" && word != "U") {
-        refuse(from.get("class")->source(), fmt::format("class must be of IF, AE, U: \"{}\"", word),
+        refuse(from.get("class")->source(),
+               fmt::format("class must be of IF, AE, U, found \"{}\"", word),
                "infrastructure, engine, user");
       }
     }

@@ -70,7 +70,7 @@ TEST(Rules, AreRefusedWithTheirPlace) {
   const std::string known = "[[category]]\nname = 'Disk full'\n";
   EXPECT_EQ(refusal(known + "rank = 101\n"), "mine.toml:3:8: rank must be 0 to 100: 101");
   EXPECT_EQ(refusal(known + "kind = 'cause'\n"),
-            "mine.toml:3:8: kind must be root or implicit: \"cause\"");
+            "mine.toml:3:8: kind must be root or implicit, found \"cause\"");
   EXPECT_EQ(refusal(known + "[[category.rule]]\nid = 'x'\npattern = 'y'\n"),
             "mine.toml:3:1: rule x needs an example (a line of a log that the rule matches)");
 }

@@ -140,10 +140,9 @@ Result<std::size_t> Listing::find(const std::string& field) const {
     if (each.name == field) return static_cast<std::size_t>(&each - columns_.data());
     if (std::find(known.begin(), known.end(), each.name) == known.end()) known.push_back(each.name);
   }
-  const std::string meant = text::did_you_mean(field, known);
   return fail(
       Code::usage, fmt::format("there is no field \"{}\"", field), {},
-      fmt::format("{}{}fields: {}", meant, meant.empty() ? "" : " ", fmt::join(known, ", ")));
+      fmt::format("{}; -o csv without --fields prints all", text::meant_or_known(field, known)));
 }
 
 Result<void> Listing::sort(const std::string& field) {

@@ -100,7 +100,8 @@ class LogColumnsReader final : text::TomlReader {
       if (text == word) return value;
       names.push_back(text == "\t" ? "\\t" : text);
     }
-    refuse(node, fmt::format("{} must be one of {}: \"{}\"", what, fmt::join(names, " "), word));
+    refuse(node,
+           fmt::format("{} must be one of {}, found \"{}\"", what, fmt::join(names, " "), word));
   }
 };
 

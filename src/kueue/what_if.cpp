@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "kueue/world.h"
+#include "text/nearest.h"
 
 namespace almanac::kueue {
 namespace {
@@ -20,8 +21,11 @@ const std::vector<std::string> kQueueFields{"queueingStrategy", "weight", "cohor
 
 tl::unexpected<Error> unknown(std::string_view what, std::string_view name,
                               const std::vector<std::string>& known) {
+  // Queues have similar names, so a short list says more than the nearest name.
+  constexpr std::size_t kFew = 12;
   return fail(Code::usage, fmt::format("no {} is called \"{}\"", what, name), {},
-              fmt::format("known: {}", fmt::join(known, ", ")));
+              known.size() <= kFew ? fmt::format("known: {}", fmt::join(known, ", "))
+                                   : text::meant_or_known(name, known));
 }
 
 bool is_among(const std::vector<std::string>& names, std::string_view name) {

@@ -60,7 +60,7 @@ class Reader final : text::TomlReader {
     // Not "value < least": NaN is in no range.
     if (!(value >= range.least && value <= range.most)) {
       refuse(node->source(),
-             fmt::format("{} must be {} to {}: {}", key, range.least, range.most, value));
+             fmt::format("{} must be {} to {}, found {}", key, range.least, range.most, value));
     }
     return value;
   }
@@ -192,7 +192,7 @@ class Reader final : text::TomlReader {
     const auto at = std::find(words.begin(), words.end(), text);
     if (at == words.end()) {
       refuse(*from.get(key),
-             fmt::format("{} must be one of {}: \"{}\"", key, fmt::join(words, " "), text));
+             fmt::format("{} must be one of {}, found \"{}\"", key, fmt::join(words, " "), text));
     }
     return static_cast<std::size_t>(at - words.begin());
   }

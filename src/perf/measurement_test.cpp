@@ -66,7 +66,7 @@ TEST(Profile, SaysWhatIsWrongWithATask) {
     EXPECT_NE(to_string(profile.error()).find(error), std::string::npos)
         << to_string(profile.error());
   };
-  says("m,train,1,,", "t.csv:2: task must be training or inference: \"train\"");
+  says("m,train,1,,", "t.csv:2: task must be training or inference, found \"train\"");
   says("m,training,1,5,", "seconds must be a number");
   says("m,training,,,", "throughput must be a number");
 }
@@ -86,7 +86,7 @@ TEST(Profile, SaysWhatIsWrongAndWhere) {
   says("model,throughput\nx,-1\n", "p.csv:2: throughput must be a number");
   says("model,throughput\nx,nan\n", "p.csv:2: throughput must be a number");
   says("model,throughput\n,1\n", "p.csv:2: model is empty");
-  says("model,gpus,throughput\nx,1.5,1\n", "p.csv:2: gpus must be a whole number: \"1.5\"");
+  says("model,gpus,throughput\nx,1.5,1\n", "p.csv:2: gpus must be a whole number, found \"1.5\"");
   says("model,gpus,nodes,throughput\nx,2,4,1\n", "p.csv:2: 2 GPUs cannot be on 4 nodes");
   says("model,cpus_per_gpu,throughput\nx,0,1\n", "p.csv:2: cpus_per_gpu must be a number");
   says("model,throughput,throughput_low\nx,5,6\n",

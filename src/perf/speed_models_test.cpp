@@ -221,7 +221,8 @@ TEST(CatalogueFile, SaysWhatIsWrongWithATask) {
     EXPECT_NE(to_string(read.error()).find(error), std::string::npos) << to_string(read.error());
   };
   says("c = 3\n", "", "m.toml:6:1: c is missing");
-  says("\"sync\"", "\"synk\"", "m.toml:11:8: comm must be one of nodiv printed sync: \"synk\"");
+  says("\"sync\"", "\"synk\"",
+       "m.toml:11:8: comm must be one of nodiv printed sync, found \"synk\"");
   says("\"table\"", "\"tables\"", "curve must be one of saturating quadratic quadratic_log table");
   says("[1, 8]", "[8, 1]", "a table needs ascending batches, and as many rates");
   says("[10, 60]", "[10]", "a table needs ascending batches, and as many rates");

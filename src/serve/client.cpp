@@ -105,7 +105,11 @@ struct Client::State {
           is_late ? fmt::format("the service at {} did not answer: it has stopped, or is too busy",
                                 place)
                   : fmt::format("no service answers at {}", place),
-          {}, is_late ? "try again" : "start one with `almanac serve`");
+          {},
+          is_late ? "try again"
+          : place.starts_with("http")
+              ? "check the address and the port, or start one there with `almanac serve --listen`"
+              : "start one with `almanac serve`");
     }
     if (result->status >= 400) return tl::unexpected(refusal(result->status, result->body));
     Said said{.status = result->status, .body = result->body};

@@ -114,12 +114,13 @@ std::optional<Answer> Guard::refuses_without_token(const Ask& ask, const char* w
     return problem(403, fmt::format("this token has scope {}, but {} requires scope {}",
                                     to_string(token->scope), what, to_string(least)));
   }
-  Answer answer = problem(401,
-                          ask.header("authorization") == nullptr
-                              ? fmt::format("{} requires a token", what)
-                              : "the service does not know this token, or it has expired",
-                          "create one with `almanac token create` on the service's machine: send "
-                          "\"Authorization: Bearer TOKEN\", or use the service's Unix socket");
+  Answer answer =
+      problem(401,
+              ask.header("authorization") == nullptr
+                  ? fmt::format("{} requires a token", what)
+                  : "the service does not know this token, or it has expired",
+              "create one with `almanac token create` on the service's machine, and set "
+              "ALMANAC_TOKEN to it; other clients send \"Authorization: Bearer TOKEN\"");
   answer.headers.emplace_back("WWW-Authenticate", "Bearer");
   return answer;
 }

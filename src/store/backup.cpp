@@ -113,7 +113,9 @@ void copy(Connection& connection, const std::string& to, Secrets secrets) {
 }
 
 Result<void> back_up(const std::string& path, const std::string& to) {
-  if (!fs::exists(path)) return fail(Code::not_found, "there is no store", {.file = path});
+  if (!fs::exists(path))
+    return fail(Code::not_found, "there is no store", {.file = path},
+                "name the service's state directory with --state");
   if (auto may = may_replace(path, to); !may) return may;
   return guarded(path, [&] {
     Connection connection(path, Connection::Access::read);
@@ -123,7 +125,9 @@ Result<void> back_up(const std::string& path, const std::string& to) {
 
 Result<void> restore(const std::string& from, const std::string& path) {
   const auto there = look(from);
-  if (!there) return fail(Code::not_found, "there is no copy", {.file = from});
+  if (!there)
+    return fail(Code::not_found, "there is no such file", {.file = from},
+                "give a file that almanac backup made");
   if (!S_ISREG(there->st_mode)) return fail(Code::invalid, "is not a regular file", {.file = from});
   if (const auto store = look(path); store && are_same(*store, *there)) {
     return fail(Code::invalid, "is the store itself", {.file = from}, "give a copy of it");

@@ -108,16 +108,18 @@ TEST(Efficiency, RefusesRowsThatNoJobCanHave) {
   };
   EXPECT_THAT(
       error("1|x|ann|COMPLETED|2020-09-01T00:00:00|60|60|6|gres/gpu=99999999999|00:01|||\n"),
-      HasSubstr("week:2: AllocTRES must be a list like cpu=8,gres/gpu=8 of at most 1000000 GPUs: "
-                "\"gres/gpu=99999999999\""));
-  EXPECT_THAT(error("1|x|ann|COMPLETED|yesterday|60|60|6|gres/gpu=1|00:01|||\n"),
-              HasSubstr("week:2: Submit must be a time as YYYY-MM-DDThh:mm:ss: \"yesterday\""));
+      HasSubstr(
+          "week:2: AllocTRES must be a list like cpu=8,gres/gpu=8 of at most 1000000 GPUs, found "
+          "\"gres/gpu=99999999999\""));
+  EXPECT_THAT(
+      error("1|x|ann|COMPLETED|yesterday|60|60|6|gres/gpu=1|00:01|||\n"),
+      HasSubstr("week:2: Submit must be a time as YYYY-MM-DDThh:mm:ss, found \"yesterday\""));
   EXPECT_THAT(
       error("1|x|ann|COMPLETED|2020-09-01T00:00:00|99999999999999999999|60|6|cpu=6|00:01|||\n"),
-      HasSubstr("week:2: ElapsedRaw must be seconds from 0 to 1000000000000: "
+      HasSubstr("week:2: ElapsedRaw must be seconds from 0 to 1000000000000, found "
                 "\"99999999999999999999\""));
   EXPECT_THAT(error("1|x|ann|COMPLETED|2020-09-01T00:00:00|60|60|999999999999|cpu=6|00:01|||\n"),
-              HasSubstr("week:2: AllocCPUS must be 1000000000 or less: \"999999999999\""));
+              HasSubstr("week:2: AllocCPUS must be 1000000000 or less, found \"999999999999\""));
   EXPECT_EQ(use_of("1|x|ann|COMPLETED|yesterday|60|60|6|cpu=6|00:01|||\n"
                    "2|x|ann|COMPLETED|Unknown|60|60|6|cpu=6|00:01|||\n",
                    true)
@@ -146,12 +148,12 @@ TEST(Efficiency, LosesNoRowToOneThatCannotBeRead) {
   const auto strict = read_job_use(folder.write("week", kUseHeader + rows));
   ASSERT_FALSE(strict);
   EXPECT_THAT(to_string(strict.error()), HasSubstr(":2: a row must have as many fields as the "
-                                                   "header (13): 6 (use --lenient"));
+                                                   "header (13), found 6 (use --lenient"));
   const auto log = use_of(rows, true);
   ASSERT_EQ(log.jobs.size(), 1U);
   EXPECT_THAT(log.notes, testing::ElementsAre(
                              "dropped 2 of 4 rows, the first in line 2: a row must have as many "
-                             "fields as the header (13): 6"));
+                             "fields as the header (13), found 6"));
 }
 
 TEST(Efficiency, AddsUpTheRunsOfAJob) {

@@ -177,33 +177,33 @@ class UseReader {
 
   std::string add_run(std::string_view id) {
     if (!trace::fits(trace::SacctKind::id, id)) {
-      return fmt::format("JobID must be that of a job: \"{}\"", id.substr(0, 60));
+      return fmt::format("JobID must be that of a job, found \"{}\"", id.substr(0, 60));
     }
     const auto tres = trace::parse_tres(field("AllocTRES"));
     if (!tres) {
       return fmt::format(
-          "AllocTRES must be a list like cpu=8,gres/gpu=8 of at most {:.0f} GPUs: \"{}\"",
+          "AllocTRES must be a list like cpu=8,gres/gpu=8 of at most {:.0f} GPUs, found \"{}\"",
           trace::kMostOfTres, field("AllocTRES").substr(0, 60));
     }
     const auto elapsed = field("ElapsedRaw").empty() ? std::optional<double>(0)
                                                      : text::parse_decimal(field("ElapsedRaw"));
     if (!elapsed || *elapsed < 0 || *elapsed > kLongest_s) {
-      return fmt::format("ElapsedRaw must be seconds from 0 to {:.0f}: \"{}\"", kLongest_s,
+      return fmt::format("ElapsedRaw must be seconds from 0 to {:.0f}, found \"{}\"", kLongest_s,
                          field("ElapsedRaw"));
     }
     for (const char* const column : {"Submit", "End"}) {
       if (trace::fits(trace::SacctKind::time, field(column))) continue;
-      return fmt::format("{} must be a time as YYYY-MM-DDThh:mm:ss: \"{}\"", column,
+      return fmt::format("{} must be a time as YYYY-MM-DDThh:mm:ss, found \"{}\"", column,
                          field(column).substr(0, 60));
     }
     const auto cpus = text::parse_decimal(field("AllocCPUS"));
     if (cpus && *cpus > trace::kMostCpus) {
-      return fmt::format("AllocCPUS must be {:.0f} or less: \"{}\"", trace::kMostCpus,
+      return fmt::format("AllocCPUS must be {:.0f} or less, found \"{}\"", trace::kMostCpus,
                          field("AllocCPUS"));
     }
     const auto limit = text::parse_decimal(field("TimelimitRaw"));
     if (limit && *limit > kLongest_s / 60) {
-      return fmt::format("TimelimitRaw must be minutes up to {:.0f}: \"{}\"", kLongest_s / 60,
+      return fmt::format("TimelimitRaw must be minutes up to {:.0f}, found \"{}\"", kLongest_s / 60,
                          field("TimelimitRaw"));
     }
     Run run{.use = {.id = std::string(id),

@@ -141,7 +141,7 @@ Result<Gpus> read_gpus(std::string_view text) {
   if (const auto colon = text.find(':'); colon != text.npos) {
     gpus.type = text.substr(0, colon);
     text = text.substr(colon + 1);
-    if (gpus.type.empty()) return expected("GPUs, such as 2 or a100:2");
+    if (gpus.type.empty()) return expected("a number of GPUs, such as 2 or a100:2");
   }
   if (const auto dots = text.find(".."); dots != text.npos) {
     const auto least = number(text.substr(0, dots), kMostCount);
@@ -153,7 +153,7 @@ Result<Gpus> read_gpus(std::string_view text) {
     text = text.substr(0, dots);
   }
   const auto count = number(text, kMostCount);
-  if (!count) return expected("GPUs, such as 2 or a100:2");
+  if (!count) return expected("a number of GPUs, such as 2 or a100:2");
   gpus.count = static_cast<std::int32_t>(*count);
   return gpus;
 }

@@ -52,7 +52,7 @@ Result<void> apply(const Option& option, std::string_view argument, const Where&
   Error error = std::move(done.error());
   error.message =
       error.code == Code::invalid
-          ? fmt::format("{} must be {}: found \"{}\"", spelled(option), error.message, argument)
+          ? fmt::format("{} must be {}, found \"{}\"", spelled(option), error.message, argument)
           : fmt::format("{}={}: {}", spelled(option), argument, error.message);
   error.where = where;
   return tl::unexpected(std::move(error));
@@ -65,7 +65,7 @@ Result<void> apply_words(const std::vector<std::string>& words, const std::vecto
   for (std::size_t at = 0; at < words.size(); ++at) {
     const std::string& word = words[at];
     if (word.size() < 2 || word[0] != '-' || word == "--") {
-      return fail(Code::invalid, fmt::format("expected an option: found \"{}\"", word), where);
+      return fail(Code::invalid, fmt::format("expected an option, found \"{}\"", word), where);
     }
     // The argument stands behind "=", behind the letter, or in the next word.
     const bool is_long = word[1] == '-';
@@ -85,7 +85,7 @@ Result<void> apply_words(const std::vector<std::string>& words, const std::vecto
     }
     if (argument && option->argument == Argument::none) {
       return fail(Code::invalid,
-                  fmt::format("{} takes no argument: found \"{}\"", spelled(*option), word), where);
+                  fmt::format("{} takes no argument, found \"{}\"", spelled(*option), word), where);
     }
     if (!argument && option->argument == Argument::needed) {
       return fail(Code::invalid, fmt::format("{} requires an argument", spelled(*option)), where);

@@ -86,14 +86,14 @@ Result<void> apply_all(const std::vector<Directive>& directives, const std::vect
 Result<Script> read_script(std::string_view text, const std::string& file, store::Submission base,
                            Time now) {
   if (text.find('\0') != text.npos) {
-    return fail(Code::invalid, "a batch script must be text: found a zero byte", {file});
+    return fail(Code::invalid, "a batch script must be text, found a zero byte", {file});
   }
   if (!text.starts_with("#!")) {
     return fail(Code::invalid, "a batch script must begin with #! and its interpreter", {file, 1},
                 "write #!/bin/bash in the first line");
   }
   if (const auto end = text.find("\r\n"); end != text.npos) {
-    return fail(Code::invalid, "a batch script must end its lines with \\n: found \\r\\n", {file},
+    return fail(Code::invalid, "a batch script must end its lines with \\n, found \\r\\n", {file},
                 "convert it with dos2unix");
   }
   auto directives = find_directives(text, file);

@@ -366,11 +366,11 @@ TEST_F(SubmissionScript, RefusesWhatItDoesNotKnow) {
             "jobs/train.sh:2: unknown option --partiton=x (did you mean --partition?)");
   EXPECT_THAT(refusal("#ALMANAC --gpu 2 --cpu 4"), HasSubstr("unknown option --gpu"));
   EXPECT_THAT(refusal("#SBATCH -Z"), HasSubstr("unknown option -Z"));
-  EXPECT_THAT(refusal("#SBATCH train.py"), HasSubstr("expected an option: found \"train.py\""));
+  EXPECT_THAT(refusal("#SBATCH train.py"), HasSubstr("expected an option, found \"train.py\""));
   EXPECT_THAT(refusal("#SBATCH --time"), HasSubstr("--time requires an argument"));
   EXPECT_THAT(refusal("#SBATCH --hold=yes"), HasSubstr("--hold takes no argument"));
   EXPECT_THAT(refusal("#SBATCH --gpus=two"),
-              HasSubstr("--gpus must be GPUs, such as 2 or a100:2: found \"two\""));
+              HasSubstr("--gpus must be a number of GPUs, such as 2 or a100:2, found \"two\""));
   EXPECT_THAT(refusal("#SBATCH -n 0"), HasSubstr("--ntasks must be a whole number from 1"));
   EXPECT_THAT(refusal("#SBATCH -N 2"), HasSubstr("jobs run on one machine"));
   EXPECT_THAT(refusal("#SBATCH -n 1000000 -c 1000000"),

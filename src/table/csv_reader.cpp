@@ -117,8 +117,8 @@ Result<bool> CsvReader::next() {
   split_(*record, fields_);
   if (fields_.size() != header_.size()) {
     return fail(Code::invalid,
-                fmt::format("a row must have as many fields as the header ({}): {}", header_.size(),
-                            fields_.size()),
+                fmt::format("a row must have as many fields as the header ({}), found {}",
+                            header_.size(), fields_.size()),
                 where());
   }
   return true;

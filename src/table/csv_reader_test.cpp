@@ -88,8 +88,10 @@ TEST_F(Csv, KnowsOtherDelimiters) {
 }
 
 TEST_F(Csv, NamesTheLineOfARowOfTheWrongLength) {
-  EXPECT_EQ(error("a,b\n1,2\n3\n"), "t.csv:3: a row must have as many fields as the header (2): 1");
-  EXPECT_EQ(error("a,b\n1,2,3\n"), "t.csv:2: a row must have as many fields as the header (2): 3");
+  EXPECT_EQ(error("a,b\n1,2\n3\n"),
+            "t.csv:3: a row must have as many fields as the header (2), found 1");
+  EXPECT_EQ(error("a,b\n1,2,3\n"),
+            "t.csv:2: a row must have as many fields as the header (2), found 3");
 }
 
 TEST_F(Csv, GoesOnBehindARowOfTheWrongLength) {

@@ -253,10 +253,11 @@ Result<std::unique_ptr<Stream>> open_stream(const std::string& path) try {
   struct stat status {};
   if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
     if (S_ISDIR(status.st_mode)) {
-      return fail(Code::not_found, "is a folder, and a file is needed", {path});
+      return fail(Code::not_found, "must be a file, found a folder", {path},
+                  "give the path of a file in it");
     }
     return fail(
-        Code::not_found, "is a pipe or device, and a file is needed", {path},
+        Code::not_found, "must be a file, found a pipe or device", {path},
         "save its content to a file first; job logs are also read from standard input, as -");
   }
   if (file->available().second == 0) return fail(Code::corrupt, "the file is empty", {path});

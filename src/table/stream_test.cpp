@@ -96,7 +96,7 @@ TEST(Stream, RefusesFilesThatAreAbsentEmptyOrNone) {
   const auto empty = open_stream(folder.write("empty", ""));
   EXPECT_EQ(to_string(empty.error()), folder / "empty" + ": the file is empty");
   EXPECT_EQ(empty.error().code, Code::corrupt);
-  EXPECT_EQ(open_stream(folder / "").error().message, "is a folder, and a file is needed");
+  EXPECT_EQ(open_stream(folder / "").error().message, "must be a file, found a folder");
 }
 
 TEST(Stream, NamesTheLineOfANulByte) {

@@ -91,9 +91,10 @@ Result<Names> expand_hosts(std::string_view list) {
       if (list[at] != ',' || depth > 0) continue;
     }
     if (at == from || !expand_item(list.substr(from, at - from), names)) {
-      return fail(Code::invalid,
-                  fmt::format("nodes must be a list like g[001-004,7],x1 of at most {}: \"{}\"",
-                              kMostHosts, list.substr(0, 80)));
+      return fail(
+          Code::invalid,
+          fmt::format("nodes must be a list like g[001-004,7],x1 of at most {}, found \"{}\"",
+                      kMostHosts, list.substr(0, 80)));
     }
     from = at + 1;
   }

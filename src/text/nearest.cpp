@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -12,10 +13,24 @@
 namespace almanac::text {
 namespace {
 
+/// Names are short, but input may not be.
+constexpr std::size_t kMostRead = 64;
+
 std::string lower(std::string_view text) {
   std::string result(text);
   for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return result;
+}
+
+/// A longer list of names would hide the error that it explains.
+constexpr std::size_t kMostListed = 12;
+
+/// The edits that turn one word into the other, per letter of the longer one; 1 = nothing in
+/// common.
+double unlikeness(std::string_view word, std::string_view name) {
+  const std::string asked = lower(word.substr(0, kMostRead));
+  const std::size_t longer = std::max<std::size_t>({1, asked.size(), name.size()});
+  return static_cast<double>(edit_distance(asked, lower(name))) / static_cast<double>(longer);
 }
 
 /// Whether exchanging two neighboring letters makes one word of the other.
@@ -44,7 +59,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::string_view nearest(std::string_view word, std::span<const std::string> known) {
-  const std::string asked = lower(word.substr(0, 64));  // names are short, input may not be
+  const std::string asked = lower(word.substr(0, kMostRead));
   std::string_view best;
   std::size_t best_distance = std::max<std::size_t>(1, asked.size() / 3) + 1;
   for (const std::string& name : known) {
@@ -65,7 +80,15 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> kno
 
 std::string meant_or_known(std::string_view word, std::span<const std::string> known) {
   const std::string meant = did_you_mean(word, known);
-  return meant.empty() ? fmt::format("known: {}", fmt::join(known, ", ")) : meant;
+  if (!meant.empty()) return meant;
+  if (known.size() <= kMostListed) return fmt::format("known: {}", fmt::join(known, ", "));
+  std::vector<std::pair<double, std::string_view>> by_likeness;
+  for (const std::string& name : known) by_likeness.emplace_back(unlikeness(word, name), name);
+  std::stable_sort(by_likeness.begin(), by_likeness.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::string_view> likest;
+  for (std::size_t at = 0; at < kMostListed; ++at) likest.push_back(by_likeness[at].second);
+  return fmt::format("the most similar of {} names: {}", known.size(), fmt::join(likest, ", "));
 }
 
 }  // namespace almanac::text

@@ -37,5 +37,16 @@ TEST(MeantOrKnown, ListsAllWhereNothingIsNear) {
   EXPECT_EQ(meant_or_known("gandiva", known), "known: fifo, sjf");
 }
 
+TEST(MeantOrKnown, NamesTheMostSimilarOfManyNames) {
+  std::vector<std::string> known;
+  for (int at = 0; at < 20; ++at)
+    known.push_back("queue-" + std::string(1, static_cast<char>('a' + at)));
+  known.push_back("research");
+  EXPECT_EQ(
+      meant_or_known("searching", known).find("the most similar of 21 names: research, queue-"),
+      0U);
+  EXPECT_LT(meant_or_known("searching", known).size(), 150U);
+}
+
 }  // namespace
 }  // namespace almanac::text

@@ -105,7 +105,7 @@ const char* expectation(const Column& column) {
 
 std::string bad(const Column& column, std::string_view text) {
   constexpr std::size_t kShown = 60;
-  return fmt::format("{} must be {}: \"{}\"", column.name, expectation(column),
+  return fmt::format("{} must be {}, found \"{}\"", column.name, expectation(column),
                      text.substr(0, kShown));
 }
 
@@ -192,7 +192,7 @@ std::string CellReader::read(const Member<Whole>& member, const Cell& cell) {
     const auto value = text::parse_whole(text);
     if (!value) return unread(column, text);
     if (*value > most) {
-      return fmt::format("{} must be {} or less: \"{}\"", column.name, most, text);
+      return fmt::format("{} must be {} or less, found \"{}\"", column.name, most, text);
     }
     number = *value;
   } else {

@@ -148,8 +148,8 @@ class ColumnMapLoader {
         return;
       }
     }
-    refuse(node, fmt::format("{} must be one of {}: \"{}\"", what, fmt::join(names_of(table), " "),
-                             word));
+    refuse(node, fmt::format("{} must be one of {}, found \"{}\"", what,
+                             fmt::join(names_of(table), " "), word));
   }
 
   void need(std::initializer_list<Field> any_of) {

@@ -100,7 +100,7 @@ nodes = "workers"
                 "has t, r, gpu, cpu, workers"));
   const auto empty = read(kMap, "t,r,gpu,cpu,workers,nodes\n0,6,1,2.5,,2\n");
   EXPECT_THAT(to_string(empty.error()),
-              HasSubstr("t.csv:2: workers must be a number of 0 or more: \"\""));
+              HasSubstr("t.csv:2: workers must be a number of 0 or more, found \"\""));
   EXPECT_THAT(error("[columns]\nsubmit_s = \"t\"\nuser = {column = \"u\", times = \"n\"}\n"),
               HasSubstr("map.toml:3:8: user is not a number that scale or times can multiply"));
 }
@@ -162,7 +162,8 @@ TEST_F(ColumnMapFile, NamesTheLineOfAMistake) {
       "(did you mean submit_s?)");
   EXPECT_THAT(
       error("[columns]\nrun_s = {column = \"r\", unit = \"minutes\"}\n"),
-      HasSubstr("map.toml:2:31: unit must be one of any date ms s min h d clock: \"minutes\""));
+      HasSubstr(
+          "map.toml:2:31: unit must be one of any date ms s min h d clock, found \"minutes\""));
   EXPECT_THAT(error("[column]\n"), HasSubstr("did you mean columns?"));
   EXPECT_THAT(error("[columns]\nrun_s = 5\n"), HasSubstr("run_s must be a column name or a table"));
   EXPECT_THAT(error("[columns]\nrun_s = {unit = \"s\"}\n"),

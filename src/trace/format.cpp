@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "text/nearest.h"
+#include "text/utf8.h"
 
 namespace almanac::trace {
 
@@ -64,9 +65,9 @@ Result<const Format*> Formats::find(std::string_view name) const {
     if (format.name == name) return &format;
   }
   const auto names = names_of(formats_);
-  return fail(Code::usage,
-              fmt::format("--format must be one of {}: \"{}\"", fmt::join(names, ", "), name), {},
-              text::did_you_mean(name, names));
+  return fail(
+      Code::usage, fmt::format("--format must be a job log format, found \"{}\"", name), {},
+      fmt::format("{}; almanac help formats describes all", text::meant_or_known(name, names)));
 }
 
 Result<const Format*> Formats::detect(const Head& head) const {
@@ -92,9 +93,14 @@ Result<const Format*> Formats::detect(const Head& head) const {
                             fmt::join(alike, ", ")),
                 {}, "give the format with --format, or map the columns with --columns");
   }
+  const std::string_view line = head.first_line();
+  if (line.find('\0') != std::string_view::npos || text::mend_utf8(line) != line) {
+    return fail(Code::invalid, "a job log must be text in UTF-8, found other bytes", {},
+                "unpack or convert the file; almanac help formats describes all formats");
+  }
   return fail(Code::invalid,
               fmt::format("unknown job log format; the file begins with \"{}\"",
-                          printable(head.first_line().substr(0, kShown))),
+                          printable(line.substr(0, kShown))),
               {}, "give the format with --format, or map the columns with --columns");
 }
 

@@ -137,7 +137,7 @@ TEST(Tasks, AreRefusedBesideSizes) {
   EXPECT_THAT(refused(std::string(kVc) + kTask + "size = [{gpus = 1}]\n"),
               testing::HasSubstr("remove size and [run]"));
   EXPECT_THAT(refused(std::string(kVc) + "task = [{model = \"m\", kind = \"train\"}]\n"),
-              testing::HasSubstr("kind must be training or inference: \"train\""));
+              testing::HasSubstr("kind must be training or inference, found \"train\""));
   EXPECT_THAT(refused(std::string(kVc) + "task = [{model = \"m\", kind = \"training\"}]\n"),
               testing::HasSubstr("a step must take time"));
   EXPECT_THAT(refused(std::string(kVc) +

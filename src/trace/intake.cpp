@@ -17,7 +17,11 @@ namespace {
 
 constexpr const char* kLenientHint = "use --lenient to drop such rows";
 
-std::string reason(const Error& error) { return error.message.substr(0, error.message.find(": ")); }
+/// What was expected, without what was found: equal for rows with the same fault.
+std::string reason(const Error& error) {
+  return error.message.substr(0,
+                              std::min(error.message.find(": "), error.message.find(", found ")));
+}
 
 /// A hash set of the ids of jobs, by their positions: 4 bytes a slot, at most half full.
 class IdSet {

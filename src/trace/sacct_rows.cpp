@@ -289,10 +289,10 @@ Result<void> SacctRows::learn() {
 Error SacctRows::refusal(Fit fit) const {
   const std::size_t found = fields_.size();
   if (fit == Fit::few || found <= header_.size()) {
-    return {
-        Code::invalid,
-        fmt::format("a row must have as many fields as the header ({}): {}", header_.size(), found),
-        where()};
+    return {Code::invalid,
+            fmt::format("a row must have as many fields as the header ({}), found {}",
+                        header_.size(), found),
+            where()};
   }
   if (fit == Fit::none) {
     return {Code::invalid,

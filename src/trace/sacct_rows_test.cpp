@@ -108,8 +108,8 @@ TEST(SacctRows, RefusesRowsOfASecondCluster) {
 TEST(SacctRows, LosesNoRowToOneThatCannotBeRead) {
   EXPECT_THAT(
       read("JobID|JobName|User|State\n1|cut o\n2|one|ann|COMPLETED\n3|one|ann|COMPLETED\n").rows,
-      ElementsAre("2: a row must have as many fields as the header (4): 2", "2/one/ann/COMPLETED",
-                  "3/one/ann/COMPLETED"));
+      ElementsAre("2: a row must have as many fields as the header (4), found 2",
+                  "2/one/ann/COMPLETED", "3/one/ann/COMPLETED"));
 }
 
 TEST(SacctRows, TakesTheDelimiterThatTheHeaderHas) {

@@ -68,7 +68,8 @@ void select_jobs(Trace& trace, std::span<const std::uint32_t> order) {
 
 Result<void> keep_sample(Trace& trace, const Sample& sample) {
   if (sample.fraction && !(*sample.fraction >= 0 && *sample.fraction <= 1)) {
-    return fail(Code::usage, fmt::format("a fraction must be from 0 to 1: {}", *sample.fraction));
+    return fail(Code::usage,
+                fmt::format("a fraction must be from 0 to 1, found {}", *sample.fraction));
   }
   const auto vcs = find_names(trace, sample.vcs, &Request::vc, "virtual cluster");
   if (!vcs) return tl::unexpected(vcs.error());

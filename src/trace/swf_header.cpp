@@ -74,7 +74,7 @@ std::string SwfHeader::read(std::string_view text) {
   if (key == "UnixStartTime") {
     const auto start_s = text::parse_whole(first_word(value));
     if (!start_s || std::abs(static_cast<double>(*start_s)) > kLatestStart) {
-      return fmt::format("UnixStartTime must be a number: \"{}\"", value.substr(0, 60));
+      return fmt::format("UnixStartTime must be a number, found \"{}\"", value.substr(0, 60));
     }
     if (*start_s > 0) unix_start_ = Time(std::chrono::seconds(*start_s));  // 0, -1 = unknown
   } else if (key == "StartTime") {

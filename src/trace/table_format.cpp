@@ -127,7 +127,7 @@ std::string TableReader::factor(const Bound& bound, double& product) const {
   for (const std::size_t position : bound.factors) {
     const auto value = text::parse_decimal(csv_[position]);
     if (!value || *value < 0) {
-      return fmt::format("{} must be a number of 0 or more: \"{}\"", csv_.header()[position],
+      return fmt::format("{} must be a number of 0 or more, found \"{}\"", csv_.header()[position],
                          csv_[position].substr(0, 60));
     }
     product *= *value;
@@ -238,7 +238,7 @@ std::string TableReader::missing(Field field) const {
     if (bound.column->field != field) continue;
     const std::string_view text = csv_[bound.position];
     if (text.empty()) return fmt::format("{} must not be empty", bound.column->name);
-    return fmt::format("{} must be known: \"{}\"", bound.column->name, text);
+    return fmt::format("{} must be known, found \"{}\"", bound.column->name, text);
   }
   const Column* const column = format_.map.find(field);
   return fmt::format("{} must not be empty", column ? column->name : field.name());

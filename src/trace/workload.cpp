@@ -126,8 +126,8 @@ Result<void> check_tasks(const Workload& workload) {
   for (const Workload::Task& task : workload.task) {
     if (task.model.empty()) return bad("each row of task needs a model");
     if (task.kind != "training" && task.kind != "inference") {
-      return bad(fmt::format("task {}: kind must be training or inference: \"{}\"", task.model,
-                             task.kind));
+      return bad(fmt::format("task {}: kind must be training or inference, found \"{}\"",
+                             task.model, task.kind));
     }
     if (task.step_s + task.sample_s <= 0) {
       return bad(fmt::format("task {}: a step must take time: step_s or sample_s", task.model));

@@ -100,10 +100,11 @@ class TomlTableReader {
  private:
   bool in_range(const toml::node& node, const char* key, double number, Range range) {
     if (number >= range.low && number <= range.high) return true;
-    object(node.source(), range.high == kEndless
-                              ? fmt::format("{} must be at least {}: {}", key, range.low, number)
-                              : fmt::format("{} must be between {} and {}: {}", key, range.low,
-                                            range.high, number));
+    object(node.source(),
+           range.high == kEndless
+               ? fmt::format("{} must be at least {}, found {}", key, range.low, number)
+               : fmt::format("{} must be between {} and {}, found {}", key, range.low, range.high,
+                             number));
     return false;
   }
   void object(const toml::source_region& at, std::string message, std::string hint = {}) {

@@ -70,9 +70,9 @@ TEST(Workload, FileSaysWhatIsWrongAndWhere) {
             "w.toml:7:8: jobs must be a whole number");
   EXPECT_EQ(complaint(changed("days = 1.5", "days = \"a\"")), "w.toml:6:8: days must be a number");
   EXPECT_EQ(complaint(changed("nodes = 2", "nodes = 0")),
-            "w.toml:1:28: nodes must be between 1 and 1000000000: 0");
+            "w.toml:1:28: nodes must be between 1 and 1000000000, found 0");
   EXPECT_EQ(complaint(changed("[1, 2, 3]", "[1, -2]")),
-            "w.toml:10:15: octaves must be at least 0: -2");
+            "w.toml:10:15: octaves must be at least 0, found -2");
 }
 
 TEST(Workload, RefusesWhatContradictsItself) {

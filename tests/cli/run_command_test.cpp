@@ -488,7 +488,7 @@ TEST_F(RunCommand, ComparesRuns) {
   EXPECT_THAT(csv.out, testing::StartsWith("policy,jobs,finished,avg_jct_s"));
   const ProgramRun nowhere = run_program({"compare", folder_ / "nothing"});
   EXPECT_EQ(nowhere.status, 66);
-  EXPECT_THAT(nowhere.err, HasSubstr("check that this is a run directory"));
+  EXPECT_THAT(nowhere.err, HasSubstr("give a run directory"));
 }
 
 TEST_F(RunCommand, LeavesAReportOnRunsSideBySide) {
@@ -557,7 +557,7 @@ TEST_F(RunCommand, RefusesInOneLineWithWhatToDo) {
   EXPECT_FALSE(std::filesystem::exists(run_)) << "nothing half-written";
   EXPECT_EQ(run_program({"simulate", folder_ / "missing.csv"}).status, 66);
   EXPECT_THAT(run_program({"simulate", folder_ / ""}).err,
-              HasSubstr("is a folder, and a file is needed"));
+              HasSubstr("must be a file, found a folder"));
   EXPECT_EQ(simulate({"--restart", "1,2"}).status, 2);
   EXPECT_EQ(simulate({"--profile", "gavel"}).status, 2);
   EXPECT_THAT(simulate({"--policy", "qssf+given"}).err, HasSubstr("have no predicted_s"));

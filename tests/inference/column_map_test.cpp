@@ -183,7 +183,7 @@ TEST_F(Columns, OfAMapNameTheLineOfAMistake) {
               HasSubstr("map.toml:2:1: unknown key arrival"));
   EXPECT_THAT(error(read("[columns]\narrival_s = {column = \"t\", unit = \"seconds\"}\n" + needed,
                          "t,in,out\n1,1,1\n")),
-              HasSubstr("unit must be one of date us ms s min h d: \"seconds\""));
+              HasSubstr("unit must be one of date us ms s min h d, found \"seconds\""));
   EXPECT_THAT(error(read("[columns]\narrival_s = \"time\"\n" + needed, "t,in,out\n1,1,1\n")),
               HasSubstr("log:1: the column \"time\" is missing: the header has t, in, out"));
   EXPECT_THAT(error(read("block_tokens = 0\n", "t,in,out\n1,1,1\n")),

@@ -48,9 +48,10 @@ TEST_F(TraceCommand, BadDataIsOneLineAndStatus65) {
     const ProgramRun run = run_program({"trace", command, path});
     EXPECT_EQ(run.status, 65);
     EXPECT_EQ(run.out, "");
-    EXPECT_EQ(run.err, "almanac: " + path +
-                           ":2: run_s must be a number of 0 or more: \"-5\" (use --lenient to drop "
-                           "such rows)\n");
+    EXPECT_EQ(run.err,
+              "almanac: " + path +
+                  ":2: run_s must be a number of 0 or more, found \"-5\" (use --lenient to drop "
+                  "such rows)\n");
   }
 }
 

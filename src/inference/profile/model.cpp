@@ -142,7 +142,8 @@ double Model::state_bytes() const {
 Result<Model> find_model(std::string_view name) {
   const auto found = find_named(built_in(), name);
   if (!found) {
-    return no_such("model", name, built_in(), "any other model: the path of its config.json");
+    return no_such("model", name, built_in(),
+                   "almanac help serving lists all; any other model: the path of its config.json");
   }
   auto made = parse_model((*found)->config.dump(), (*found)->name);
   if (!made) return made;

@@ -49,7 +49,7 @@ Measurement::Task task_of(const Rows& rows) {
   const std::string_view word = rows.text("task");
   if (word == "training") return Measurement::Task::training;
   if (word == "inference") return Measurement::Task::inference;
-  rows.refuse(fmt::format("task must be training or inference: \"{}\"", word));
+  rows.refuse(fmt::format("task must be training or inference, found \"{}\"", word));
 }
 
 }  // namespace

@@ -37,13 +37,13 @@ double Rows::number(std::string_view column, double least, double most) const {
   const auto number = text::parse_decimal(field);
   if (number && *number >= least && *number <= most) return *number;
   const std::string most_text = most < 1e300 ? fmt::format(" to {}", most) : " or more";
-  refuse(fmt::format("{} must be a number, {}{}: \"{}\"", column, least, most_text, field));
+  refuse(fmt::format("{} must be a number, {}{}, found \"{}\"", column, least, most_text, field));
 }
 
 int Rows::whole(std::string_view column, int least, int most) const {
   const double number = this->number(column, least, most);
   if (number != std::floor(number)) {
-    refuse(fmt::format("{} must be a whole number: \"{}\"", column, text(column)));
+    refuse(fmt::format("{} must be a whole number, found \"{}\"", column, text(column)));
   }
   return static_cast<int>(number);
 }

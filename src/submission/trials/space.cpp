@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -50,7 +52,7 @@ class Reader final : text::TomlReader {
     if (const toml::node* const name = file.get("name")) {
       made.name = word(*name, "name");
       if (!is_tuning_name(made.name)) {
-        refuse(*name, fmt::format("name must be {}: found \"{}\"", kTuningName, made.name));
+        refuse(*name, fmt::format("name must be {}, found \"{}\"", kTuningName, made.name));
       }
     }
     made.steps = whole(needed(file, "steps"), "steps", 1, std::int64_t{1} << 50);
@@ -82,7 +84,7 @@ class Reader final : text::TomlReader {
   }
   [[noreturn]] void expected(const toml::node& node, std::string_view name,
                              std::string_view what) const {
-    refuse(node, fmt::format("{} must be {}: found {}", name, what, found(node)));
+    refuse(node, fmt::format("{} must be {}, found {}", name, what, found(node)));
   }
 
   const toml::node& needed(const toml::table& from, const char* key) const {
@@ -157,7 +159,7 @@ class Reader final : text::TomlReader {
     std::sort(entries.begin(), entries.end(),
               [&](const Entry& a, const Entry& b) { return place(a) < place(b); });
     if (entries.size() > kMostParameters) {
-      refuse(space, fmt::format("a space has at most {} parameters: found {}", kMostParameters,
+      refuse(space, fmt::format("a space has at most {} parameters, found {}", kMostParameters,
                                 entries.size()));
     }
     double combinations = 1;
@@ -165,7 +167,7 @@ class Reader final : text::TomlReader {
       const std::string name(key->str());
       if (!is_variable(name) || is_reserved(name)) {
         refuse(key->source(), fmt::format("a parameter name has letters, digits and _, starts with "
-                                          "a letter, and is not trial or flags: found \"{}\"",
+                                          "a letter, and is not trial or flags, found \"{}\"",
                                           name));
       }
       made.parameters.push_back({name, values(*node, name, made.search == Search::grid)});
@@ -241,11 +243,11 @@ class Reader final : text::TomlReader {
                .is_log = one_of(from, "scale", {"linear", "log"}) == "log"};
     if (made.from >= made.to) {
       refuse(from,
-             fmt::format("{} must have from below to: found {} to {}", name, made.from, made.to));
+             fmt::format("{} must have from below to, found {} to {}", name, made.from, made.to));
     }
     if (made.is_log && made.from <= 0) {
       refuse(*from.get("from"),
-             fmt::format("a logarithmic range must start above 0: found {}", made.from));
+             fmt::format("a logarithmic range must start above 0, found {}", made.from));
     }
     const toml::node* const points = from.get("points");
     if (points != nullptr && !is_grid) {
@@ -334,8 +336,12 @@ Result<Space> parse_space(std::string_view text, const std::string& path) {
 
 Result<Space> read_space(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path)) {
-    return fail(Code::not_found, "cannot be read", {.file = path});
+  if (!file) {
+    return fail(Code::not_found, fmt::format("cannot open the file: {}", std::strerror(errno)),
+                {.file = path});
+  }
+  if (std::filesystem::is_directory(path)) {
+    return fail(Code::not_found, "must be a file, found a folder", {.file = path});
   }
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   return parse_space(text, path);

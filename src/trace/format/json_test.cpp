@@ -100,13 +100,14 @@ TEST(PhillyJson, NamesTheLineOfABadRecord) {
   EXPECT_EQ(
       error(with(
           R"({"jobid": "b", "status": "Fine", "attempts": [], "submitted_time": "2017-10-09 07:06:18"})")),
-      "t.json:3: status must be Pass, Killed or Failed: \"Fine\" (use --lenient to drop such "
+      "t.json:3: status must be Pass, Killed or Failed, found \"Fine\" (use --lenient to drop such "
       "rows)");
   EXPECT_EQ(error(with(R"({"jobid": "b", "submitted_time": 5})")),
             "t.json:3: submitted_time must be a text (use --lenient to drop such rows)");
-  EXPECT_EQ(error(with(R"({"jobid": "b", "submitted_time": "yesterday"})")),
-            "t.json:3: submitted_time must be a time as YYYY-MM-DD hh:mm:ss: \"yesterday\" (use "
-            "--lenient to drop such rows)");
+  EXPECT_EQ(
+      error(with(R"({"jobid": "b", "submitted_time": "yesterday"})")),
+      "t.json:3: submitted_time must be a time as YYYY-MM-DD hh:mm:ss, found \"yesterday\" (use "
+      "--lenient to drop such rows)");
   EXPECT_EQ(error(with("17")),
             "t.json:3: a job must be an object (use --lenient to drop such rows)");
   EXPECT_EQ(error(with(good.c_str())),

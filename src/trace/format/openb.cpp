@@ -35,7 +35,7 @@ std::string read_share(Draft& draft) {
   const auto milli = text::parse_whole(text);
   if (draft.job.request.gpus <= 0) return {};
   if (!milli || *milli < 1 || *milli > kWhole) {
-    return fmt::format("gpu_milli must be 1 to 1000: \"{}\"", text.substr(0, 60));
+    return fmt::format("gpu_milli must be 1 to 1000, found \"{}\"", text.substr(0, 60));
   }
   draft.job.request.gpu_share = static_cast<float>(*milli) / static_cast<float>(kWhole);
   return {};

@@ -31,8 +31,8 @@ Time time_of(JsonObject& record, const char* key) {
   if (text.empty() || text == "None") return kNoTime;
   const auto time = text::parse_datetime(text);
   if (!time) {
-    throw BadRecord{
-        fmt::format("{} must be a time as YYYY-MM-DD hh:mm:ss: \"{}\"", key, text.substr(0, 60))};
+    throw BadRecord{fmt::format("{} must be a time as YYYY-MM-DD hh:mm:ss, found \"{}\"", key,
+                                text.substr(0, 60))};
   }
   return *time;
 }
@@ -92,7 +92,7 @@ class PhillyReader {
     }
     const auto state = parse_state(word);
     if (!state) {
-      throw BadRecord{fmt::format("status must be Pass, Killed or Failed: \"{}\"", word)};
+      throw BadRecord{fmt::format("status must be Pass, Killed or Failed, found \"{}\"", word)};
     }
     return *state;
   }

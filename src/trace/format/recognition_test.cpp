@@ -4,6 +4,7 @@
 /// Each sample of a format against each recogniser, and tables of others against all.
 #include <map>
 #include <string>
+#include <string_view>
 
 #include <gtest/gtest.h>
 
@@ -103,6 +104,15 @@ TEST(Recognition, ShowsNoBytesThatControlATerminal) {
   const auto found = formats().detect(Head{"\x1b]0;title\x07,b\n"});
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().message, "unknown job log format; the file begins with \"?]0;title?,b\"");
+}
+
+TEST(Recognition, SaysThatAFileIsNoText) {
+  using namespace std::literals;
+  for (const std::string_view bytes : {"PK\x03\x04\x14\0\0,a\n"sv, "\xff\xfe,b\n"sv}) {
+    const auto found = formats().detect(Head{std::string(bytes)});
+    ASSERT_FALSE(found);
+    EXPECT_EQ(found.error().message, "a job log must be text in UTF-8, found other bytes");
+  }
 }
 
 TEST(Recognition, SaysWhatATableResembles) {

@@ -37,7 +37,7 @@ constexpr std::int64_t kLatest = 1'000'000'000'000;
 
 Duration seconds_of(std::int64_t count, const char* key) {
   if (count < 0 || count > kLatest) {
-    throw BadRecord{fmt::format("{} must be seconds of 0 or more: {}", key, count)};
+    throw BadRecord{fmt::format("{} must be seconds of 0 or more, found {}", key, count)};
   }
   return std::chrono::seconds(count);
 }
@@ -108,7 +108,7 @@ bool read_tres(JsonObject& lists, const char* key, Tres& tres) {
     const auto count = number_of(item, "count");
     if (!count || is_no_value(static_cast<double>(*count), 64)) continue;
     if (!tres.add(name, static_cast<double>(*count))) {
-      throw BadRecord{fmt::format("tres/{} must have counts of {:.0f} or less: {}={}", key,
+      throw BadRecord{fmt::format("tres/{} must have counts of {:.0f} or less, found {}={}", key,
                                   name == "cpu" ? kMostCpus : kMostOfTres, name, *count)};
     }
   }

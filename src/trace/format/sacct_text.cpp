@@ -91,8 +91,9 @@ std::string finish_sacct_text(Draft& draft, Intake& intake, Partitions& partitio
   }
   const auto tres = parse_tres(source);
   if (!tres) {
-    return fmt::format("TRES must be a list like cpu=8,gres/gpu=8 of at most {:.0f} GPUs: \"{}\"",
-                       kMostOfTres, source.substr(0, 60));
+    return fmt::format(
+        "TRES must be a list like cpu=8,gres/gpu=8 of at most {:.0f} GPUs, found \"{}\"",
+        kMostOfTres, source.substr(0, 60));
   }
   Request& request = draft.job.request;
   if (const std::string_view partition = draft.extras[kPartitionExtra]; !partition.empty()) {

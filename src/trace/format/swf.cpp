@@ -87,14 +87,14 @@ std::string split(std::string_view line, SwfItems& items) {
     if (count < kSwfItems) {
       const auto value = text::parse_decimal(word);
       if (!value || std::abs(*value) > kLargestValue) {
-        return fmt::format("{} must be a number: \"{}\"", kNames[count], word.substr(0, 60));
+        return fmt::format("{} must be a number, found \"{}\"", kNames[count], word.substr(0, 60));
       }
       items[count] = *value;
     }
     ++count;
   }
   if (count == kSwfItems) return {};
-  return fmt::format("a line must have {} numbers: {}", static_cast<int>(kSwfItems), count);
+  return fmt::format("a line must have {} numbers, found {}", static_cast<int>(kSwfItems), count);
 }
 
 class SwfReader {
@@ -140,15 +140,16 @@ class SwfReader {
     Request& request = job.request;
     Outcome& outcome = job.outcome;
     if (items[kNumber] < 0 || items[kNumber] != std::floor(items[kNumber])) {
-      message = fmt::format("job number must be a whole number of 0 or more: {}", items[kNumber]);
+      message =
+          fmt::format("job number must be a whole number of 0 or more, found {}", items[kNumber]);
     } else if (items[kSubmit] < 0) {
-      message = fmt::format("submit time must be 0 or more: {}", items[kSubmit]);
+      message = fmt::format("submit time must be 0 or more, found {}", items[kSubmit]);
     } else if (items[kRun] < 0 && items[kRun] != -1) {
-      message = fmt::format("run time must be 0 or more, or -1: {}", items[kRun]);
+      message = fmt::format("run time must be 0 or more, or -1, found {}", items[kRun]);
     }
     const double processors = items[kRequested] > 0 ? items[kRequested] : items[kAllocated];
     if (processors > kMostProcessors) {
-      message = fmt::format("processors must be at most {}: {}", kMostProcessors, processors);
+      message = fmt::format("processors must be at most {}, found {}", kMostProcessors, processors);
     }
     if (!message.empty()) return {};
 

@@ -79,8 +79,9 @@ std::string known_models() {
 std::string take(std::string_view line, Trace& trace, Job& job) {
   SynergyItems items;
   if (!split(line, items)) {
-    return fmt::format("a line must have the fields id, model, arrival, iterations, GPUs: \"{}\"",
-                       line.substr(0, 60));
+    return fmt::format(
+        "a line must have the fields id, model, arrival, iterations, GPUs, found \"{}\"",
+        line.substr(0, 60));
   }
   const auto arrival_ms = text::parse_thousandths(items[kArrival]);
   const auto iterations = text::parse_whole(items[kIterationCount]);
@@ -88,18 +89,19 @@ std::string take(std::string_view line, Trace& trace, Job& job) {
   const Iteration* const iteration = iteration_of(items[kModel]);
   if (items[kId].empty()) return "the id must not be empty";
   if (iteration == nullptr) {
-    return fmt::format("the model must be one of {}: \"{}\"", known_models(),
+    return fmt::format("the model must be one of {}, found \"{}\"", known_models(),
                        items[kModel].substr(0, 60));
   }
   if (!arrival_ms || *arrival_ms < 0 || *arrival_ms > kLatestMs) {
-    return fmt::format("the arrival must be seconds from 0: \"{}\"", items[kArrival].substr(0, 60));
+    return fmt::format("the arrival must be seconds from 0, found \"{}\"",
+                       items[kArrival].substr(0, 60));
   }
   if (!iterations || *iterations < 1 || *iterations > kMostIterations) {
-    return fmt::format("the iterations must be a whole number of 1 or more: \"{}\"",
+    return fmt::format("the iterations must be a whole number of 1 or more, found \"{}\"",
                        items[kIterationCount].substr(0, 60));
   }
   if (!gpus || *gpus < 1 || *gpus > kMostSynergyGpus) {
-    return fmt::format("the GPUs must be a whole number of 1 or more: \"{}\"",
+    return fmt::format("the GPUs must be a whole number of 1 or more, found \"{}\"",
                        items[kGpus].substr(0, 60));
   }
   job.id = trace.key(items[kId]);

@@ -28,7 +28,7 @@ std::string finish_tacc(Draft& draft, Intake&) {
   const auto signal = colon == std::string_view::npos ? std::optional<std::int64_t>(0)
                                                       : text::parse_whole(exit.substr(colon + 1));
   if (!code || !signal) {
-    return "exit_code must be code:signal: \"" + std::string(exit.substr(0, 60)) + "\"";
+    return "exit_code must be code:signal, found \"" + std::string(exit.substr(0, 60)) + "\"";
   }
   const Duration limit = draft.job.request.time_limit;
   Outcome& outcome = draft.job.outcome;
