@@ -55,7 +55,9 @@ std::string fitted_to_terminal(std::string_view text, int descriptor) {
 }
 
 void print_message(std::string_view text) {
-  fmt::print(stderr, "{}\n", fitted_to_terminal(text, STDERR_FILENO));
+  const bool is_read_by_a_person = ::isatty(STDERR_FILENO) != 0;
+  fmt::print(stderr, "{}\n",
+             is_read_by_a_person ? fitted_to_terminal(text, STDERR_FILENO) : std::string(text));
 }
 
 }  // namespace almanac::cli

@@ -19,8 +19,8 @@ std::size_t terminal_columns(int descriptor = STDOUT_FILENO);
 /// their text: behind "  easy   " or an indentation. Unchanged if the width is unknown.
 std::string fitted_to_terminal(std::string_view text, int descriptor = STDOUT_FILENO);
 
-/// Prints an error or a note on stderr and ends its line. Fitted to the terminal there; for scripts
-/// each message stays one line.
+/// Prints an error or a note on stderr and ends its line. Fitted to the terminal there. Where
+/// stderr is no terminal each message stays one line, for scripts.
 void print_message(std::string_view text);
 
 }  // namespace almanac::cli

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/terminal.h"
 
+#include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 
@@ -35,17 +37,28 @@ TEST(TerminalColumns, AreThoseOfTheTerminalBehindADescriptor) {
   ::close(master);
 }
 
-TEST(PrintMessage, StaysOneLineWhereStderrIsNoTerminal) {
+TEST(PrintMessage, BreaksLinesOnATerminalOnly) {
   const std::string error = "almanac: log.csv:3: gpus must be a whole number, found \"four\"";
-  testing::internal::CaptureStderr();
-  print_message(error);
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), error + "\n");
   ::setenv("COLUMNS", "40", 1);
   testing::internal::CaptureStderr();
   print_message(error);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), error + "\n") << "not on a terminal";
+
+  int master = -1;
+  int terminal = -1;
+  ASSERT_EQ(::openpty(&master, &terminal, nullptr, nullptr, nullptr), 0);
+  const int former = ::dup(STDERR_FILENO);
+  ::dup2(terminal, STDERR_FILENO);
+  print_message(error);
+  std::fflush(stderr);
+  ::dup2(former, STDERR_FILENO);
   ::unsetenv("COLUMNS");
-  EXPECT_EQ(testing::internal::GetCapturedStderr(),
-            "almanac: log.csv:3: gpus must be a whole\nnumber, found \"four\"\n");
+  std::array<char, 200> shown{};
+  const ssize_t size = ::read(master, shown.data(), shown.size());
+  for (const int each : {former, terminal, master}) ::close(each);
+  ASSERT_GT(size, 0);
+  EXPECT_EQ(std::string(shown.data(), static_cast<std::size_t>(size)),
+            "almanac: log.csv:3: gpus must be a whole\r\nnumber, found \"four\"\r\n");
 }
 
 }  // namespace

@@ -222,7 +222,7 @@ const std::vector<Variable>& variables() {
       {"ALMANAC_URL", "URL of the service, if ALMANAC_SOCKET is not set"},
       {"ALMANAC_TOKEN", "Token for that URL (almanac token create)"},
       {"ALMANAC_CA", "PEM file of the authority that certifies the URL"},
-      {"COLUMNS", "Width of tables, help and messages; by default the terminal's"},
+      {"COLUMNS", "Width of tables and help; by default the terminal's"},
       {"NO_COLOR", "If set, nothing is bold or colored"},
       {"CUDA_VISIBLE_DEVICES", "GPUs that almanac profile may use"},
       {"SHELL", "Program that almanac submit --pty runs by default"},

@@ -2,9 +2,7 @@
 
 /// \file
 /// almanac inference deploy as its user calls it.
-#include <cstdlib>
 #include <map>
-#include <sstream>
 #include <utility>
 
 #include <gmock/gmock.h>
@@ -71,15 +69,6 @@ TEST_F(DeployCommand, PlaysEveryPlanAndTellsTurns) {
   EXPECT_LT(all["nexus"]["in_time"], 0.99);
   EXPECT_GT(all["nexus"]["plan"][0]["duty_ms"], 0);
   EXPECT_THAT(run({"--gpus", "8", "--planner", "nexus"}).out, HasSubstr("switch each, ms"));
-}
-
-TEST_F(DeployCommand, BreaksNotesAtTheWidthOfTheTerminal) {
-  ::setenv("COLUMNS", "60", 1);
-  const ProgramRun made = run({"--gpus", "8"});
-  ::unsetenv("COLUMNS");
-  ASSERT_THAT(made.err, HasSubstr("note: nexus"));
-  std::istringstream lines(made.err);
-  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 60U) << line;
 }
 
 TEST_F(DeployCommand, SaysWhichPlansMissTheirObjectiveAndCorrectsThem) {

@@ -64,9 +64,7 @@ Result<Printed> run_command(const std::string& configuration, const std::vector<
   argv.insert(argv.end(), words.begin(), words.end());
   argv.insert(argv.end(), {"-o", "json", "--"});
   argv.insert(argv.end(), operands.begin(), operands.end());
-  // A message that is not wrapped is one line.
-  process::Command command{.argv = std::move(argv), .environment = {{"COLUMNS", "0"}}};
-  const auto captured = process::capture(std::move(command), kCommandPatience, &stop);
+  const auto captured = process::capture({.argv = std::move(argv)}, kCommandPatience, &stop);
   if (!captured) return tl::unexpected(captured.error());
   if (!captured->ending.good()) return tl::unexpected(error_of(*captured));
   Json json = Json::parse(captured->out, nullptr, false);
