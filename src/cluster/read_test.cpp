@@ -132,7 +132,7 @@ TEST(ReadCluster, RefusesAQosThatIsNone) {
   EXPECT_EQ(refused("[[qos]]\nname = \"q\"\n[[qos]]\nname = \"q\"\n"),
             "c.toml:6:1: QOS q is listed twice");
   EXPECT_EQ(refused("[[qos]]\nname = \"q\"\npriority_tier = 1000001\n"),
-            "c.toml:6:17: priority_tier must be -1000000 to 1000000: 1000001");
+            "c.toml:6:17: priority_tier must be -1000000 to 1000000, found 1000001");
   EXPECT_EQ(refused("[[qos]]\nname = \"q\"\nusers = []\n"),
             "c.toml:6:9: QOS q is open to no user (leave out users to open it to all)");
 }
@@ -196,7 +196,7 @@ TEST(ReadCluster, NamesPlaceAndNearestKeyOfAMistake) {
   EXPECT_EQ(message(parse_toml("[[vc]]\nname = \"a\"\nnods = 3\n", "c.toml")),
             "c.toml:3:1: unknown key nods (did you mean nodes?)");
   EXPECT_EQ(message(parse_toml("[[vc]]\nname = \"a\"\nnodes = -3\n", "c.toml")),
-            "c.toml:3:9: nodes must be 0 to 1000000: -3");
+            "c.toml:3:9: nodes must be 0 to 1000000, found -3");
   EXPECT_EQ(message(parse_toml("[[vc]]\nname = \"a\"\nnodes = \"3\"\n", "c.toml")),
             "c.toml:3:9: nodes must be a number");
   EXPECT_EQ(message(parse_toml("[node]\ngpus = 6\nsockets = 4\n", "c.toml")),
@@ -205,7 +205,7 @@ TEST(ReadCluster, NamesPlaceAndNearestKeyOfAMistake) {
       message(parse_toml("[[vc]]\nname = \"v\"\nnodes = 1\nrack = \"a//b\"\n", "c.toml")),
       "c.toml:1:1: rack is the names of switches separated by slashes (core/pod1/r2), not a//b");
   EXPECT_EQ(message(parse_toml("[node]\nbandwidth_gbs = -1\n", "c.toml")),
-            "c.toml:2:17: bandwidth_gbs must be 0 to 1000000: -1");
+            "c.toml:2:17: bandwidth_gbs must be 0 to 1000000, found -1");
   EXPECT_EQ(message(parse_toml("[node]\ngpu_power_limit_w = \"low\"\n", "c.toml")),
             "c.toml:2:21: gpu_power_limit_w must be a number");
   EXPECT_EQ(message(parse_toml("[node]\ngpu_power_limit = 200\n", "c.toml")),

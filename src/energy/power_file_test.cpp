@@ -74,16 +74,17 @@ TEST(PowerFile, SaysWhatIsWrongAndWhere) {
   says("idel_w = 3", "unknown key idel_w (did you mean idle_w?)");
   says(node, "mine.toml:1:1: a power model needs a table [gpu]");
   says("gpus = 4\n" + board, "idle_w is missing");
-  says("gpus = 1.5\nidle_w = 300\n" + board, "mine.toml:1:8: gpus must be a whole number: 1.5");
+  says("gpus = 1.5\nidle_w = 300\n" + board,
+       "mine.toml:1:8: gpus must be a whole number, found 1.5");
   says("gpus = 4\nidle_w = \"300\"\n" + board, "mine.toml:2:10: idle_w must be a number");
   says("gpus = 4\nidle_w = nan\n" + board, "idle_w must be 0 to 1000000: nan");
-  says(node + "full_w = 200\n" + board, "full_w must be 300 to 1000000: 200");
-  says(node + "asleep_w = 301\n" + board, "asleep_w must be 0 to 300: 301");
-  says(node + board + "[facility]\npue = 0.9\n", "pue must be 1 to 10: 0.9");
+  says(node + "full_w = 200\n" + board, "full_w must be 300 to 1000000, found 200");
+  says(node + "asleep_w = 301\n" + board, "asleep_w must be 0 to 300, found 301");
+  says(node + board + "[facility]\npue = 0.9\n", "pue must be 1 to 10, found 0.9");
   says(node + board + "[facility]\nprice = 1\n", "unknown key price");
   says(node + "gpu = 3", "gpu must be a table, written [gpu]");
   says(node + "[gpu]\ntype = \"X\"\n", "mine.toml:3:1: limit_w is missing");
-  says(node + board + "[gpu.use]\nbert = 1.5\n", "mine.toml:12:8: bert must be 0 to 1: 1.5");
+  says(node + board + "[gpu.use]\nbert = 1.5\n", "mine.toml:12:8: bert must be 0 to 1, found 1.5");
   says("extends = \"dgx2\"",
        "mine.toml:1:11: no power model is named \"dgx2\" (did you mean dgx1?)");
   says("extends = \"dgx1\"\nidle_w = 4000", "idle_w is above full_w");

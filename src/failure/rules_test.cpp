@@ -68,7 +68,7 @@ TEST(Rules, AreRefusedWithTheirPlace) {
             "mine.toml:1:1: the new category \"Disk ful\" needs class and suggestion (did you mean "
             "Disk full?)");
   const std::string known = "[[category]]\nname = 'Disk full'\n";
-  EXPECT_EQ(refusal(known + "rank = 101\n"), "mine.toml:3:8: rank must be 0 to 100: 101");
+  EXPECT_EQ(refusal(known + "rank = 101\n"), "mine.toml:3:8: rank must be 0 to 100, found 101");
   EXPECT_EQ(refusal(known + "kind = 'cause'\n"),
             "mine.toml:3:8: kind must be root or implicit, found \"cause\"");
   EXPECT_EQ(refusal(known + "[[category.rule]]\nid = 'x'\npattern = 'y'\n"),

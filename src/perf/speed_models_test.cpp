@@ -243,7 +243,7 @@ TEST(CatalogueFile, SaysWhatIsWrongAndWhere) {
   says(kFile, "overlap = 1", "overlp = 1",
        "m.toml:27:1: unknown key overlp (did you mean overlap?)");
   says(kFile, "sample = 0.1\n", "", "sample is missing");
-  says(kFile, "overlap = 1", "overlap = 0.5", "overlap must be 1 to 100: 0.5");
+  says(kFile, "overlap = 1", "overlap = 0.5", "overlap must be 1 to 100, found 0.5");
   says(kFile, "\npower = 1", "\npower = nan", "power must be 0 to 1");
   says(kFile, "batch = [10, 40]", "batch = [40, 10]", "batch must be two numbers above 0");
   says(kFile, "batch = [10, 40]", "batch = 10", "batch must be the smallest and the largest");

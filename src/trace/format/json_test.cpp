@@ -198,7 +198,7 @@ TEST(SacctJson, RefusesMoreGpusThanAJobCanHave) {
       error(R"({"jobs": [{"job_id": 1, "user": "ann", "state": {"current": ["COMPLETED"]},
     "time": {"elapsed": 10, "end": 1050, "start": 1040, "submission": 1000},
     "tres": {"allocated": [{"type": "gres", "name": "gpu", "count": 99999999999}]}}]})"),
-      HasSubstr("tres/allocated must have counts of 1000000 or less: gres/gpu=99999999999"));
+      HasSubstr("tres/allocated must have counts of 1000000 or less, found gres/gpu=99999999999"));
 }
 
 TEST(SacctJson, TakesHowSlurmScheduledAJob) {

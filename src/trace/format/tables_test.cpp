@@ -558,11 +558,11 @@ TEST(Swf, SaysWhereTheHeaderCannotBe) {
 
 TEST(Swf, NamesTheLineOfAMistake) {
   const std::string start = "; Version: 2.2\n1 0 0 1 1 -1 -1 -1 -1 -1 1 1 1 1 1 1 -1 -1\n";
-  EXPECT_THAT(error(start + "2 0 0 1 1\n"), HasSubstr(":3: a line must have 18 numbers: 5"));
+  EXPECT_THAT(error(start + "2 0 0 1 1\n"), HasSubstr(":3: a line must have 18 numbers, found 5"));
   EXPECT_THAT(error(start + "2 x 0 1 1 -1 -1 -1 -1 -1 1 1 1 1 1 1 -1 -1\n"),
               HasSubstr(":3: submit time must be a number, found \"x\""));
   EXPECT_THAT(error(start + "2 0 0 -5 1 -1 -1 -1 -1 -1 1 1 1 1 1 1 -1 -1\n"),
-              HasSubstr(":3: run time must be 0 or more, or -1: -5"));
+              HasSubstr(":3: run time must be 0 or more, or -1, found -5"));
 }
 
 TEST(Synergy, ReadsIterationsOfAKnownModel) {
@@ -587,7 +587,7 @@ TEST(Synergy, NamesTheLineOfAMistake) {
   const std::string start = "0,alexnet,8,23349,1\n";
   EXPECT_THAT(error(start + "1,vgg,8,5,1\n"),
               HasSubstr(":2: the model must be one of alexnet, deepspeech, gnmt, lstm, m5, "
-                        "mobilenet, res18, res50, shufflenet, transformer: \"vgg\""));
+                        "mobilenet, res18, res50, shufflenet, transformer, found \"vgg\""));
   EXPECT_THAT(error(start + "1,lstm,8,5\n"),
               HasSubstr("a line must have the fields id, model, arrival, iterations, GPUs, found"));
   EXPECT_THAT(error(start + "1,lstm,-8,5,1\n"),
