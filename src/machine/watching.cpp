@@ -43,8 +43,9 @@ void Watching::begin() {
         parts_.out_of_service.set_by_driver(node, gpu, trouble);
       },
       [this](const Sight& sight) {
-        const auto& silent_boxes = state_.config.silent_boxes;
-        if (silent_boxes) parts_.out_of_service.set_silent(silent_boxes());
+        if (const Config& own = state_.config; own.silent_boxes) {
+          parts_.out_of_service.set_silent(own.silent_boxes(), own.gone_boxes());
+        }
         parts_.observer.take(sight);
         parts_.observer.send_letters();
       });
