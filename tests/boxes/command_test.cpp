@@ -153,11 +153,18 @@ TEST_F(SeveralBoxes, AreOneQueueAndRunAGangOnlyWhereItMustBe) {
   };
   // Of 1, 2 and 2 free GPUs, a gang of 4 gets two boxes.
   ASSERT_NO_FATAL_FAILURE(hold_a_gpu());
-  const std::string gang = submit(
-      {"--gpus", "4", "--", "sh", "-c", "echo rank $NODE_RANK of $WORLD_SIZE: $ALMANAC_GPUS"});
+  const auto script = [&](const std::string& nodes) {
+    return folder_.write("gang.sh", "#!/bin/bash\n#SBATCH --gpus-per-node=2 --nodes=" + nodes +
+                                        "\necho rank $NODE_RANK of $WORLD_SIZE: $ALMANAC_GPUS\n"
+                                        "srun --label echo task\n");
+  };
+  const std::string gang = submit({script("2")});
   EXPECT_TRUE(ends_as(gang, "COMPLETED")) << state_of(gang) << log("head.log");
   EXPECT_THAT(run({"logs", gang}).out,
-              testing::AllOf(HasSubstr("rank 0 of 2: 2\n"), HasSubstr("rank 1 of 2: 2\n")));
+              testing::AllOf(HasSubstr("rank 0 of 2: 2\n"), HasSubstr("rank 1 of 2: 2\n"),
+                             HasSubstr("0: task\n"), HasSubstr("1: task\n")));
+  EXPECT_THAT(run({"submit", script("4")}).err,
+              HasSubstr("--nodes=4 requests more nodes than the service has (3)"));
   // A job of 2 waits while one GPU is free on each of two boxes, and runs where two are.
   while (on["a"].size() + on["b"].size() + on["c"].size() < 6) {
     ASSERT_NO_FATAL_FAILURE(hold_a_gpu());

@@ -111,11 +111,10 @@ Result<machine::Machine> machine_of(const std::vector<boxes::Head::Joined>& all)
 Result<machine::Machine> machine_of(boxes::Head& head) {
   machine::Machine alone = machine::head_of_boxes();
   for (const boxes::Head::Joined& each : head.boxes()) {
-    const auto added = machine::add_box(alone, each.name, each.hardware);
-    if (added) continue;
-    service::log_warning(
-        fmt::format("{}: in boxes.json; no job starts there until the box reports again",
-                    to_string(added.error())));
+    if (machine::add_box(alone, each.name, each.hardware)) continue;
+    service::log_warning(fmt::format(
+        "boxes.json: the hardware of box {} cannot be read; no job starts there until it reports",
+        each.name));
     head.mark_damaged(each.name);
   }
   return machine_of(head.boxes());

@@ -223,7 +223,8 @@ Result<void> check_nodes(serve::Client& client, int nodes) {
   const auto read = nlohmann::json::parse(said->body, nullptr, false);
   const std::size_t has =
       read.is_object() ? read.value("nodes", nlohmann::json::array()).size() : 0;
-  if (has >= static_cast<std::size_t>(nodes)) return {};
+  // Without any node, the service says why.
+  if (has == 0 || has >= static_cast<std::size_t>(nodes)) return {};
   return fail(Code::usage,
               fmt::format("--nodes={} requests more nodes than the service has ({})", nodes, has),
               {}, "request one node; several machines are one queue with `almanac serve --boxes`");
@@ -302,6 +303,9 @@ Result<int> submit(const SubmitOptions& options, const std::vector<std::string>&
   }
   auto client = options.service.client();
   if (!client) return tl::unexpected(client.error());
+  if (auto enough = check_nodes(*client, script->nodes); !enough) {
+    return tl::unexpected(enough.error());
+  }
   if (options.is_service) {
     const auto judged = judge_replicas(*client, options.asked, words_after_mark(command_line, {}));
     if (!judged) return tl::unexpected(judged.error());
