@@ -2,7 +2,7 @@
 
 /// \file
 /// Threads that write files of users. Such a file may be on a file system that hangs, so each piece
-/// of work has a thread of its own, and nobody waits for it for long.
+/// of work has a thread of its own, and no other thread waits for it for long.
 #pragma once
 
 #include <chrono>
