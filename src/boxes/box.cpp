@@ -11,6 +11,7 @@
 #include <random>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -209,7 +210,9 @@ Result<bool> Box::send_stream(const std::string& key, Held& held, const std::str
                                                 config_.name, key, stream, sent),
                                     std::string(part));
     if (!answer) return tl::unexpected(answer.error());
-    sent = std::strtoll(answer->c_str(), nullptr, 10);
+    const std::int64_t taken = std::strtoll(answer->c_str(), nullptr, 10);
+    if (taken == sent) return false;  // the head is still writing
+    sent = taken;
     total += static_cast<std::int64_t>(part.size());
   }
   return false;
@@ -241,62 +244,63 @@ Result<void> Box::send_output() {
   return {};
 }
 
-void Box::start(const std::string& key, Held& held, const std::string& text) {
+Result<void> Box::start(const std::string& key, Held& held) {
   const Time now = config_.wall();
-  held.spec.clear();
-  auto spec = shepherd::parse_record<shepherd::Spec>(text);
-  if (!spec) {
-    held.outcome = cannot_start(almanac::to_string(spec.error()), now);
-    return;
-  }
+  const auto end_as = [&](Outcome outcome) -> Result<void> {
+    held.outcome = std::move(outcome);
+    return {};
+  };
+  auto spec = shepherd::parse_record<shepherd::Spec>(held.spec);
+  if (!spec) return end_as(cannot_start(almanac::to_string(spec.error()), now));
   if (const auto name = parse_key(key); spec->id != name->run) {
-    held.outcome = cannot_start(fmt::format("the head sent run {} as {}", spec->id, key), now);
-    return;
+    return end_as(cannot_start(fmt::format("the head sent run {} as {}", spec->id, key), now));
   }
   if (::geteuid() == 0 && !spec->uid) {
-    held.outcome = cannot_start(
-        "this box runs as root, but its head does not, and so names no user to run as", now);
-    return;
+    return end_as(cannot_start(
+        "this box runs as root, but its head does not, and so names no user to run as", now));
   }
+  const auto logs = config_.ask(fmt::format("/v1/boxes/{}/logs?key={}", config_.name, key), "")
+                        .and_then([](const std::string& said) { return read_logs(said); });
+  if (!logs) return tl::unexpected(logs.error());
+  if (!logs->trouble.empty()) return end_as(cannot_start(logs->trouble, now));
+  if (!logs->are_open) return {};
+  held.spec.clear();
   spec->id += "." + config_.name;
   const std::string run = folder("runs", key);
   if (const auto made = make_local(*spec, run, folder("output", key)); !made) {
-    held.outcome = Outcome{.kind = Kind::never_started, .why = almanac::to_string(made.error())};
-    return;
+    return end_as({.kind = Kind::never_started, .why = almanac::to_string(made.error())});
   }
   auto begun = Run::start(run, *spec);
-  if (begun) {
-    held.run = *std::move(begun);
-    say_(fmt::format("run {} started", key));
-  } else if (begun.error().how_long == shepherd::NotStarted::For::good) {
-    held.outcome = cannot_start(begun.error().message, now);
-  } else {
-    held.outcome = Outcome{.kind = Kind::never_started, .why = begun.error().message};
+  if (!begun && begun.error().how_long == shepherd::NotStarted::For::good) {
+    return end_as(cannot_start(begun.error().message, now));
   }
+  if (!begun) return end_as({.kind = Kind::never_started, .why = begun.error().message});
+  held.run = *std::move(begun);
+  say_(fmt::format("run {} started", key));
+  return {};
 }
 
-void Box::carry_out(const RunOrder& order) {
-  if (!parse_key(order.key)) return;
+Result<void> Box::carry_out(const RunOrder& order) {
+  if (!parse_key(order.key)) return {};
   const auto found = runs_.find(order.key);
-  if (found == runs_.end() && order.spec.empty()) return;
+  if (found == runs_.end() && order.spec.empty()) return {};
   if (found == runs_.end() && !order.may_start) {
     // On the disk before the head hears that we have it.
-    if (const auto kept = keep(folder("waiting", order.key), order.spec); kept) {
-      runs_[order.key].spec = order.spec;
-    } else {
-      say_(almanac::to_string(kept.error()));
-    }
-    return;
+    if (auto kept = keep(folder("waiting", order.key), order.spec); !kept) return kept;
+    runs_[order.key].spec = order.spec;
+    reports_at_once_ = true;
+    return {};
   }
   Held& held = runs_[order.key];
-  if (held.outcome) return;
+  if (held.outcome) return {};
   if (!held.run) {
+    if (!order.spec.empty()) held.spec = order.spec;
     if (!order.order.empty()) {
       held.outcome = Outcome{.kind = Kind::never_started, .why = "it was ended before it began"};
     } else if (order.may_start) {
-      start(order.key, held, order.spec.empty() ? std::string(held.spec) : order.spec);
+      return start(order.key, held);
     }
-    return;
+    return {};
   }
   if (!order.limits.empty() && order.limits != held.limits) {
     const auto limits = shepherd::parse_record<shepherd::Limits>(order.limits);
@@ -307,13 +311,14 @@ void Box::carry_out(const RunOrder& order) {
       if (!set) say_(almanac::to_string(set.error()));
     }
   }
-  if (order.order == held.order) return;
+  if (order.order == held.order) return {};
   held.order = order.order;
   if (order.order == "room") held.run->make_room();
   if (order.order == "end") held.run->end();
   if (order.order == "memory") held.run->end_for_memory();
   if (order.order == "end_now") held.run->end_now();
   if (order.order == "kill") held.run->kill();
+  return {};
 }
 
 void Box::end_unwanted(const std::string& key, Held& held) {
@@ -352,8 +357,9 @@ Result<void> Box::begin_again() {
 
 Result<void> Box::step() {
   look();
-  // Output that the head does not take keeps it from nothing else.
-  const auto output = send_output();
+  reports_at_once_ = false;
+  // Trouble with one run keeps the box from nothing else.
+  Result<void> trouble = send_output();
   Report report{.id = id_, .now = config_.wall(), .hardware = config_.hardware};
   for (const auto& [key, held] : runs_) {
     RunReport& run = report.runs.emplace_back(RunReport{.key = key});
@@ -369,7 +375,7 @@ Result<void> Box::step() {
   std::set<std::string> wanted;
   for (const RunOrder& each : orders->runs) {
     wanted.insert(each.key);
-    carry_out(each);
+    if (auto done = carry_out(each); !done && trouble) trouble = done;
   }
   for (auto at = runs_.begin(); at != runs_.end();) {
     if (wanted.contains(at->first)) {
@@ -382,26 +388,34 @@ Result<void> Box::step() {
       at = runs_.erase(at);
     }
   }
-  return output;
+  return trouble;
 }
 
-Result<void> Box::run(const std::atomic<bool>& stop, const std::function<void()>& alive) {
+void Box::wait_for_news() {
+  // So that many short runs do not make many reports.
+  constexpr std::chrono::milliseconds kLeast{100};
+  pollfd bell{bell_.get(), POLLIN, 0};
+  if (::poll(&bell, 1, static_cast<int>(kLeast.count())) == 0 && !reports_at_once_) {
+    std::vector<pollfd> waits{bell};
+    for (const auto& [key, held] : runs_) {
+      const bool may_end = held.run && !held.outcome && !held.run->has_news();
+      if (may_end) waits.push_back({held.run->news(), POLLIN, 0});
+    }
+    ::poll(waits.data(), waits.size(), static_cast<int>((kEvery - kLeast).count()));
+  }
+  bell_.hush();
+}
+
+void Box::run(const std::atomic<bool>& stop, const std::function<void()>& alive) {
   std::string trouble;
-  bool has_joined = false;
   while (!stop) {
     alive();
     const auto done = step();
-    has_joined = has_joined || done;
-    const bool is_refused = !done && done.error().code == Code::conflict;
-    if (is_refused && !has_joined && runs_.empty()) return done;
     const std::string now = done ? "" : almanac::to_string(done.error());
     if (now != trouble) say_(done ? "the head answers" : now);
     trouble = now;
-    pollfd wait{bell_.get(), POLLIN, 0};
-    ::poll(&wait, 1, static_cast<int>(kEvery.count()));
-    bell_.hush();
+    wait_for_news();
   }
-  return {};
 }
 
 }  // namespace almanac::boxes

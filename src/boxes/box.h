@@ -44,9 +44,10 @@ class Box {
 
   /// Reports once, and does what the head wants. Fails like `ask`; what runs continues.
   Result<void> step();
-  /// Steps once a second until `stop` is set and wake() called. Runs continue after that. Calls
-  /// `alive` at each step. Fails if the head refuses the box before it has joined.
-  Result<void> run(const std::atomic<bool>& stop, const std::function<void()>& alive);
+  /// Steps at least once a second until `stop` is set and wake() called. Runs continue after that.
+  /// Calls `alive` at each step. Tries again for ever, also if the head refuses the box: an
+  /// operator may have renewed a key or declared another machine gone.
+  void run(const std::atomic<bool>& stop, const std::function<void()>& alive);
   /// Safe in a signal handler.
   void wake() { bell_.ring(); }
   /// Returns how many runs the box has.
@@ -55,7 +56,7 @@ class Box {
  private:
   using Clock = std::chrono::steady_clock;
   struct Held {
-    std::string spec{};                  ///< While it waits for other boxes; "" once started.
+    std::string spec{};                  ///< Until it is started; "" from then on.
     std::optional<shepherd::Run> run{};  ///< If it was started.
     std::optional<shepherd::Outcome> outcome{};
     std::map<std::string, std::int64_t> sent{};  ///< Bytes of output, by stream.
@@ -76,8 +77,11 @@ class Box {
   Result<bool> send_output(const std::string& key, Held& held, Clock::time_point until);
   Result<bool> send_stream(const std::string& key, Held& held, const std::string& stream,
                            Clock::time_point until);
-  void carry_out(const RunOrder& order);
-  void start(const std::string& key, Held& held, const std::string& spec);
+  Result<void> carry_out(const RunOrder& order);
+  /// Starts a run once the head has opened its logs. Fails like `ask`; to be called again.
+  Result<void> start(const std::string& key, Held& held);
+  /// Waits until the next report is due: after kEvery, or when a run has ended or `wake` is called.
+  void wait_for_news();
   void end_unwanted(const std::string& key, Held& held);
   /// Forgets a run that has ended, and whose end the head has recorded.
   void forget(const std::string& key);
@@ -90,6 +94,7 @@ class Box {
   std::string id_;
   std::map<std::string, Held> runs_;  // by key
   std::string last_sent_;             // the run whose output was sent last
+  bool reports_at_once_ = false;      // others wait to hear that this box has its task
 };
 
 }  // namespace almanac::boxes

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "boxes/writers.h"
 #include "process/as_user.h"
 #include "process/descriptor.h"
 #include "shepherd/folder.h"
@@ -30,22 +31,51 @@ using State = shepherd::RemoteTask::State;
 namespace {
 
 constexpr const char* kBoxesFile = "/boxes.json";
+/// In the folder of a run: Logs, once it is known whether they can be opened.
+constexpr const char* kLogsFile = "/logs";
 
 bool is_clean(const Outcome& outcome) {
   return outcome.kind == Outcome::Kind::ended && outcome.exit->ending.status == 0 &&
          outcome.exit->ending.signal == 0;
 }
 
+/// Returns "" for what is no text.
+std::string text_of(const json& from, const char* name) {
+  const auto found = from.find(name);
+  return found != from.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
 std::string taken_file(std::size_t task, const std::string& stream) {
   return fmt::format("/taken.{}.{}", task, stream);
+}
+
+std::uint32_t user_of(const shepherd::Spec& spec) { return spec.uid.value_or(::geteuid()); }
+
+/// Creates the logs of a run with the rights of its user. Fails with `unavailable` if that may work
+/// later, and with `not_found` otherwise.
+Result<void> create_logs(const shepherd::Spec& spec) {
+  const process::AsUser as_user({user_of(spec), spec.gid.value_or(::getegid())});
+  if (!as_user.holds()) return fail(Code::unavailable, "cannot become the user of " + spec.id);
+  for (const std::string& name : {spec.out, spec.err}) {
+    if (name.empty()) continue;
+    const std::string path = (fs::path(spec.directory) / name).string();
+    const int how = O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY | O_NONBLOCK | O_CLOEXEC |
+                    (spec.append ? 0 : O_TRUNC);
+    const process::Descriptor file(::open(path.c_str(), how, 0666 & ~spec.umask));
+    if (file) continue;
+    const int number = errno;
+    return fail(number == EMFILE || number == ENFILE ? Code::unavailable : Code::not_found,
+                fmt::format("cannot open the log {} on the head: {}", path, std::strerror(number)),
+                {}, number == ENOENT ? "create its folder first" : "");
+  }
+  return {};
 }
 
 /// Appends to a log with the rights of its user, which may be anywhere.
 Result<void> append_as_user(const shepherd::Spec& spec, const std::string& name,
                             std::string_view piece) {
   if (name.empty()) return {};
-  const process::User user{spec.uid.value_or(::geteuid()), spec.gid.value_or(::getegid())};
-  const process::AsUser as_user(user);
+  const process::AsUser as_user({user_of(spec), spec.gid.value_or(::getegid())});
   const std::string path = (fs::path(spec.directory) / name).string();
   const auto cannot = [&](int number) {
     return fail(Code::unavailable, fmt::format("cannot write: {}", std::strerror(number)),
@@ -77,17 +107,30 @@ Result<std::unique_ptr<Head>> Head::open(const std::string& state, Clocks clocks
   const auto text = shepherd::read_file(path);
   if (!text && text.error().code == Code::not_found) return made;
   if (!text) return tl::unexpected(text.error());
-  try {
-    for (const json& each : json::parse(*text)) {
-      made->boxes_.push_back({.name = each.at("name").get<std::string>(),
-                              .id = each.at("id").get<std::string>(),
-                              .hardware = each.at("hardware").get<std::string>(),
-                              .gone = each.at("gone").get<std::set<std::string>>()});
+  const auto damaged = [&](const std::string& why) {
+    return fail(Code::corrupt, why, {.file = path},
+                "restore the file from a backup; without it, the head cannot know on which boxes "
+                "its jobs run");
+  };
+  const json read = json::parse(*text, nullptr, false);
+  if (!read.is_array()) return damaged("not a list of boxes in JSON");
+  for (const json& each : read) {
+    const std::string name = each.is_object() ? text_of(each, "name") : "";
+    if (!is_box_name(name)) {
+      return damaged(fmt::format("box {} has no name", made->boxes_.size() + 1));
     }
-  } catch (const json::exception& error) {
-    return fail(Code::corrupt, error.what(), {.file = path});
+    Joined& box = made->boxes_.emplace_back(
+        Joined{.name = name, .id = text_of(each, "id"), .hardware = text_of(each, "hardware")});
+    for (const json& id : each.value("gone", json::array())) {
+      if (id.is_string()) box.gone.insert(id.get<std::string>());
+    }
   }
   return made;
+}
+
+void Head::mark_damaged(const std::string& box) {
+  const std::lock_guard lock(mutex_);
+  for (Joined& each : boxes_) each.is_damaged = each.is_damaged || each.name == box;
 }
 
 std::vector<Head::Joined> Head::boxes() const {
@@ -125,31 +168,34 @@ Result<bool> Head::admit(const std::string& box, const Report& report) {
   const auto found =
       std::find_if(all.begin(), all.end(), [&](const Joined& each) { return each.name == box; });
   if (found != all.end() && found->gone.contains(report.id)) return false;
-  if (found != all.end() && found->hardware != report.hardware) {
+  const bool has_changed = found != all.end() && found->hardware != report.hardware;
+  if (has_changed && !found->id.empty() && !found->is_damaged) {
     return fail(Code::conflict, fmt::format("box {} has other hardware than when it joined", box),
-                {}, "join with the same --gpus or --cluster, or under another name with --name");
+                {},
+                fmt::format("join with the same --gpus or --cluster; or, if it really has other "
+                            "hardware now, run `almanac nodes --gone {}` on the head first",
+                            box));
   }
-  if (found != all.end() && found->id == report.id) return true;
-  if (found != all.end() && !found->id.empty()) {
+  if (found != all.end() && found->id == report.id && !has_changed) return true;
+  if (found != all.end() && !found->id.empty() && found->id != report.id) {
     return fail(Code::conflict, fmt::format("another machine has joined as {}", box), {},
                 "join under another name with --name; if this machine replaces the other, or lost "
                 "its state folder, restart it, and run `almanac nodes --gone` on the head");
   }
   const bool is_new = found == all.end();
-  if (is_new) {
-    all.push_back({.name = box, .id = report.id, .hardware = report.hardware});
-    if (entrance_.fits) {
-      if (const auto fits = entrance_.fits(all); !fits) {
-        return fail(Code::conflict, fits.error().message, {}, fits.error().hint);
-      }
+  Joined& own = is_new ? all.emplace_back(Joined{.name = box}) : *found;
+  own.id = report.id;
+  own.hardware = report.hardware;
+  own.is_damaged = false;
+  if ((is_new || has_changed) && entrance_.fits) {
+    if (const auto fits = entrance_.fits(all); !fits) {
+      return fail(Code::conflict, fits.error().message, {}, fits.error().hint);
     }
-  } else {
-    found->id = report.id;
   }
   if (auto written = write_boxes(all); !written) return tl::unexpected(written.error());
   boxes_ = std::move(all);
   say_(fmt::format("box {} has joined", box));
-  if (is_new && entrance_.joined) entrance_.joined();
+  if ((is_new || has_changed) && entrance_.joined) entrance_.joined();
   return true;
 }
 
@@ -293,11 +339,35 @@ Result<std::string> Head::take(const std::string& box, std::string_view text) {
   return to_json(orders);
 }
 
+Result<std::string> Head::open_logs(const std::string& box, const std::string& key) {
+  std::unique_lock lock(mutex_);
+  look_at_runs();
+  const auto [known, task] = find(box, key);
+  if (known == nullptr || known->run.tasks[task].state == State::ended) return to_json(Logs{});
+  const std::string path = known->folder + kLogsFile;
+  if (const std::string said = shepherd::read_file(path).value_or(""); !said.empty()) return said;
+  const auto spec =
+      shepherd::read_record<shepherd::Spec>(known->folder + shepherd::spec_file(task));
+  if (!spec) return tl::unexpected(spec.error());
+  lock.unlock();
+  write_apart(path, user_of(*spec), [path, spec = *spec, say = say_] {
+    // Another task of the gang may have been first.
+    if (!shepherd::read_file(path).value_or("").empty()) return;
+    const auto made = create_logs(spec);
+    if (!made && made.error().code == Code::unavailable) return;
+    const Logs logs{.are_open = made.has_value(),
+                    .trouble = made ? "" : almanac::to_string(made.error())};
+    if (const auto kept = shepherd::write_file(path, to_json(logs)); !kept) {
+      say(almanac::to_string(kept.error()));
+    }
+  });
+  const std::string said = shepherd::read_file(path).value_or("");
+  return said.empty() ? to_json(Logs{}) : said;
+}
+
 Result<std::int64_t> Head::append(const std::string& box, const std::string& key,
                                   const std::string& stream, std::int64_t offset,
                                   std::string_view piece) {
-  // Fewer than the server's workers: others must get through.
-  constexpr std::size_t kMostWriting = 4;
   std::unique_lock lock(mutex_);
   look_at_runs();
   const auto size = static_cast<std::int64_t>(piece.size());
@@ -305,27 +375,28 @@ Result<std::int64_t> Head::append(const std::string& box, const std::string& key
   // Not wanted any more; the box need not keep it.
   if (known == nullptr || known->run.tasks[task].state == State::ended) return offset + size;
   const std::string path = known->folder + taken_file(task, stream);
-  if (writing_.contains(path) || writing_.size() >= kMostWriting) {
-    return fail(Code::unavailable, fmt::format("run {}: earlier output is being written", key));
-  }
-  const auto said = shepherd::read_file(path);
-  if (!said && said.error().code != Code::not_found) return tl::unexpected(said.error());
-  const std::int64_t taken = said ? std::strtoll(said->c_str(), nullptr, 10) : 0;
-  if (offset != taken) return taken;
+  const auto taken = [path]() -> Result<std::int64_t> {
+    const auto said = shepherd::read_file(path);
+    if (!said && said.error().code != Code::not_found) return tl::unexpected(said.error());
+    return said ? std::strtoll(said->c_str(), nullptr, 10) : 0;
+  };
+  if (const auto before = taken(); !before || *before != offset) return before;
   const auto spec =
       shepherd::read_record<shepherd::Spec>(known->folder + shepherd::spec_file(task));
   if (!spec) return tl::unexpected(spec.error());
-  writing_.insert(path);
   lock.unlock();
-  const std::string& name = stream == "err" ? spec->err : spec->out;
-  if (const auto put = append_as_user(*spec, name, piece); !put) {
-    say_(fmt::format("run {}: output is lost: {}", key, almanac::to_string(put.error())));
-  }
-  const auto kept = shepherd::write_file(path, std::to_string(taken + size));
-  lock.lock();
-  writing_.erase(path);
-  if (!kept) return tl::unexpected(kept.error());
-  return taken + size;
+  write_apart(path, user_of(*spec), [=, spec = *spec, piece = std::string(piece), say = say_] {
+    // The same piece may have come twice at once.
+    if (const auto now = taken(); !now || *now != offset) return;
+    const std::string& name = stream == "err" ? spec.err : spec.out;
+    if (const auto put = append_as_user(spec, name, piece); !put) {
+      say(fmt::format("run {}: output is lost: {}", key, almanac::to_string(put.error())));
+    }
+    if (const auto kept = shepherd::write_file(path, std::to_string(offset + size)); !kept) {
+      say(almanac::to_string(kept.error()));
+    }
+  });
+  return taken();
 }
 
 std::set<std::string> Head::silent() {

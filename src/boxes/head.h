@@ -35,6 +35,7 @@ class Head {
     std::string id{};  ///< Of its state folder; "" if it was declared gone.
     std::string hardware{};
     std::set<std::string> gone{};  ///< Earlier ids, which never run anything again.
+    bool is_damaged = false;       ///< Its hardware cannot be read; the next report replaces it.
   };
   struct Clocks {
     std::function<Duration()> since_boot;  ///< Never set; counts while the machine sleeps.
@@ -42,15 +43,18 @@ class Head {
   };
   using Say = std::function<void(const std::string&)>;
 
-  /// Reads the boxes of a state folder, in order of joining. Fails with `corrupt`.
+  /// Reads the boxes of a state folder, in order of joining. Fails with `corrupt` if their names
+  /// cannot be read: their order numbers the nodes that jobs hold.
   static Result<std::unique_ptr<Head>> open(const std::string& state, Clocks clocks, Say say);
+  /// Marks a box whose hardware is none. Its next report replaces it.
+  void mark_damaged(const std::string& box);
 
   std::vector<Joined> boxes() const;
   /// Returns the names of the boxes that were declared gone, and have not joined again.
   std::set<std::string> gone() const;
-  /// What a box that joins for the first time passes.
+  /// What a box passes that joins for the first time, or with other hardware.
   struct Entrance {
-    /// Fails if all of these cannot be one cluster; the last one is new.
+    /// Fails if these boxes cannot be the next cluster.
     std::function<Result<void>(const std::vector<Joined>&)> fits;
     /// Called when it has joined: its nodes are not in the cluster yet.
     std::function<void()> joined;
@@ -58,14 +62,16 @@ class Head {
   void on_join(Entrance entrance);
 
   /// Takes the report of a box, and returns the answer. Fails with `conflict` if another machine
-  /// has joined by this name, the box has other hardware than when it joined, or does not fit in
-  /// (Entrance), with `invalid` if it is no report, and with `unavailable` if the disk refuses.
+  /// has joined by this name, the box has other hardware than when it joined and was not declared
+  /// gone since, or does not fit in (Entrance), with `invalid` if it is no report, and with
+  /// `unavailable` if the disk refuses.
   Result<std::string> take(const std::string& box, std::string_view report);
+  /// Creates the logs of a run as its user, once for all its tasks, and returns a Logs in JSON.
+  Result<std::string> open_logs(const std::string& box, const std::string& key);
   /// Appends output of a run to the log of its job: `stream` is "out" or "err", `offset` counts the
   /// bytes of this run on this box before. Returns up to where the head has it, so a repeated piece
-  /// is not written twice. A crash between write and record may repeat one piece. Fails with
-  /// `unavailable` while the piece before, or too many of others, are being written: a log may be
-  /// on a file system that hangs, which then stops nothing else.
+  /// is not written twice: `offset` if the piece is still being written, or too many others are. A
+  /// crash between write and record may repeat one piece.
   Result<std::int64_t> append(const std::string& box, const std::string& key,
                               const std::string& stream, std::int64_t offset,
                               std::string_view piece);
@@ -103,7 +109,6 @@ class Head {
   std::map<std::string, Duration> heard_;  // by box; since boot
   Duration begun_{};
   std::map<std::string, Known> runs_;  // by name: "17.1"
-  std::set<std::string> writing_;      // paths of the records of output that is being written
 };
 
 }  // namespace almanac::boxes

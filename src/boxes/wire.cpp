@@ -87,6 +87,10 @@ std::string to_json(const Orders& orders) {
   return text_of({{"is_gone", orders.is_gone}, {"runs", std::move(runs)}});
 }
 
+std::string to_json(const Logs& logs) {
+  return text_of({{"are_open", logs.are_open}, {"trouble", logs.trouble}});
+}
+
 Result<Report> read_report(std::string_view text) try {
   const json read = json::parse(text);
   Report made{.id = read.at("id").get<std::string>(),
@@ -123,6 +127,14 @@ Result<Orders> read_orders(std::string_view text) try {
                          .limits = each.at("limits").get<std::string>()});
   }
   return made;
+} catch (const json::exception& error) {
+  return misread("the answer of a head", error);
+}
+
+Result<Logs> read_logs(std::string_view text) try {
+  const json read = json::parse(text);
+  return Logs{.are_open = read.at("are_open").get<bool>(),
+              .trouble = read.at("trouble").get<std::string>()};
 } catch (const json::exception& error) {
   return misread("the answer of a head", error);
 }

@@ -67,10 +67,18 @@ struct Orders {
   std::vector<RunOrder> runs{};
 };
 
+/// Whether the head has opened the logs of a run; a box starts the run after that.
+struct Logs {
+  bool are_open = false;  ///< If not, and without `trouble`: ask again.
+  std::string trouble{};  ///< Why they cannot be opened; "" if they may be.
+};
+
 std::string to_json(const Report& report);
 std::string to_json(const Orders& orders);
+std::string to_json(const Logs& logs);
 /// Fail with `invalid`; read_report() also if the id is none, or a time is beyond the year 2200.
 Result<Report> read_report(std::string_view text);
 Result<Orders> read_orders(std::string_view text);
+Result<Logs> read_logs(std::string_view text);
 
 }  // namespace almanac::boxes

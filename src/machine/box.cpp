@@ -79,6 +79,15 @@ Result<void> add_box(Machine& machine, const std::string& name, std::string_view
   return fail(Code::invalid, fmt::format("box {}: {}", name, error.what()));
 }
 
+void add_damaged_box(Machine& machine, const std::string& name) {
+  machine.cluster.add_nodes({.gpus = 0}, 1, {name});
+  machine.gpu_names.emplace_back();
+  machine.driver_numbers.emplace_back();
+  machine.device_minors.emplace_back();
+  machine.boxes.push_back(name);
+  machine.cores_of_box[name] = {};
+}
+
 std::vector<OnBox> by_box(const std::vector<cluster::Grant>& held, const Machine& machine) {
   std::vector<cluster::Grant> sorted = held;
   std::stable_sort(

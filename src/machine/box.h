@@ -28,6 +28,9 @@ std::string describe_box(const Machine& machine);
 /// does not go together with those of earlier boxes.
 Result<void> add_box(Machine& machine, const std::string& name, std::string_view hardware);
 
+/// Adds a box whose hardware is unknown: one node without GPUs.
+void add_damaged_box(Machine& machine, const std::string& name);
+
 /// What a job holds on one box.
 struct OnBox {
   std::string box{};

@@ -54,6 +54,15 @@ TEST(BoxOfMachineTest, AJobHoldsPartsOfBoxes) {
   EXPECT_EQ(parts[1].box, "b");
 }
 
+TEST(BoxOfMachineTest, ADamagedBoxKeepsTheNumbersOfLaterNodes) {
+  Machine head = head_of_boxes();
+  add_damaged_box(head, "a");
+  ASSERT_TRUE(add_box(head, "b", describe_box(box_of(1))));
+  EXPECT_THAT(head.boxes, testing::ElementsAre("a", "b"));
+  EXPECT_EQ(head.cluster.gpus(NodeId{0}), 0);
+  EXPECT_EQ(head.cluster.gpus(NodeId{1}), 2);
+}
+
 TEST(BoxOfMachineTest, TwoNodesCannotHaveOneName) {
   Machine head = head_of_boxes();
   ASSERT_TRUE(add_box(head, "a", describe_box(box_of(2))));

@@ -89,6 +89,7 @@ std::vector<service::Window> ClusterViews::maintenance() const {
 
 std::vector<service::NodeView> ClusterViews::nodes_now() const {
   const cluster::Cluster& cluster = state_.config.machine.cluster;
+  const Outage& outage = parts_.out_of_service.outage();
   std::vector<service::NodeView> made(cluster.nodes.size());
   for (std::size_t at = 0; at < made.size(); ++at) {
     const cluster::Node& node = cluster.nodes[at];
@@ -96,7 +97,8 @@ std::vector<service::NodeView> ClusterViews::nodes_now() const {
     const NodeId id{static_cast<std::uint32_t>(at)};
     made[at] = {.name = cluster.node_label(id),
                 .vc = cluster.vcs[index(node.vc)].name,
-                .drained = queue_.round().ledger().drained(id),
+                .drained = outage.drained.contains(id),
+                .silent = outage.silent.contains(id),
                 .cpus = make.cpus,
                 .memory_gb = make.memory_gb,
                 .connections = cluster::told_connections(make)};
@@ -104,10 +106,10 @@ std::vector<service::NodeView> ClusterViews::nodes_now() const {
       service::GpuView& view = made[at].gpus.emplace_back();
       view.number = gpu;
       view.name = state_.config.machine.gpu_names[at][static_cast<std::size_t>(gpu)];
-      const auto trouble = parts_.out_of_service.outage().gpus.find({id, gpu});
-      view.in_service = trouble == parts_.out_of_service.outage().gpus.end();
+      const auto trouble = outage.gpus.find({id, gpu});
+      view.in_service = trouble == outage.gpus.end();
       if (!view.in_service) view.trouble = trouble->second;
-      if (parts_.out_of_service.outage().silent.contains(id)) {
+      if (outage.silent.contains(id)) {
         view.in_service = false;
         view.trouble = "its box does not report";
       }

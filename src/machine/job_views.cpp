@@ -148,6 +148,11 @@ JobView JobViews::view_of(const Entry& entry) const {
   if (reason.kind == policy::ReasonKind::short_of_cores) {
     if (const std::string room = queue_.room_short(entry); !room.empty()) made.why += "; " + room;
   }
+  using enum policy::ReasonKind;
+  if (reason.kind == short_of_gpus || reason.kind == short_of_cores || reason.kind == fragmented) {
+    const Outage& outage = parts_.out_of_service.outage();
+    if (const std::string boxes = outage.missing_text(); !boxes.empty()) made.why += "; " + boxes;
+  }
   made.why_word = policy::slurm_word(reason.kind);
   made.place = parts_.line.place_of(entry.id);
   return made;

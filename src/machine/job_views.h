@@ -12,6 +12,7 @@
 #include "machine/admitter.h"
 #include "machine/line.h"
 #include "machine/maintenance.h"
+#include "machine/out_of_service.h"
 #include "machine/queue.h"
 #include "machine/start_trouble.h"
 #include "machine/starter.h"
@@ -31,6 +32,7 @@ class JobViews {
     const Starter& starter;
     const Accounts& accounts;
     const Maintenance& maintenance;
+    const OutOfService& out_of_service;
   };
   explicit JobViews(Parts parts) : parts_(parts), state_(parts.state), queue_(parts.queue) {}
 

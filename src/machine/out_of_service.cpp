@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/out_of_service.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "service/log.h"
@@ -29,6 +33,17 @@ Outage with(Outage outage, NodeId node, int gpu, const std::string& trouble) {
 }
 
 }  // namespace
+
+std::string Outage::missing_text() const {
+  constexpr std::size_t kShown = 4;
+  if (missing.empty()) return "";
+  if (missing.size() == 1) return fmt::format("box {} does not report", *missing.begin());
+  std::vector<std::string> names(missing.begin(), missing.end());
+  const std::size_t more = names.size() > kShown ? names.size() - kShown : 0;
+  names.resize(names.size() - more);
+  return fmt::format("boxes {}{} do not report", fmt::join(names, ", "),
+                     more > 0 ? fmt::format(" and {} more", more) : "");
+}
 
 Result<void> OutOfService::set_drained(const std::string& node, bool drained,
                                        const service::Caller& caller) {
@@ -74,11 +89,15 @@ void OutOfService::set_by_driver(NodeId node, int gpu, const std::string& troubl
   });
 }
 
-void OutOfService::set_silent(const std::set<std::string>& boxes) {
+void OutOfService::set_silent(const std::set<std::string>& boxes,
+                              const std::set<std::string>& gone) {
+  std::set<std::string> missing;
+  std::set_difference(boxes.begin(), boxes.end(), gone.begin(), gone.end(),
+                      std::inserter(missing, missing.end()));
   {
     const std::lock_guard lock(mutex_);
-    if (silent_ == boxes) return;
-    for (const std::string& each : boxes) {
+    if (silent_ == boxes && missing_ == missing) return;
+    for (const std::string& each : missing) {
       if (silent_.contains(each)) continue;
       service::log_warning(fmt::format(
           "box {} does not report: no job starts there, and its jobs keep their places", each));
@@ -87,10 +106,12 @@ void OutOfService::set_silent(const std::set<std::string>& boxes) {
       if (!boxes.contains(each)) service::log_info(fmt::format("box {} reports", each));
     }
     silent_ = boxes;
+    missing_ = missing;
   }
-  requests_.post([this, boxes]() -> Result<Change> {
+  requests_.post([this, boxes, missing]() -> Result<Change> {
     Change change;
-    change.act = [this, boxes] {
+    change.act = [this, boxes, missing] {
+      outage_.missing = missing;
       const std::vector<std::string>& box_of = state_.config.machine.boxes;
       for (std::uint32_t at = 0; at < box_of.size(); ++at) {
         const bool is_silent = boxes.contains(box_of[at]);
@@ -143,7 +164,7 @@ std::string OutOfService::to_json(const Outage& outage) const {
 Result<void> OutOfService::read() {
   const std::vector<std::string>& box_of = state_.config.machine.boxes;
   for (std::uint32_t at = 0; at < box_of.size(); ++at) outage_.silent.insert(NodeId{at});
-  silent_ = {box_of.begin(), box_of.end()};
+  silent_ = missing_ = outage_.missing = {box_of.begin(), box_of.end()};
   const auto kept = state_.store.get(kOutageKey);
   if (!kept) return tl::unexpected(kept.error());
   if (!*kept) return {};

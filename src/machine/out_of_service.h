@@ -29,9 +29,9 @@ class OutOfService {
                                const service::Caller& caller);
   /// Records the driver's verdict on a GPU; "" if it is healthy again. Any thread; does not block.
   void set_by_driver(NodeId node, int gpu, const std::string& trouble);
-  /// Starts no jobs on the nodes of these boxes, and on all others again. Any thread; does not
-  /// block.
-  void set_silent(const std::set<std::string>& boxes);
+  /// Starts no jobs on the nodes of these boxes, and on all others again. `gone`: boxes that an
+  /// operator has declared gone, whose silence is no trouble. Any thread; does not block.
+  void set_silent(const std::set<std::string>& boxes, const std::set<std::string>& gone);
   /// Reads what an earlier service left. Boxes are silent until they report.
   Result<void> read();
 
@@ -48,7 +48,8 @@ class OutOfService {
   Requests& requests_;
   Outage outage_;
   std::mutex mutex_;
-  std::set<std::string> silent_;  // as last set, under the mutex
+  std::set<std::string> silent_;   // as last set, under the mutex
+  std::set<std::string> missing_;  // of these, without those declared gone
 };
 
 }  // namespace almanac::machine

@@ -18,8 +18,11 @@ struct Outage {
   std::set<NodeId> drained{};
   std::set<NodeId> silent{};  ///< Their box has not reported for a while; not kept on disk.
   std::map<std::pair<NodeId, int>, std::string> gpus{};  ///< Out of service, with the reason.
+  std::set<std::string> missing{};  ///< Silent boxes that no operator has declared gone.
 
   bool takes_jobs(NodeId node) const { return !drained.contains(node) && !silent.contains(node); }
+  /// Returns "boxes a, b do not report"; "" if all do.
+  std::string missing_text() const;
   /// Returns the GPUs of `node` that are out of service.
   cluster::GpuMask mask(NodeId node) const {
     cluster::GpuMask made = 0;

@@ -60,7 +60,8 @@ struct Parts {
                  .admitter = admitter,
                  .starter = starter,
                  .accounts = accounts,
-                 .maintenance = maintenance}};
+                 .maintenance = maintenance,
+                 .out_of_service = out_of_service}};
   ClusterViews cluster{{.state = state,
                         .queue = queue,
                         .line = line,

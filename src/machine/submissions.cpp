@@ -159,6 +159,15 @@ Result<std::vector<store::Job>> Submissions::enlist(const Entrant& entrant) {
         fmt::format("the service runs as user {}, not as root: it can only run jobs of that user",
                     ours));
   }
+  const bool is_head = static_cast<bool>(state_.config.silent_boxes);
+  if (is_head && state_.config.machine.boxes.empty()) {
+    return fail(Code::conflict, "no box has joined yet", {},
+                "run `almanac join` on each machine that will run jobs");
+  }
+  if (is_head && asked.pty) {
+    return fail(Code::unsupported, "jobs on boxes cannot have a terminal", {},
+                "submit it without --pty");
+  }
   if (asked.grace > state_.config.max_grace) {
     return fail(Code::usage,
                 fmt::format("grace may be at most {} here, not {}",

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/watching.h"
 
+#include <condition_variable>
 #include <mutex>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -36,6 +39,7 @@ void Watching::begin() {
   const Config& config = state_.config;
   if (config.futures > 0) begin_forecasts();
   begin_shadow();
+  if (config.silent_boxes) begin_boxes();
   vitals_ = std::make_unique<Vitals>(
       config.machine, owner_of(config.state), config.measuring.every,
       [this] { return parts_.processes.patients(); },
@@ -43,8 +47,6 @@ void Watching::begin() {
         parts_.out_of_service.set_by_driver(node, gpu, trouble);
       },
       [this](const Sight& sight) {
-        const auto& silent_boxes = state_.config.silent_boxes;
-        if (silent_boxes) parts_.out_of_service.set_silent(silent_boxes());
         parts_.observer.take(sight);
         parts_.observer.send_letters();
       });
@@ -80,6 +82,19 @@ void Watching::begin_shadow() {
   shadow_ =
       std::make_unique<service::Shadow>(past, config.machine.cluster, config.seed, config.age_cap);
   static_cast<void>(watch({}));
+}
+
+void Watching::begin_boxes() {
+  boxes_ = std::jthread([this](const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any wakes;
+    std::unique_lock lock(mutex);
+    const Config& own = state_.config;
+    while (!stop.stop_requested()) {
+      parts_.out_of_service.set_silent(own.silent_boxes(), own.gone_boxes());
+      wakes.wait_for(lock, stop, 1s, [] { return false; });
+    }
+  });
 }
 
 Result<void> Watching::watch(Result<void> set) {

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "machine/cluster_views.h"
@@ -58,6 +59,8 @@ class Watching {
  private:
   void begin_forecasts();
   void begin_shadow();
+  /// Looks each second which boxes report.
+  void begin_boxes();
   /// Returns the present state for a forecast and the jobs that have ended since the last call;
   /// includes usage by tenant if the policy needs it.
   service::Outlook outlook();
@@ -73,6 +76,7 @@ class Watching {
   std::unique_ptr<service::Shadow> shadow_;
   std::unique_ptr<Vitals> vitals_;
   std::unique_ptr<service::Inquest> inquest_;
+  std::jthread boxes_;  // of a head only
 };
 
 }  // namespace almanac::machine

@@ -16,6 +16,11 @@ void Api::add_boxes(boxes::Head& head) {
     auto answer = head.take(box, ask.body);
     return answer ? json(*std::move(answer)) : problem(answer.error());
   });
+  on("POST", "/v1/boxes/{name}/logs", [&head](const Ask& ask, const std::string& box) {
+    if (const auto known = knows(ask, {"key"}); !known) return problem(known.error());
+    auto answer = head.open_logs(box, word(ask, "key"));
+    return answer ? json(*std::move(answer)) : problem(answer.error());
+  });
   on("POST", "/v1/boxes/{name}/output", [&head](const Ask& ask, const std::string& box) {
     const auto known = knows(ask, {"key", "stream", "offset"});
     const auto offset = whole(ask, "offset", 0);

@@ -46,7 +46,8 @@ std::string Guard::box_of(std::string_view path) {
   path.remove_prefix(kBoxes.size());
   const std::size_t slash = path.find('/');
   const std::string_view what = slash == std::string_view::npos ? "" : path.substr(slash + 1);
-  return what == "report" || what == "output" ? std::string(path.substr(0, slash)) : "";
+  return what == "report" || what == "logs" || what == "output" ? std::string(path.substr(0, slash))
+                                                                : "";
 }
 
 std::optional<Answer> Guard::refuses_box(const Ask& ask, const std::string& box) const {

@@ -28,8 +28,8 @@ class Guard {
 
   /// Why the request is refused, or nothing.
   std::optional<Answer> refuses(const Ask& ask) const;
-  /// Returns the box that `path` is for, if only a box may use it: "/v1/boxes/NAME/report" or
-  /// "/output". "" for any other path.
+  /// Returns the box that `path` is for, if only a box may use it: "/v1/boxes/NAME/report", and
+  /// "logs" or "output" instead. "" for any other path.
   static std::string box_of(std::string_view path);
   /// Why a log of the user `uid` is not shown, or nothing: it may say what is for that user alone.
   std::optional<Answer> refuses_log(const Ask& ask, std::uint32_t uid) const;

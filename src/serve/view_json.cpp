@@ -43,6 +43,7 @@ void list(auto& fields, Is<service::NodeView> auto& of) {
   fields.field("name", of.name);
   fields.field("vc", of.vc);
   fields.field("drained", of.drained);
+  fields.field("silent", of.silent);
   fields.field("cpus", of.cpus);
   fields.deprecated("cpus_held", of.cpus_held);
   fields.field("cpus_allocated", of.cpus_held);

@@ -116,25 +116,6 @@ std::string new_nonce() {
   return fmt::format("{:08x}{:08x}", draw(), draw());
 }
 
-/// Creates the logs of a run here as its user: what boxes send is appended to them.
-Result<void> create_logs(const Spec& spec) {
-  const process::User user{spec.uid.value_or(::geteuid()), spec.gid.value_or(::getegid())};
-  const process::AsUser as_user(user);
-  if (!as_user.holds()) return cannot("become the user of " + spec.id, EPERM);
-  for (const std::string& name : {spec.out, spec.err}) {
-    if (name.empty()) continue;
-    const fs::path path = fs::path(spec.directory) / name;
-    const int how = O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY | O_NONBLOCK | O_CLOEXEC |
-                    (spec.append ? 0 : O_TRUNC);
-    const Descriptor file(::open(path.c_str(), how, 0666 & ~spec.umask));
-    if (file) continue;
-    return fail(Code::unavailable,
-                fmt::format("cannot open the log {}: {}", path.string(), std::strerror(errno)), {},
-                errno == ENOENT ? "create its folder first" : "");
-  }
-  return {};
-}
-
 }  // namespace
 
 tl::expected<Run, NotStarted> Run::start(const std::string& folder, const Spec& spec) {
@@ -204,7 +185,6 @@ tl::expected<Run, NotStarted> Run::start_on_boxes(const std::string& folder,
     if (!text) return not_for(For::good, text.error());
     specs.push_back(*std::move(text));
   }
-  if (const auto logs = create_logs(first); !logs) return not_for(For::good, logs.error());
   Run run;
   run.is_remote_ = true;
   run.folder_ = spelled(folder);

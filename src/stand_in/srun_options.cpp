@@ -21,6 +21,7 @@ using submission::Argument;
 /// What is read while words are.
 struct Reading {
   Step step{};
+  int nodes = 1;
   std::optional<int> tasks{};
   std::optional<int> tasks_per_node{};
   std::optional<int> gpus_per_task{};
@@ -46,10 +47,10 @@ Result<void> count(Field& field, Text text) {
   return {};
 }
 
-Result<void> set_nodes(Reading&, Text text) {
+Result<void> set_nodes(Reading& reading, Text text) {
   const auto least = submission::read_count(text.substr(0, text.find('-')), 1);
   if (!least) return expected("a number of nodes, such as 1");
-  if (*least > 1) return not_done("a job runs on one machine", "request one node");
+  reading.nodes = *least;
   return {};
 }
 
@@ -366,6 +367,12 @@ Result<Step> read_step(const std::vector<std::string>& words,
   step.command.assign(words.begin() + static_cast<std::ptrdiff_t>(*command), words.end());
   if (step.command.empty()) return fail(Code::usage, "there is no command to run");
   step.boxes = std::max(1, number_of(variables, "SLURM_NNODES").value_or(1));
+  if (reading.nodes > step.boxes) {
+    return fail(Code::unsupported,
+                fmt::format("--nodes={}: this job has {}", reading.nodes,
+                            step.boxes == 1 ? "one node" : fmt::format("{} nodes", step.boxes)),
+                {}, "leave --nodes out");
+  }
   if (step.boxes > 1) {
     const int all = reading.tasks.value_or(reading.tasks_per_node.value_or(1) * step.boxes);
     if (all != step.boxes) {

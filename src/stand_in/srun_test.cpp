@@ -53,8 +53,7 @@ TEST(Srun, ReadsOptionsAsSlurmDoes) {
 
 TEST(Srun, RefusesWhatItCannotDoInOneLine) {
   EXPECT_EQ(refusal({}), "there is no command to run");
-  EXPECT_EQ(refusal({"-N", "2", "true"}),
-            "--nodes=2 is not supported here: a job runs on one machine (request one node)");
+  EXPECT_EQ(refusal({"-N", "2", "true"}), "--nodes=2: this job has one node (leave --nodes out)");
   EXPECT_THAT(refusal({"-n2", "--mpi=pmi2", "true"}), HasSubstr("mpirun -n 2"));
   EXPECT_THAT(refusal({"--ntask=x", "true"}), HasSubstr("unknown option"));
   EXPECT_THAT(refusal({"--ntasks=x", "true"}), HasSubstr("--ntasks must be a whole number"));
@@ -102,6 +101,9 @@ TEST(Srun, StartsOneTaskOnEachBoxOfAGang) {
   EXPECT_EQ(is("SLURM_TASKS_PER_NODE"), "1(x2)");
   EXPECT_EQ(is("SLURM_GTIDS"), "1");
   EXPECT_TRUE(read({"--ntasks-per-node=1", "true"}, gang));
+  EXPECT_TRUE(read({"-N", "2", "true"}, gang));
+  EXPECT_EQ(refusal({"-N", "3", "true"}, gang),
+            "--nodes=3: this job has 2 nodes (leave --nodes out)");
   EXPECT_EQ(refusal({"-n", "8", "true"}, gang),
             "srun starts one task on each of the 2 boxes of this job, not 8 tasks (start more "
             "processes on each box with torchrun, for example)");

@@ -221,7 +221,7 @@ class Tasks {
 
   /// Whole lines, each with the number of its task before it.
   void pump(Task& task, bool is_last = false) {
-    const auto number = &task - tasks_.data();
+    const auto number = step_.first + (&task - tasks_.data());
     for (std::size_t at = 0; at < task.pipes.size(); ++at) {
       if (task.pipes[at] < 0) continue;
       std::FILE* const to = at == 0 ? stdout : stderr;
@@ -268,7 +268,7 @@ class Tasks {
       const int came_to = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
       highest_ = std::max(highest_, came_to);
       if (came_to != 0) {
-        fmt::print(stderr, "srun: error: task {}: {}\n", found - tasks_.begin(),
+        fmt::print(stderr, "srun: error: task {}: {}\n", step_.first + (found - tasks_.begin()),
                    WIFEXITED(status) ? fmt::format("Exited with exit code {}", came_to)
                                      : std::string(strsignal(WTERMSIG(status))));
       }

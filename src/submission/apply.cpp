@@ -10,6 +10,7 @@ Result<void> set_gpus(Draft& draft, std::string_view text) {
   if (gpus->most > 0) draft.asked.max_gpus = gpus->most;
   draft.asked.min_gpus = gpus->most > 0 && gpus->count > 1 ? gpus->count : 0;
   draft.gpus_per_task.reset();
+  draft.gpus_per_node.reset();
   if (!gpus->type.empty()) draft.asked.gpu_type = std::move(gpus->type);
   return {};
 }

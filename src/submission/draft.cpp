@@ -101,7 +101,8 @@ void Draft::tell_as_slurm() {
   const auto tell = [&](const char* name, const std::optional<std::int32_t>& value) {
     if (value) asked.environment.push_back(fmt::format("{}={}", name, *value));
   };
-  const std::optional<std::int32_t> all = tasks ? tasks : tasks_per_node;
+  std::optional<std::int32_t> all = tasks;
+  if (!all && tasks_per_node) all = *tasks_per_node * nodes.value_or(1);
   tell("SLURM_NTASKS", all);
   tell("SLURM_NPROCS", all);
   tell("SLURM_NTASKS_PER_NODE", tasks_per_node);
@@ -112,9 +113,11 @@ void Draft::tell_as_slurm() {
 
 Result<void> Draft::settle() {
   constexpr double kMost = 1e6;
-  const double all_tasks = tasks.value_or(tasks_per_node.value_or(1));
+  const double all_nodes = nodes.value_or(1);
+  const double all_tasks = tasks ? *tasks : all_nodes * tasks_per_node.value_or(1);
   double gpus = asked.gpus;
   if (gpus_per_task) gpus = all_tasks * *gpus_per_task;
+  if (gpus_per_node) gpus = all_nodes * *gpus_per_node;
   if (tasks || tasks_per_node || cpus_per_task) {
     asked.cpus = all_tasks * cpus_per_task.value_or(1);
   } else if (cpus_per_gpu) {
@@ -122,6 +125,7 @@ Result<void> Draft::settle() {
   }
   if (memory_gb_per_cpu) asked.memory_gb = *memory_gb_per_cpu * asked.cpus.value_or(1);
   if (memory_gb_per_gpu) asked.memory_gb = *memory_gb_per_gpu * gpus;
+  if (memory_gb_per_node) asked.memory_gb = *memory_gb_per_node * all_nodes;
   // 0 comes from an amount per GPU without GPUs, or means "as much as there is": both are no
   // request.
   if (asked.cpus == 0) asked.cpus.reset();
@@ -130,6 +134,11 @@ Result<void> Draft::settle() {
     return fail(Code::invalid,
                 fmt::format("{} GPUs, {} cores and {} GB exceed the largest possible request", gpus,
                             asked.cpus.value_or(0), asked.memory_gb.value_or(0)));
+  }
+  if (all_nodes > 1 && gpus < all_nodes) {
+    return fail(Code::invalid,
+                fmt::format("--nodes={} with {} GPUs: a job on several nodes needs a GPU on each",
+                            all_nodes, gpus));
   }
   // Who names a size wants one.
   if (!asked.gpu_profile.empty() && gpus == 0) gpus = 1;

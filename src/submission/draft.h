@@ -23,11 +23,14 @@ struct Draft {
   std::vector<std::string> notes{};  ///< On the current option.
 
   // Slurm's options per task, core, GPU or node.
+  std::optional<std::int32_t> nodes{};
   std::optional<std::int32_t> tasks{};
   std::optional<std::int32_t> tasks_per_node{};
   std::optional<std::int32_t> cpus_per_task{};
   std::optional<std::int32_t> cpus_per_gpu{};
   std::optional<std::int32_t> gpus_per_task{};
+  std::optional<std::int32_t> gpus_per_node{};
+  std::optional<double> memory_gb_per_node{};
   std::optional<double> memory_gb_per_cpu{};
   std::optional<double> memory_gb_per_gpu{};
 

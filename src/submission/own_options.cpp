@@ -29,6 +29,7 @@ Result<void> set_cpus(Draft& draft, Text text) {
 Result<void> set_own_memory(Draft& draft, Text text) {
   draft.memory_gb_per_cpu.reset();
   draft.memory_gb_per_gpu.reset();
+  draft.memory_gb_per_node.reset();
   return put(draft.asked.memory_gb, read_memory(text, BareMemory::refused));
 }
 

@@ -109,6 +109,7 @@ Result<Script> read_script(std::string_view text, const std::string& file, store
     return fail(Code::invalid, std::move(settled.error().message), {file});
   }
   script.notes.insert(script.notes.end(), directives->notes.begin(), directives->notes.end());
+  script.nodes = draft.nodes.value_or(1);
   script.asked = std::move(draft.asked);
   script.asked.script = text;
   return script;

@@ -23,6 +23,7 @@ struct Script {
   store::Submission asked{};
   /// "train.sh:4: --mail-user is not done here", one line each.
   std::vector<std::string> notes{};
+  int nodes = 1;  ///< That `#SBATCH --nodes` requests; its totals are in `asked`.
 };
 
 /// Returns the request in the lines of `text`, on top of `base`, which has user, directory and

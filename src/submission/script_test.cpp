@@ -372,9 +372,28 @@ TEST_F(SubmissionScript, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(refusal("#SBATCH --gpus=two"),
               HasSubstr("--gpus must be a number of GPUs, such as 2 or a100:2, found \"two\""));
   EXPECT_THAT(refusal("#SBATCH -n 0"), HasSubstr("--ntasks must be a whole number from 1"));
-  EXPECT_THAT(refusal("#SBATCH -N 2"), HasSubstr("jobs run on one machine"));
+  EXPECT_THAT(refusal("#SBATCH -N 2"), HasSubstr("a job on several nodes needs a GPU on each"));
+  EXPECT_THAT(refusal("#SBATCH -N two"), HasSubstr("--nodes must be a number of nodes"));
   EXPECT_THAT(refusal("#SBATCH -n 1000000 -c 1000000"),
               HasSubstr("exceed the largest possible request"));
+}
+
+TEST_F(SubmissionScript, AddsUpWhatSlurmGivesEachNode) {
+  const auto script = read(
+      "#SBATCH --nodes=2 --gpus-per-node=8\n"
+      "#SBATCH --ntasks-per-node=4 --cpus-per-task=3 --mem=64G\n");
+  ASSERT_TRUE(script) << to_string(script.error());
+  EXPECT_EQ(script->nodes, 2);
+  EXPECT_EQ(script->asked.gpus, 16);
+  EXPECT_EQ(script->asked.cpus, 24);
+  EXPECT_DOUBLE_EQ(*script->asked.memory_gb, 2 * *asked("--mem=64G").memory_gb);
+  EXPECT_THAT(script->asked.environment, testing::Contains("SLURM_NTASKS=8"));
+  EXPECT_THAT(script->notes, ElementsAre(HasSubstr("the job gets the GPUs of all nodes")));
+  EXPECT_EQ(asked("-N 2 --gres=gpu:4").gpus, 8);
+  EXPECT_EQ(asked("-N 2 -G 8").gpus, 8) << "is of the job";
+  EXPECT_EQ(asked("-N 2 --gpus-per-node=8 -G 4").gpus, 4) << "the last one counts";
+  EXPECT_EQ(asked("-N 2-4 -n 6 --gpus-per-task=1").gpus, 6);
+  EXPECT_TRUE(notes("#SBATCH -N 1 --gpus-per-node=2\n").empty());
 }
 
 TEST_F(SubmissionScript, TakesLongNamesCutShortWhereTheyAreClear) {

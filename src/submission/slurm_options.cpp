@@ -2,7 +2,9 @@
 
 /// \file
 /// Source   sbatch(1) of Slurm 23.02.
-/// Differs  A job runs on one machine, so what Slurm applies to each node applies to the whole job.
+/// Differs  A job has GPUs, not nodes: what Slurm applies to each node is added up, and the job
+/// gets
+///          its GPUs on as few nodes as possible.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -25,6 +27,13 @@ Result<void> set_output(std::string& field, Draft& draft, Text text) {
   return put(field, read_text(text));
 }
 
+/// As set_gpus(), for each node.
+Result<void> set_gpus_per_node(Draft& draft, Text text) {
+  auto done = set_gpus(draft, text);
+  if (done) draft.gpus_per_node = draft.asked.gpus;
+  return done;
+}
+
 /// "gpu:2", "gpu:a100:2,nvme:1", "none".
 Result<void> set_gres(Draft& draft, Text text) {
   if (text == "none") return {};
@@ -40,18 +49,23 @@ Result<void> set_gres(Draft& draft, Text text) {
     const bool is_type = count.find_first_not_of("0123456789:") != Text::npos;
     const std::string one =
         is_type && count.find(':') == Text::npos ? std::string(count) + ":1" : std::string(count);
-    if (auto done = set_gpus(draft, one); !done) {
+    if (auto done = set_gpus_per_node(draft, one); !done) {
       return fail(Code::invalid, "GPUs, such as gpu:2 or gpu:a100:2");
     }
   }
   return {};
 }
 
-/// "1", "1-4": as many as there are, and there is one.
-Result<void> set_nodes(Draft&, Text text) {
+/// "1", "1-4": the least counts.
+Result<void> set_nodes(Draft& draft, Text text) {
   const auto least = read_count(text.substr(0, text.find('-')), 1);
   if (!least) return fail(Code::invalid, "a number of nodes, such as 1 or 1-4");
-  if (*least > 1) return fail(Code::unsupported, "jobs run on one machine", {}, "request one node");
+  draft.nodes = *least;
+  if (*least > 1) {
+    draft.notes.push_back(fmt::format(
+        "--nodes={} is added up: the job gets the GPUs of all nodes, on as few as possible",
+        *least));
+  }
   return {};
 }
 
@@ -70,10 +84,11 @@ Result<void> set_memory(Draft& draft, Text text) {
   draft.memory_gb_per_cpu.reset();
   draft.memory_gb_per_gpu.reset();
   if (*memory == 0) {
+    draft.memory_gb_per_node.reset();
     draft.asked.memory_gb.reset();
     draft.notes.emplace_back("--mem=0 means no limit here, not all memory");
   } else {
-    draft.asked.memory_gb = *memory;
+    draft.memory_gb_per_node = *memory;
   }
   return {};
 }
@@ -114,15 +129,17 @@ const std::vector<Option>& slurm_options() {
       {"mem", '\0', needed, set_memory},
       {"mem-per-cpu", '\0', needed,
        [](Draft& d, Text t) {
+         d.memory_gb_per_node.reset();
          return put(d.memory_gb_per_cpu, read_memory(t, BareMemory::is_mib));
        }},
       {"mem-per-gpu", '\0', needed,
        [](Draft& d, Text t) {
+         d.memory_gb_per_node.reset();
          return put(d.memory_gb_per_gpu, read_memory(t, BareMemory::is_mib));
        }},
       {"gres", '\0', needed, set_gres},
       as_own("gpus"),
-      {"gpus-per-node", '\0', needed, set_gpus},
+      {"gpus-per-node", '\0', needed, set_gpus_per_node},
       {"gpus-per-task", '\0', needed,
        [](Draft& d, Text t) {
          auto done = set_gpus(d, t);

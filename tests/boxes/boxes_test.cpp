@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <sstream>
@@ -18,6 +19,7 @@
 #include "base/wall_clock.h"
 #include "boxes/box.h"
 #include "boxes/head.h"
+#include "boxes/writers.h"
 #include "shepherd/folder.h"
 #include "support/temporary_folder.h"
 
@@ -60,11 +62,12 @@ class BoxesTest : public testing::Test {
                 .value();
   }
   /// Also after an earlier process of the box, as if that had been killed.
-  Box& join(const std::string& name, const std::string& folder = "") {
+  Box& join(const std::string& name, const std::string& folder = "",
+            const std::string& hardware = "") {
     boxes_[name].reset();
     boxes_[name] = Box::open({.state = folder_ / (folder.empty() ? name : folder),
                               .name = name,
-                              .hardware = "hardware of " + name,
+                              .hardware = hardware.empty() ? "hardware of " + name : hardware,
                               .ask = [this](const std::string& path,
                                             const std::string& body) { return ask(path, body); },
                               .wall = wall_clock},
@@ -79,13 +82,15 @@ class BoxesTest : public testing::Test {
     const std::string rest = path.substr(std::string("/v1/boxes/").size());
     const std::string box = rest.substr(0, rest.find('/'));
     Result<std::string> answer;
+    const auto value = [&](const std::string& name) {
+      const auto at = rest.find(name + "=") + name.size() + 1;
+      return rest.substr(at, rest.find('&', at) - at);
+    };
     if (rest.ends_with("/report")) {
       answer = head_->take(box, body);
+    } else if (rest.find("/logs?") != std::string::npos) {
+      answer = head_->open_logs(box, value("key"));
     } else {
-      const auto value = [&](const std::string& name) {
-        const auto at = rest.find(name + "=") + name.size() + 1;
-        return rest.substr(at, rest.find('&', at) - at);
-      };
       answer = head_->append(box, value("key"), value("stream"), std::stoll(value("offset")), body)
                    .map([](std::int64_t taken) { return std::to_string(taken); });
     }
@@ -104,7 +109,7 @@ class BoxesTest : public testing::Test {
       spec.argv = {"sh", "-c", script};
       spec.environment = {"PATH=/usr/bin:/bin", "HERE=" + (folder_ / ".")};
       spec.directory = folder_ / ".";
-      spec.out = id + ".out";
+      spec.out = log_.empty() ? id + ".out" : log_;
       if (::geteuid() == 0) {
         spec.uid = 0;
         spec.gid = 0;
@@ -144,6 +149,7 @@ class BoxesTest : public testing::Test {
   std::function<bool(int)> loses_request_, loses_answer_;
   int asked_ = 0;
   std::string said_;
+  std::string log_;  // of jobs that start; "" = by their number
 };
 
 TEST_F(BoxesTest, ABoxRunsWhatTheHeadWantsAndSendsItsOutput) {
@@ -350,6 +356,45 @@ TEST_F(BoxesTest, OutputThatTheHeadDoesNotTakeKeepsNothingElseWaiting) {
   EXPECT_EQ(stuck.exited().kind, Kind::lives) << "its output is not there yet";
 }
 
+TEST_F(BoxesTest, AJobWhoseLogCannotBeOpenedOnTheHeadFails) {
+  join("a");
+  log_ = "no/such/folder.out";
+  RunOnBoxes run = start({{"a", "echo begun >> $HERE/begun"}});
+  const Outcome outcome = end_of(run);
+  ASSERT_EQ(outcome.kind, Kind::ended) << outcome.why;
+  EXPECT_EQ(outcome.exit->cause, shepherd::Cause::cannot_start);
+  EXPECT_EQ(outcome.exit->ending.status, 127);
+  EXPECT_THAT(outcome.exit->message, testing::AllOf(StartsWith("cannot open the log "),
+                                                    HasSubstr("create its folder first")));
+  EXPECT_EQ(file("begun"), "");
+}
+
+TEST_F(BoxesTest, ALogIsEmptiedOncePerRunAndNotByEachTask) {
+  join("a");
+  join("b");
+  std::ofstream(folder_ / "1.1.out") << "of an earlier job\n";
+  RunOnBoxes run = start({{"a", "echo a"}, {"b", "echo b"}});
+  ASSERT_EQ(end_of(run).kind, Kind::ended);
+  EXPECT_THAT(file("1.1.out"), testing::AnyOf("a\nb\n", "b\na\n"));
+}
+
+TEST(WriteApart, HangingWorkKeepsNothingElseWaiting) {
+  std::promise<void> passes;
+  const auto until = passes.get_future().share();
+  std::promise<void> ended;
+  EXPECT_FALSE(write_apart("hangs", 1000, [until, &ended] {
+    until.wait();
+    ended.set_value();
+  }));
+  bool is_done = false;
+  EXPECT_FALSE(write_apart("hangs", 1000, [&] { is_done = true; })) << "not twice at once";
+  EXPECT_FALSE(is_done);
+  EXPECT_TRUE(write_apart("other", 1000, [&] { is_done = true; }));
+  EXPECT_TRUE(is_done);
+  passes.set_value();
+  ended.get_future().wait();
+}
+
 TEST_F(BoxesTest, AnOrderOnlyGetsStronger) {
   join("a");
   RunOnBoxes run = start({{"a", "true"}});
@@ -392,6 +437,55 @@ TEST_F(BoxesTest, ABoxThatDoesNotFitInIsRefusedAndNotWritten) {
   EXPECT_EQ(joined, 1);
   begin_head();
   EXPECT_EQ(head_->boxes().size(), 1U);
+}
+
+TEST_F(BoxesTest, ABoxKeepsItsHardwareUntilItIsDeclaredGone) {
+  int joined = 0;
+  head_->on_join(
+      {.fits = [](const auto&) -> Result<void> { return {}; }, .joined = [&] { ++joined; }});
+  join("a", "", "no GPUs, by mistake");
+  ASSERT_TRUE(step("a"));
+  join("a", "", "two GPUs");
+  const auto refused = step("a");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "box a has other hardware than when it joined");
+  EXPECT_THAT(refused.error().hint, HasSubstr("almanac nodes --gone a"));
+  since_boot_ += kSilence;
+  ASSERT_TRUE(head_->declare_gone("a"));
+  ASSERT_TRUE(step("a"));  // ends what it has
+  ASSERT_TRUE(step("a"));
+  EXPECT_EQ(head_->boxes().front().hardware, "two GPUs");
+  EXPECT_EQ(joined, 2) << "the service begins again with the other hardware";
+}
+
+TEST_F(BoxesTest, ADamagedBoxIsReplacedByItsNextReport) {
+  join("a");
+  join("b");
+  ASSERT_TRUE(step("a"));
+  ASSERT_TRUE(step("b"));
+  const std::string id = head_->boxes()[0].id;
+  ASSERT_TRUE(shepherd::write_file(state() + "/boxes.json",
+                                   R"([{"name": "a", "id": ")" + id + R"(", "hardware": 7},)" +
+                                       R"({"name": "b", "hardware": "hardware of b"}])"));
+  begin_head();
+  ASSERT_EQ(head_->boxes().size(), 2U) << "the others keep their places";
+  head_->mark_damaged("a");
+  ASSERT_TRUE(step("a"));
+  ASSERT_TRUE(step("b"));
+  EXPECT_EQ(head_->boxes()[0].hardware, "hardware of a");
+  begin_head();
+  EXPECT_EQ(head_->boxes()[0].hardware, "hardware of a");
+}
+
+TEST_F(BoxesTest, AListOfBoxesWithoutNamesIsNotRead) {
+  for (const char* const text : {"damaged", "{}", R"([{"id": "ab"}])"}) {
+    ASSERT_TRUE(shepherd::write_file(state() + "/boxes.json", text));
+    const auto opened = Head::open(state(), {.since_boot = [] { return 1h; }, .wall = wall_clock},
+                                   [](const std::string&) {});
+    ASSERT_FALSE(opened) << text;
+    EXPECT_EQ(opened.error().code, Code::corrupt);
+    EXPECT_THAT(opened.error().hint, HasSubstr("restore the file from a backup"));
+  }
 }
 
 TEST_F(BoxesTest, AReportThatMakesNoSenseIsRefused) {

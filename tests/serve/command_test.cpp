@@ -13,16 +13,12 @@
 #include <sstream>
 #include <thread>
 
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <spawn.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "support/run_program.h"
+#include "support/service_commands.h"
 
 namespace almanac {
 namespace {
@@ -31,82 +27,24 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 /// `almanac serve` on a folder of its own, with GPUs that are only numbers.
-class ServiceProcess {
+class ServiceProcess : public RunningProgram {
  public:
-  explicit ServiceProcess(std::string state, const std::vector<std::string>& more = {},
+  explicit ServiceProcess(const std::string& state, const std::vector<std::string>& more = {},
                           const std::vector<std::string>& gpus = {"--gpus", "4"})
-      : state_(std::move(state)) {
-    const char* const program = std::getenv("ALMANAC_PROGRAM");
-    std::vector<std::string> words{program == nullptr ? "almanac" : program, "serve", "--state",
-                                   state_};
-    words.insert(words.end(), gpus.begin(), gpus.end());
-    words.insert(words.end(), more.begin(), more.end());
-    std::vector<char*> argv;
-    for (std::string& each : words) argv.push_back(each.data());
-    argv.push_back(nullptr);
-    posix_spawn_file_actions_t files;
-    ::posix_spawn_file_actions_init(&files);
-    ::posix_spawn_file_actions_addopen(&files, STDERR_FILENO, (state_ + ".log").c_str(),
-                                       O_WRONLY | O_CREAT | O_APPEND, 0600);
-    if (::posix_spawnp(&process_, argv[0], &files, nullptr, argv.data(), environ) != 0) {
-      process_ = -1;
-    }
-    ::posix_spawn_file_actions_destroy(&files);
-  }
-  ServiceProcess(const ServiceProcess&) = delete;
-  ServiceProcess& operator=(const ServiceProcess&) = delete;
-  ~ServiceProcess() { end(SIGTERM); }
-
-  /// Its exit status; -1 = a signal ended it.
-  int end(int signal) {
-    if (process_ < 0) return -1;
-    ::kill(process_, signal);
-    int status = 0;
-    ::waitpid(std::exchange(process_, -1), &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  }
+      : RunningProgram(words(state, more, gpus), state + ".log") {}
 
  private:
-  std::string state_;
-  pid_t process_ = -1;
+  static std::vector<std::string> words(const std::string& state,
+                                        const std::vector<std::string>& more,
+                                        const std::vector<std::string>& gpus) {
+    std::vector<std::string> made{"serve", "--state", state};
+    made.insert(made.end(), gpus.begin(), gpus.end());
+    made.insert(made.end(), more.begin(), more.end());
+    return made;
+  }
 };
 
-class CommandTest : public testing::Test {
- protected:
-  ProgramRun run(std::vector<std::string> words) const {
-    const auto mark = std::find(words.begin(), words.end(), "--");
-    words.insert(mark, {"--socket", state_ + "/almanac.sock"});
-    return run_program(words);
-  }
-  /// True as soon as `holds` is; false after a minute.
-  static bool soon(const std::function<bool()>& holds) {
-    for (int i = 0; i < 1200; ++i) {
-      if (holds()) return true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    }
-    return false;
-  }
-  void wait_for_service() const {
-    ASSERT_TRUE(soon([&] { return run({"queue"}).status == 0; })) << run({"queue"}).err;
-  }
-  std::string submit(std::vector<std::string> words) const {
-    words.insert(words.begin(), {"submit", "--parsable", "--directory", folder_ / ""});
-    const ProgramRun submitted = run(words);
-    EXPECT_EQ(submitted.status, 0) << submitted.err;
-    return submitted.out.substr(0, submitted.out.find('\n'));
-  }
-  std::string state_of(const std::string& job) const {
-    const ProgramRun shown = run({"show", job, "-o", "json"});
-    if (shown.status != 0) return shown.err;
-    return nlohmann::json::parse(shown.out).at("state");
-  }
-  bool ends_as(const std::string& job, const std::string& state) const {
-    return soon([&] { return state_of(job) == state; });
-  }
-
-  TemporaryFolder folder_;
-  std::string state_ = folder_ / "state";
-};
+class CommandTest : public ServiceCommands {};
 
 TEST_F(CommandTest, SaysThatNoServiceAnswers) {
   const ProgramRun queue = run({"queue"});

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -22,7 +23,6 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <pty.h>
-#include <spawn.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -30,7 +30,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "support/run_program.h"
+#include "support/service_commands.h"
 
 namespace almanac {
 namespace {
@@ -122,53 +122,31 @@ class Typist {
   std::string seen_;
 };
 
-class TerminalTest : public testing::Test {
+class TerminalTest : public ServiceCommands {
  protected:
   void begin() {
-    std::vector<std::string> words{program(), "serve", "--state", state_, "--gpus", "2"};
-    const auto argv = pointers(words);
-    posix_spawn_file_actions_t files;
-    ::posix_spawn_file_actions_init(&files);
-    ::posix_spawn_file_actions_addopen(&files, STDERR_FILENO, (state_ + ".log").c_str(),
-                                       O_WRONLY | O_CREAT | O_APPEND, 0600);
-    ASSERT_EQ(::posix_spawnp(&service_, argv[0], &files, nullptr, argv.data(), environ), 0);
-    ::posix_spawn_file_actions_destroy(&files);
-    ASSERT_TRUE(soon([&] { return run({"queue"}).status == 0; })) << run({"queue"}).err;
+    service_.emplace(std::vector<std::string>{"serve", "--state", state_, "--gpus", "2"},
+                     state_ + ".log");
+    wait_for_service();
   }
   void end(int signal) {
-    if (service_ <= 0) return;
-    ::kill(service_, signal);
-    ::waitpid(std::exchange(service_, -1), nullptr, 0);
+    if (service_) service_->end(signal);
+    service_.reset();
   }
   void TearDown() override {
     run({"cancel", "--all", "--now"});
     soon([&] { return run({"queue"}).out.find('\n') == run({"queue"}).out.size() - 1; });
     end(SIGTERM);
   }
-  std::vector<std::string> asked(std::vector<std::string> words) const {
-    const auto mark = std::find(words.begin(), words.end(), "--");
-    words.insert(mark, {"--socket", state_ + "/almanac.sock"});
-    return words;
-  }
-  ProgramRun run(const std::vector<std::string>& words) const { return run_program(asked(words)); }
-  static bool soon(const std::function<bool()>& holds) {
-    for (int i = 0; i < 1200; ++i) {
-      if (holds()) return true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    }
-    return false;
-  }
   /// `--` makes what follows one shell: without history, and with a prompt that we know.
   std::vector<std::string> shell(std::vector<std::string> options = {}) const {
     std::vector<std::string> words{"submit", "--pty", "--directory", folder_ / ""};
     words.insert(words.end(), options.begin(), options.end());
     words.insert(words.end(), {"--", "bash", "--norc", "--noprofile", "-i"});
-    return asked(words);
+    return by_socket(words);
   }
 
-  TemporaryFolder folder_;
-  std::string state_ = folder_ / "state";
-  pid_t service_ = -1;
+  std::optional<RunningProgram> service_;
 };
 
 TEST_F(TerminalTest, GivesAShellOnTheGpusThatOutlivesTheService) {
@@ -208,13 +186,13 @@ TEST_F(TerminalTest, GivesAShellOnTheGpusThatOutlivesTheService) {
   EXPECT_EQ(user.ends(), 0);
   EXPECT_THAT(run({"show", "1"}).out, HasSubstr("State        RUNNING"));
 
-  Typist again(asked({"attach", "1"}));
+  Typist again(by_socket({"attach", "1"}));
   ASSERT_TRUE(again.sees("alone\r\n"))
       << "what was written before is shown again: " << again.seen();
   again.type("echo ba''ck; stty size\n");
   EXPECT_TRUE(again.sees("back\r\n")) << again.seen();
   EXPECT_TRUE(again.sees("33 77\r\n")) << again.seen();
-  Typist other(asked({"attach", "1"}));
+  Typist other(by_socket({"attach", "1"}));
   ASSERT_TRUE(again.sees("Another terminal attached to job 1")) << again.seen();
   EXPECT_EQ(again.ends(), 0);
   other.type("exit 7\n");
@@ -241,7 +219,7 @@ TEST_F(TerminalTest, RunsOnWhereItsUserGoesAwayAndEndsWhenItIsCancelled) {
   auto user = std::make_unique<Typist>(shell());
   ASSERT_TRUE(user->sees("ready$ ")) << user->seen();
   user.reset();  // as one whose connection breaks
-  Typist again(asked({"attach", "1"}));
+  Typist again(by_socket({"attach", "1"}));
   again.type("echo st''ill\n");
   ASSERT_TRUE(again.sees("still\r\n")) << again.seen();
   EXPECT_EQ(run({"cancel", "1"}).status, 0);

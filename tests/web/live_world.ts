@@ -88,7 +88,7 @@ export function makeWorld(waiting: number, now = Math.floor(Date.now() / 1000)):
     };
   });
   const nodes: Node[] = ['gpu-a', 'gpu-b'].map((name) => ({
-    name, vc: 'lab', drained: false, cpus: 64, cpus_allocated: name === 'gpu-a' ? 34 : 44, memory_gb: 512, memory_allocated_gb: name === 'gpu-a' ? 210 : 340, gpus: gpus(name),
+    name, vc: 'lab', drained: false, silent: false, cpus: 64, cpus_allocated: name === 'gpu-a' ? 34 : 44, memory_gb: 512, memory_allocated_gb: name === 'gpu-a' ? 210 : 340, gpus: gpus(name),
   }));
 
   const told = new Map<number, Told[]>();
@@ -190,7 +190,7 @@ export function makeWide(waiting: number): World {
   const world = makeWorld(waiting);
   const [first] = world.nodes as [Node];
   world.nodes = Array.from({length: 40}, (_, n): Node => ({
-    ...first, name: n === 0 ? first.name : `gpu-${n}`, vc: n < 24 ? 'vision' : 'speech', drained: n === 7,
+    ...first, name: n === 0 ? first.name : `gpu-${n}`, vc: n < 24 ? 'vision' : 'speech', drained: n === 7, silent: false,
     gpus: n === 0 ? first.gpus : first.gpus.map((gpu, m) => ({number: gpu.number, name: gpu.name, in_service: n !== 9 || m !== 2, jobs: []})),
   }));
   world.overview.gpus = 319;

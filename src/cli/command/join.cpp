@@ -125,11 +125,10 @@ Result<int> run(const JoinOptions& options) {
   std::signal(SIGTERM, stop_box);
   service::tell_ready(fmt::format("box {}, head at {}", name, options.head));
   service::Watchdog watchdog;
-  const auto ended = (*box)->run(box_stops, [&] { watchdog.alive(); });
+  (*box)->run(box_stops, [&] { watchdog.alive(); });
   service::tell_stopping();
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
-  if (!ended) return tl::unexpected(ended.error());
   return kDone;
 }
 

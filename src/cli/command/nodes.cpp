@@ -40,6 +40,7 @@ struct NodeRow {
 };
 
 std::string state_of(const NodeRow& row) {
+  if (row.node.silent) return "silent";
   if (row.gpu == nullptr) return row.node.drained ? "drained" : "up";
   if (!row.gpu->in_service) return row.gpu->trouble;
   return row.gpu->jobs.empty() ? "idle" : "busy";

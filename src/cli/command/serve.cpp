@@ -93,15 +93,44 @@ void stop_service(int) {
   running_service->wake();
 }
 
-/// The nodes of all boxes.
+/// The nodes of all boxes. A damaged box keeps its place as one node without GPUs, so that the
+/// nodes of later boxes keep their numbers.
 Result<machine::Machine> machine_of(const std::vector<boxes::Head::Joined>& all) {
   machine::Machine made = machine::head_of_boxes();
   for (const boxes::Head::Joined& each : all) {
-    if (auto added = machine::add_box(made, each.name, each.hardware); !added) {
+    if (each.is_damaged) {
+      machine::add_damaged_box(made, each.name);
+    } else if (auto added = machine::add_box(made, each.name, each.hardware); !added) {
       return tl::unexpected(added.error());
     }
   }
   return made;
+}
+
+/// As machine_of(), of boxes that have joined: those that cannot be read are marked as damaged.
+Result<machine::Machine> machine_of(boxes::Head& head) {
+  machine::Machine alone = machine::head_of_boxes();
+  for (const boxes::Head::Joined& each : head.boxes()) {
+    if (machine::add_box(alone, each.name, each.hardware)) continue;
+    service::log_warning(fmt::format(
+        "boxes.json: the hardware of box {} cannot be read; no job starts there until it reports",
+        each.name));
+    head.mark_damaged(each.name);
+  }
+  return machine_of(head.boxes());
+}
+
+/// Fails unless `all` can be the next cluster: nodes that jobs may hold must keep their numbers.
+Result<void> can_follow(const std::vector<std::string>& nodes_before,
+                        const std::vector<boxes::Head::Joined>& all) {
+  const auto next = machine_of(all);
+  if (!next) return tl::unexpected(next.error());
+  if (next->boxes.size() < nodes_before.size() ||
+      !std::equal(nodes_before.begin(), nodes_before.end(), next->boxes.begin())) {
+    return fail(Code::invalid, "a box cannot have another number of nodes than before", {},
+                "join under another name with --name");
+  }
+  return {};
 }
 
 /// The head of boxes in the state folder of `config`, with their nodes in its cluster.
@@ -110,18 +139,19 @@ Result<std::unique_ptr<boxes::Head>> open_head(machine::Config& config) {
       boxes::Head::open(config.state, {.since_boot = shepherd::since_boot, .wall = wall_clock},
                         [](const std::string& line) { service::log_info(line); });
   if (!head) return head;
-  auto machine = machine_of((*head)->boxes());
+  auto machine = machine_of(**head);
   if (!machine) return tl::unexpected(machine.error());
   config.machine = *std::move(machine);
   config.silent_boxes = [head = head->get()] { return head->silent(); };
   config.gone_boxes = [head = head->get()] { return head->gone(); };
-  (*head)->on_join({.fits = [](const auto& all) { return machine_of(all).map([](const auto&) {}); },
-                    .joined =
-                        [] {
-                          if (service_stops.exchange(true)) return;
-                          service_begins_again = true;
-                          running_service->wake();
-                        }});
+  (*head)->on_join(
+      {.fits = [before = config.machine.boxes](const auto& all) { return can_follow(before, all); },
+       .joined =
+           [] {
+             if (service_stops.exchange(true)) return;
+             service_begins_again = true;
+             running_service->wake();
+           }});
   return head;
 }
 

@@ -148,14 +148,14 @@ Error no_script(const std::string& path) {
 }
 
 /// A script and what its lines ask.
-Result<store::Submission> read_script(const std::string& path, store::Submission base) {
+Result<submission::Script> read_script(const std::string& path, store::Submission base) {
   std::ifstream file(path, std::ios::binary);
   if (!file || std::filesystem::is_directory(path)) return tl::unexpected(no_script(path));
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   auto script = submission::read_script(text, path, std::move(base), wall_clock());
-  if (!script) return tl::unexpected(script.error());
+  if (!script) return script;
   for (const std::string& each : script->notes) note(each);
-  return std::move(script->asked);
+  return script;
 }
 
 /// A job on a terminal: the command behind "--", or the words without; without any, the user's
@@ -176,8 +176,11 @@ Result<store::Submission> terminal_job(store::Submission base, std::vector<std::
 }
 
 /// The command behind "--", or a script; what the options say counts before the script's lines.
-Result<store::Submission> read_submission(const SubmitOptions& options,
-                                          const std::vector<std::string>& command_line) {
+Result<submission::Script> read_submission(const SubmitOptions& options,
+                                           const std::vector<std::string>& command_line) {
+  const auto without_nodes = [](store::Submission asked) {
+    return submission::Script{.asked = std::move(asked)};
+  };
   const std::vector<std::string> command = words_after_mark(command_line, {});
   if (options.is_service) {
     if (command.empty()) {
@@ -189,24 +192,43 @@ Result<store::Submission> read_submission(const SubmitOptions& options,
     const std::string name = named != options.asked.end()
                                  ? named->substr(named->find('=') + 1)
                                  : std::filesystem::path(command.front()).filename().string();
-    return service_job(options.replicas, options.service, name, options.asked, command);
+    return service_job(options.replicas, options.service, name, options.asked, command)
+        .map(without_nodes);
   }
   auto base = base_submission();
-  if (!base) return base;
-  if (options.pty) return terminal_job(*std::move(base), command, options);
+  if (!base) return tl::unexpected(base.error());
+  if (options.pty) return terminal_job(*std::move(base), command, options).map(without_nodes);
   if (command.empty() && options.words.empty()) {
     return fail(Code::usage, "no command or script is given", {},
                 "use almanac submit [options] -- COMMAND..., or almanac submit [options] SCRIPT");
   }
-  if (command.empty()) {
-    base = read_script(options.words.front(), *std::move(base));
-    if (!base) return base;
-    base->argv.assign(options.words.begin() + 1, options.words.end());
-  } else {
+  if (!command.empty()) {
     base->argv = command;
     base->name = std::filesystem::path(command.front()).filename();
+    return with_asked(*std::move(base), options.asked).map(without_nodes);
   }
-  return with_asked(*std::move(base), options.asked);
+  auto script = read_script(options.words.front(), *std::move(base));
+  if (!script) return script;
+  script->asked.argv.assign(options.words.begin() + 1, options.words.end());
+  auto asked = with_asked(std::move(script->asked), options.asked);
+  if (!asked) return tl::unexpected(asked.error());
+  script->asked = *std::move(asked);
+  return script;
+}
+
+/// Fails if the service has fewer nodes than a script requests.
+Result<void> check_nodes(serve::Client& client, int nodes) {
+  if (nodes <= 1) return {};
+  const auto said = client.get("/v1/nodes");
+  if (!said) return tl::unexpected(said.error());
+  const auto read = nlohmann::json::parse(said->body, nullptr, false);
+  const std::size_t has =
+      read.is_object() ? read.value("nodes", nlohmann::json::array()).size() : 0;
+  // Without any node, the service says why.
+  if (has == 0 || has >= static_cast<std::size_t>(nodes)) return {};
+  return fail(Code::usage,
+              fmt::format("--nodes={} requests more nodes than the service has ({})", nodes, has),
+              {}, "request one node; several machines are one queue with `almanac serve --boxes`");
 }
 
 /// The job as the service tells it: once it says what it expects of it if it waits, or has not done
@@ -273,19 +295,23 @@ void say_submitted(serve::Client& client, const store::Submission& asked,
 }
 
 Result<int> submit(const SubmitOptions& options, const std::vector<std::string>& command_line) {
-  const auto asked = read_submission(options, command_line);
-  if (!asked) return tl::unexpected(asked.error());
+  const auto script = read_submission(options, command_line);
+  if (!script) return tl::unexpected(script.error());
+  const store::Submission& asked = script->asked;
   if (options.dry_run) {
-    fmt::print("{}\n", serve::to_json(*asked));
+    fmt::print("{}\n", serve::to_json(asked));
     return kDone;
   }
   auto client = options.service.client();
   if (!client) return tl::unexpected(client.error());
+  if (auto enough = check_nodes(*client, script->nodes); !enough) {
+    return tl::unexpected(enough.error());
+  }
   if (options.is_service) {
     const auto judged = judge_replicas(*client, options.asked, words_after_mark(command_line, {}));
     if (!judged) return tl::unexpected(judged.error());
   }
-  const auto submitted = client->submit(*asked);
+  const auto submitted = client->submit(asked);
   if (!submitted) return tl::unexpected(submitted.error());
   for (const std::string& each : submitted->notes) note(each);
   const std::vector<store::JobNumber>& numbers = submitted->numbers;
@@ -303,7 +329,7 @@ Result<int> submit(const SubmitOptions& options, const std::vector<std::string>&
   } else if (options.json) {
     relay_job(numbers, look(*client, numbers.front()));
   } else {
-    say_submitted(*client, *asked, numbers);
+    say_submitted(*client, asked, numbers);
   }
   std::fflush(stdout);
   return options.wait ? await_ends(*client, numbers) : kDone;

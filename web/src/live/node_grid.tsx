@@ -41,6 +41,7 @@ export function NodeGrid({nodes, jobs, chosen, theme}: Props) {
 }
 
 function freeOf(node: Node): string {
+  if (node.silent) return 'silent';
   if (node.drained) return 'drained';
   if (node.gpus.length === 0) return 'CPUs only';
   const free = node.gpus.filter((gpu) => gpu.in_service && gpu.jobs.length === 0).length;

@@ -24,7 +24,7 @@ export function NodeMap({node, jobs, now, theme, ofVc = false}: {node: Node; job
       <header>
         <h2>{node.name}</h2>
         <span class="hint">{[node.gpus.length > 0 ? `${node.gpus.length} × ${kinds || 'GPU'}` : 'no GPUs', ofVc ? node.vc : ''].filter((part) => part !== '').join(' · ')}</span>
-        <span class="free">{node.drained ? 'drained: no new jobs' : node.gpus.length > 0 ? `${free} free` : ''}</span>
+        <span class="free">{node.silent ? 'silent: its box does not report' : node.drained ? 'drained: no new jobs' : node.gpus.length > 0 ? `${free} free` : ''}</span>
         <span class="taken">
           {node.cpus > 0 && <><span>CPUs {plain(node.cpus_allocated)} of {plain(node.cpus)}</span><Meter share={node.cpus_allocated / node.cpus} /></>}
           {node.memory_gb > 0 && <><span>memory {plain(node.memory_allocated_gb)} of {plain(node.memory_gb)} GB</span><Meter share={node.memory_allocated_gb / node.memory_gb} /></>}

@@ -36,6 +36,8 @@ export interface Node {
   name: string;
   vc: string;
   drained: boolean;
+  /** Its box does not report. */
+  silent: boolean;
   cpus: number;
   cpus_allocated: number;
   memory_gb: number;
