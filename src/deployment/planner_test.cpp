@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include <gtest/gtest.h>
@@ -14,6 +15,7 @@
 #include "deployment/cascade.h"
 #include "deployment/deployment.h"
 #include "deployment/overlap.h"
+#include "deployment/planner/mig_serving/mig_case.h"
 #include "deployment/registry.h"
 #include "deployment/replay.h"
 
@@ -288,6 +290,21 @@ TEST(Cocktail, TakesAsManyAsVoteRightOftenEnough) {
   EXPECT_EQ(planned("cocktail", asked).error().code, Code::unavailable);
 }
 
+/// Three variants of which each is right in 0.7 share a GPU, three tenths each. Their vote is right
+/// in 3 * 0.7^2 * 0.3 + 0.7^3 = 0.784, more than any of them.
+TEST(Cocktail, VotesOnOneGpuThatItsMembersShare) {
+  PlanningCase asked{.variants = {variant("a", 0.7, 1), variant("b", 0.7, 2), variant("c", 0.7, 3)},
+                     .services = {{.task = "see", .rate = 10, .slo_ms = 100, .accuracy = 0.78}},
+                     .fleet = {.gpus = 1, .beside = 1}};
+  for (Variant& each : asked.variants) each.knee = 0.3;
+  const auto plan = planned("cocktail", asked);
+  ASSERT_TRUE(plan) << to_string(plan.error());
+  ASSERT_EQ(plan->instances.size(), 3U);
+  for (const Instance& each : plan->instances) EXPECT_NEAR(each.share, 0.3, 1e-12);
+  EXPECT_EQ(judge(asked, *plan).gpus, 1);
+  EXPECT_NEAR(judge(asked, *plan).served[0].accuracy, 0.784, 1e-12);
+}
+
 // A batch of 1 takes 41 ms, so 20,000 requests/s need 820 copies; a batch of 8 takes 48 ms, so 120.
 TEST(Inferline, StartsWithLargerBatchesAtHighRates) {
   PlanningCase asked{.variants = {{.name = "a",
@@ -391,6 +408,123 @@ TEST(MigServing, TakesNoFewerGpusThanItsBoundAndFewOnesMore) {
   }
 }
 
+/// The fewest GPUs for two services, by trying every division of every GPU; 0 = more than `most`.
+int exact_gpus(const PlanningCase& asked, int most) {
+  const auto part = [&](const TaskService& service, int slices) {
+    double best = 0;
+    for (const Variant& each : asked.variants) {
+      const int batch = batch_in_time(each, slices / 7.0, service.slo_ms);
+      if (each.task != service.task || each.accuracy < service.accuracy || batch == 0 ||
+          each.memory_gib > mig_memory(slices) * asked.fleet.memory_gib) {
+        continue;
+      }
+      best = std::max(best, throughput(each, slices / 7.0, batch) / service.rate);
+    }
+    return best;
+  };
+  std::vector<std::array<double, 2>> gpus;  // what one gives each service
+  for (const auto& split : mig_splits()) {
+    for (unsigned mask = 0; mask < 1U << split.size(); ++mask) {
+      std::array<double, 2> gives{};
+      for (std::size_t each = 0; each < split.size(); ++each) {
+        const unsigned service = mask >> each & 1;
+        gives[service] += part(asked.services[service], split[each]);
+      }
+      gpus.push_back(gives);
+    }
+  }
+  std::vector<std::array<double, 2>> useful;
+  for (const auto& one : gpus) {
+    const auto is_better = [&](const auto& other) {
+      return other[0] >= one[0] && other[1] >= one[1] && other != one;
+    };
+    if (std::none_of(gpus.begin(), gpus.end(), is_better) &&
+        std::find(useful.begin(), useful.end(), one) == useful.end()) {
+      useful.push_back(one);
+    }
+  }
+  const std::function<bool(double, double, int, std::size_t)> does =
+      [&](double one, double other, int left, std::size_t from) {
+        if (one <= 1e-9 && other <= 1e-9) return true;
+        for (std::size_t each = from; left > 0 && each < useful.size(); ++each) {
+          if (does(one - useful[each][0], other - useful[each][1], left - 1, each)) return true;
+        }
+        return false;
+      };
+  for (int count = 1; count <= most; ++count) {
+    if (does(1, 1, count, 0)) return count;
+  }
+  return 0;
+}
+
+TEST(MigServing, FindsTheFewestGpusForTwoServices) {
+  int cases = 0;
+  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+    PlanningCase asked = drawn(seed, true);
+    asked.fleet.gpus = 1000;
+    const auto plan = planned("mig_serving", asked);
+    const int exact = plan ? exact_gpus(asked, 4) : 0;
+    if (exact == 0) continue;
+    ++cases;
+    EXPECT_EQ(judge(asked, *plan).gpus, exact) << seed;
+  }
+  EXPECT_GT(cases, 20);
+}
+
+/// Services whose rates are what the instances of `gpus` randomly divided GPUs give them, so that a
+/// plan with that many GPUs exists.
+PlanningCase filled_gpus(std::uint64_t seed, std::size_t services, int gpus) {
+  Rng rng(seed);
+  PlanningCase made{.fleet = {.gpus = 1000, .mig = true}};
+  for (std::size_t each = 0; each < services; ++each) {
+    const std::string task = "task" + std::to_string(each);
+    made.variants.push_back({.name = task,
+                             .task = task,
+                             .accuracy = 1,
+                             .fixed_ms = 2 + 8 * rng.uniform(),
+                             .item_ms = 1 + 2 * rng.uniform(),
+                             .knee = 0.2 + 0.8 * rng.uniform(),
+                             .most_batch = 16,
+                             .memory_gib = 1});
+    made.services.push_back({.task = task, .slo_ms = 60 + 100 * rng.uniform()});
+  }
+  for (int gpu = 0; gpu < gpus; ++gpu) {
+    for (const int slices : mig_splits()[rng.below(mig_splits().size())]) {
+      const std::size_t each = rng.below(services);
+      const double share = slices / 7.0;
+      const int batch = batch_in_time(made.variants[each], share, made.services[each].slo_ms);
+      made.services[each].rate +=
+          batch == 0 ? 0 : 0.9999 * throughput(made.variants[each], share, batch);
+    }
+  }
+  return made;
+}
+
+/// The greedy phase fills one GPU at a time, and often needs one more than the known plan.
+TEST(MigServing, FindsSmallPlansThatTheGreedyPhaseMisses) {
+  int cases = 0, greedy = 0, found = 0;
+  for (const std::size_t services : {3, 4}) {
+    for (const int gpus : {2, 3}) {
+      for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+        const PlanningCase asked = filled_gpus(100 * seed + 10 * services, services, gpus);
+        if (std::any_of(asked.services.begin(), asked.services.end(),
+                        [](const TaskService& each) { return each.rate == 0; })) {
+          continue;
+        }
+        const auto plan = planned("mig_serving", asked);
+        ASSERT_TRUE(plan) << to_string(plan.error());
+        EXPECT_TRUE(judge(asked, *plan).meets(asked));
+        EXPECT_TRUE(check(asked, *plan));
+        ++cases;
+        found += judge(asked, *plan).gpus <= gpus;
+        greedy += planner::MigCase(asked).greedy({}).size() <= static_cast<std::size_t>(gpus);
+      }
+    }
+  }
+  EXPECT_GE(found, 0.95 * cases);
+  EXPECT_GT(found, greedy + 5);
+}
+
 TEST(Gslice, SettlesWhereLatencyAndThroughputAreATenthAboveWhatIsAsked) {
   PlanningCase asked{.variants = {variant("one", 0.9, 1)},
                      .services = {{.task = "see", .rate = 300, .slo_ms = 40}},
@@ -434,6 +568,47 @@ TEST(Clover, GivesUpAccuracyForCarbonOnlyWherePowerIsDirty) {
   const Judged dirty = judge(asked, *planned("clover", asked));
   EXPECT_LT(dirty.served[0].accuracy, 0.9);
   EXPECT_LT(dirty.watts, 0.7 * clean.watts);
+}
+
+/// A request of the small variant takes 1 ms on a slice of seven, which draws 200 / 7 W.
+PlanningCase dirty_power(int gpus, double rate) {
+  PlanningCase made{.variants = {variant("large", 0.9, 4), variant("small", 0.88, 1)},
+                    .services = {{.task = "see", .rate = rate, .slo_ms = 300}},
+                    .fleet = {.gpus = gpus,
+                              .mig = true,
+                              .idle_w = 50,
+                              .grams_per_kwh = 600,
+                              .usual_grams_per_kwh = 300}};
+  made.variants[1].knee = 1.0 / 7;
+  return made;
+}
+
+/// 200 requests a second of the large variant keep a GPU busy for 80 % of the time: 50 + 160 W. The
+/// small one on a slice needs 50 + 0.2 * 200 / 7 W, for 2.2 % of the accuracy.
+TEST(Clover, CutsASingleGpuForLessCarbon) {
+  const PlanningCase asked = dirty_power(1, 200);
+  const auto plan = planned("clover", asked);
+  ASSERT_TRUE(plan) << to_string(plan.error());
+  EXPECT_NEAR(judge(asked, *plan).watts, 50 + 0.2 * 200 / 7, 1e-6);
+  for (const Instance& each : plan->instances) {
+    EXPECT_EQ(each.variant, 1U);
+    EXPECT_EQ(each.gpu, 0);
+  }
+}
+
+/// A service that requires the accuracy of the large variant keeps it: 50 + 160 W. The other one
+/// has a GPU of its own and saves carbon there.
+TEST(Clover, SavesCarbonForEachServiceAsFarAsItsAccuracyAllows) {
+  PlanningCase asked = dirty_power(2, 200);
+  asked.services[0].accuracy = 0.9;
+  asked.services.push_back({.task = "see", .rate = 200, .slo_ms = 300, .accuracy = 0.8});
+  const auto plan = planned("clover", asked);
+  ASSERT_TRUE(plan) << to_string(plan.error());
+  const Judged judged = judge(asked, *plan);
+  EXPECT_NEAR(judged.served[0].accuracy, 0.9, 1e-12);
+  EXPECT_NEAR(judged.served[1].accuracy, 0.88, 1e-12);
+  EXPECT_EQ(judged.gpus, 2);
+  EXPECT_NEAR(judged.watts, 50 + 160 + 50 + 0.2 * 200 / 7, 1e-6);
 }
 
 TEST(Cascade, AsksTheBetterModelOnlyWhereTheFasterIsNotSure) {
