@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <numeric>
 
 #include <gtest/gtest.h>
@@ -15,7 +14,6 @@
 #include "deployment/cascade.h"
 #include "deployment/deployment.h"
 #include "deployment/overlap.h"
-#include "deployment/planner/mig_serving/mig_case.h"
 #include "deployment/registry.h"
 #include "deployment/replay.h"
 
@@ -224,26 +222,39 @@ TEST(IgniterPlan, TakesTheGpuOnWhichSharesGrowLeast) {
   EXPECT_EQ(judge(asked, *plan).gpus, 2) << "0.6 and 0.6 are more than a GPU";
 }
 
-TEST(GpuletPlan, CutsAGpuWhereAPartDoesTheMostForItsSize) {
-  PlanningCase asked{
-      .variants =
-          {{.name = "a", .task = "see", .fixed_ms = 5, .item_ms = 1, .knee = 0.4, .most_batch = 16},
-           {.name = "b",
-            .task = "hear",
-            .fixed_ms = 5,
-            .item_ms = 1,
-            .knee = 0.6,
-            .most_batch = 16}},
-      .services = {{.task = "see", .rate = 690, .slo_ms = 50},
-                   {.task = "hear", .rate = 680, .slo_ms = 50}},
-      .fleet = {.gpus = 4, .beside = 1}};
-  // Rates are planned a tenth higher, 748 a second here. Batches of 16 take 21 ms from the knee on:
-  // 761 a second on 0.4 and on 0.6, the most for their size, and fewer than are asked on less.
+/// A rate above 550 is planned a tenth higher: 759 a second. From 40 % of a GPU on, batches of 16
+/// take 21 ms and answer 762 a second, and a larger part brings no more. Batches of 16 gather in
+/// 16 / 759 s, which with 21 ms is within 50 ms. The other service gets the rest of that GPU.
+TEST(GpuletPlan, CutsAGpuAtThePartBeyondWhichMoreBringsLittle) {
+  const Variant see{
+      .name = "a", .task = "see", .fixed_ms = 5, .item_ms = 1, .knee = 0.4, .most_batch = 16};
+  Variant hear = see;
+  hear.task = "hear";
+  const PlanningCase asked{.variants = {see, hear},
+                           .services = {{.task = "see", .rate = 690, .slo_ms = 50},
+                                        {.task = "hear", .rate = 690, .slo_ms = 50}},
+                           .fleet = {.gpus = 4, .beside = 1}};
   const auto plan = planned("gpulet", asked);
   ASSERT_TRUE(plan) << to_string(plan.error());
   ASSERT_EQ(plan->instances.size(), 2U);
   EXPECT_NEAR(plan->instances[0].share, 0.4, 1e-9);
   EXPECT_NEAR(plan->instances[1].share, 0.6, 1e-9);
+  for (const Instance& each : plan->instances) {
+    EXPECT_EQ(each.gpu, 0);
+    EXPECT_EQ(each.batch, 16);
+    EXPECT_NEAR(each.duty_ms, 16'000.0 / 759, 1e-3);
+  }
+}
+
+/// The released scheduler drops up to 15 requests a second; this planner serves them.
+TEST(GpuletPlan, ServesServicesOfFewRequests) {
+  const PlanningCase asked{
+      .variants = {{.name = "a", .task = "see", .item_ms = 10, .most_batch = 4}},
+      .services = {{.task = "see", .rate = 3, .slo_ms = 100}},
+      .fleet = {.gpus = 4, .beside = 1}};
+  const auto plan = planned("gpulet", asked);
+  ASSERT_TRUE(plan) << to_string(plan.error());
+  EXPECT_TRUE(judge(asked, *plan).meets(asked));
   EXPECT_EQ(judge(asked, *plan).gpus, 1);
 }
 
@@ -406,123 +417,6 @@ TEST(MigServing, TakesNoFewerGpusThanItsBoundAndFewOnesMore) {
     EXPECT_GE(gpus, std::ceil(bound / 7 - 1e-9));
     EXPECT_LE(gpus, std::ceil(2 * bound / 7) + 1);
   }
-}
-
-/// The fewest GPUs for two services, by trying every division of every GPU; 0 = more than `most`.
-int exact_gpus(const PlanningCase& asked, int most) {
-  const auto part = [&](const TaskService& service, int slices) {
-    double best = 0;
-    for (const Variant& each : asked.variants) {
-      const int batch = batch_in_time(each, slices / 7.0, service.slo_ms);
-      if (each.task != service.task || each.accuracy < service.accuracy || batch == 0 ||
-          each.memory_gib > mig_memory(slices) * asked.fleet.memory_gib) {
-        continue;
-      }
-      best = std::max(best, throughput(each, slices / 7.0, batch) / service.rate);
-    }
-    return best;
-  };
-  std::vector<std::array<double, 2>> gpus;  // what one gives each service
-  for (const auto& split : mig_splits()) {
-    for (unsigned mask = 0; mask < 1U << split.size(); ++mask) {
-      std::array<double, 2> gives{};
-      for (std::size_t each = 0; each < split.size(); ++each) {
-        const unsigned service = mask >> each & 1;
-        gives[service] += part(asked.services[service], split[each]);
-      }
-      gpus.push_back(gives);
-    }
-  }
-  std::vector<std::array<double, 2>> useful;
-  for (const auto& one : gpus) {
-    const auto is_better = [&](const auto& other) {
-      return other[0] >= one[0] && other[1] >= one[1] && other != one;
-    };
-    if (std::none_of(gpus.begin(), gpus.end(), is_better) &&
-        std::find(useful.begin(), useful.end(), one) == useful.end()) {
-      useful.push_back(one);
-    }
-  }
-  const std::function<bool(double, double, int, std::size_t)> does =
-      [&](double one, double other, int left, std::size_t from) {
-        if (one <= 1e-9 && other <= 1e-9) return true;
-        for (std::size_t each = from; left > 0 && each < useful.size(); ++each) {
-          if (does(one - useful[each][0], other - useful[each][1], left - 1, each)) return true;
-        }
-        return false;
-      };
-  for (int count = 1; count <= most; ++count) {
-    if (does(1, 1, count, 0)) return count;
-  }
-  return 0;
-}
-
-TEST(MigServing, FindsTheFewestGpusForTwoServices) {
-  int cases = 0;
-  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
-    PlanningCase asked = drawn(seed, true);
-    asked.fleet.gpus = 1000;
-    const auto plan = planned("mig_serving", asked);
-    const int exact = plan ? exact_gpus(asked, 4) : 0;
-    if (exact == 0) continue;
-    ++cases;
-    EXPECT_EQ(judge(asked, *plan).gpus, exact) << seed;
-  }
-  EXPECT_GT(cases, 20);
-}
-
-/// Services whose rates are what the instances of `gpus` randomly divided GPUs give them, so that a
-/// plan with that many GPUs exists.
-PlanningCase filled_gpus(std::uint64_t seed, std::size_t services, int gpus) {
-  Rng rng(seed);
-  PlanningCase made{.fleet = {.gpus = 1000, .mig = true}};
-  for (std::size_t each = 0; each < services; ++each) {
-    const std::string task = "task" + std::to_string(each);
-    made.variants.push_back({.name = task,
-                             .task = task,
-                             .accuracy = 1,
-                             .fixed_ms = 2 + 8 * rng.uniform(),
-                             .item_ms = 1 + 2 * rng.uniform(),
-                             .knee = 0.2 + 0.8 * rng.uniform(),
-                             .most_batch = 16,
-                             .memory_gib = 1});
-    made.services.push_back({.task = task, .slo_ms = 60 + 100 * rng.uniform()});
-  }
-  for (int gpu = 0; gpu < gpus; ++gpu) {
-    for (const int slices : mig_splits()[rng.below(mig_splits().size())]) {
-      const std::size_t each = rng.below(services);
-      const double share = slices / 7.0;
-      const int batch = batch_in_time(made.variants[each], share, made.services[each].slo_ms);
-      made.services[each].rate +=
-          batch == 0 ? 0 : 0.9999 * throughput(made.variants[each], share, batch);
-    }
-  }
-  return made;
-}
-
-/// The greedy phase fills one GPU at a time, and often needs one more than the known plan.
-TEST(MigServing, FindsSmallPlansThatTheGreedyPhaseMisses) {
-  int cases = 0, greedy = 0, found = 0;
-  for (const std::size_t services : {3, 4}) {
-    for (const int gpus : {2, 3}) {
-      for (std::uint64_t seed = 1; seed <= 40; ++seed) {
-        const PlanningCase asked = filled_gpus(100 * seed + 10 * services, services, gpus);
-        if (std::any_of(asked.services.begin(), asked.services.end(),
-                        [](const TaskService& each) { return each.rate == 0; })) {
-          continue;
-        }
-        const auto plan = planned("mig_serving", asked);
-        ASSERT_TRUE(plan) << to_string(plan.error());
-        EXPECT_TRUE(judge(asked, *plan).meets(asked));
-        EXPECT_TRUE(check(asked, *plan));
-        ++cases;
-        found += judge(asked, *plan).gpus <= gpus;
-        greedy += planner::MigCase(asked).greedy({}).size() <= static_cast<std::size_t>(gpus);
-      }
-    }
-  }
-  EXPECT_GE(found, 0.95 * cases);
-  EXPECT_GT(found, greedy + 5);
 }
 
 TEST(Gslice, SettlesWhereLatencyAndThroughputAreATenthAboveWhatIsAsked) {
