@@ -9,7 +9,7 @@
 namespace almanac::reproduce {
 namespace {
 
-using namespace serving;
+using namespace deployment::gpulet;
 
 /// Networks of one kind share what was measured of one of them: lenet1 has the traffic of lenet.
 bool is_of(const std::string& model, std::string_view measured) {

@@ -70,6 +70,26 @@ double Variant::batch_ms(double batch, double share) const {
   return (fixed_ms + item_ms * batch) * std::max(1.0, knee / share);
 }
 
+double grams_at(const GpuFleet& fleet, double at_ms) {
+  const auto after =
+      std::upper_bound(fleet.carbon.begin(), fleet.carbon.end(), at_ms,
+                       [](double ms, const CarbonStep& step) { return ms < step.from_ms; });
+  return after == fleet.carbon.begin() ? fleet.grams_per_kwh : std::prev(after)->grams_per_kwh;
+}
+
+double mean_grams(const GpuFleet& fleet, double from_ms, double until_ms) {
+  if (until_ms <= from_ms) return grams_at(fleet, from_ms);
+  double sum = 0, since_ms = from_ms;
+  for (const CarbonStep& step : fleet.carbon) {
+    if (step.from_ms <= since_ms) continue;
+    if (step.from_ms >= until_ms) break;
+    sum += (step.from_ms - since_ms) * grams_at(fleet, since_ms);
+    since_ms = step.from_ms;
+  }
+  sum += (until_ms - since_ms) * grams_at(fleet, since_ms);
+  return sum / (until_ms - from_ms);
+}
+
 int batch_in_time(const Variant& variant, double share, double slo_ms, double slower) {
   int batch = variant.most_batch;
   while (batch > 0 && 2 * slower * variant.batch_ms(batch, share) > slo_ms * (1 + kAlmost)) --batch;

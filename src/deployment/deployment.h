@@ -39,6 +39,12 @@ struct TaskService {
   std::vector<double> rates{};  ///< Of the last seconds, oldest first; empty if unknown.
 };
 
+/// The carbon intensity from a moment of a replay on.
+struct CarbonStep {
+  double from_ms = 0;
+  double grams_per_kwh = 0;
+};
+
 /// GPUs that are alike.
 struct GpuFleet {
   int gpus = 1;
@@ -51,7 +57,14 @@ struct GpuFleet {
   double price_per_h = 0;
   double grams_per_kwh = 0;        ///< CO2 of the current power.
   double usual_grams_per_kwh = 0;  ///< On average; 0 for the current value.
+  /// The intensity over a replay, sorted, the first from 0; empty: `grams_per_kwh` at all times.
+  std::vector<CarbonStep> carbon{};
 };
+
+/// Returns the carbon intensity at a moment of a replay, in g CO2/kWh. O(log steps).
+double grams_at(const GpuFleet& fleet, double at_ms);
+/// Returns its mean between two moments of a replay. O(steps).
+double mean_grams(const GpuFleet& fleet, double from_ms, double until_ms);
 
 struct PlanningCase {
   std::vector<Variant> variants{};

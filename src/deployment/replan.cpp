@@ -40,6 +40,7 @@ std::vector<double> second_rates(std::span<const double> past_ms, double now_ms)
 PlanningCase forecast_case(const PlannerChoice& planner, PlanningCase asked,
                            const std::vector<std::vector<double>>& arrivals_ms, double now_ms,
                            double step_ms, double rates) {
+  asked.fleet.grams_per_kwh = grams_at(asked.fleet, now_ms);
   for (std::size_t each = 0; each < asked.services.size(); ++each) {
     const auto& all = arrivals_ms[each];
     const auto past = std::span(all).first(
@@ -62,13 +63,18 @@ int gpus_of(const Phase& phase) {
 
 }  // namespace
 
-Result<Replanned> plan_over_time(const PlannerChoice& planner, const PlanningCase& asked,
+Result<Replanned> plan_over_time(const PlannerChoice& planner, const PlanningCase& told,
                                  const std::vector<TaskArrival>& arrivals, double step_s,
                                  double rates) {
   const double step_ms = 1000 * step_s;
   const double end_ms = arrivals.empty() ? 0 : arrivals.back().at_ms;
+  PlanningCase asked = told;
+  if (!asked.fleet.carbon.empty() && asked.fleet.usual_grams_per_kwh == 0) {
+    asked.fleet.usual_grams_per_kwh = mean_grams(asked.fleet, 0, end_ms);
+  }
   const auto arrivals_ms = by_service(asked.services.size(), arrivals);
   PlanningCase at_start = asked;
+  at_start.fleet.grams_per_kwh = grams_at(asked.fleet, 0);
   for (TaskService& each : at_start.services) {
     each.rate *= rates;
     for (double& rate : each.rates) rate *= rates;
@@ -93,11 +99,14 @@ Result<Replanned> plan_over_time(const PlannerChoice& planner, const PlanningCas
   for (std::size_t each = 0; each < made.phases.size(); ++each) {
     const int gpus = gpus_of(made.phases[each]);
     const double until_ms = each + 1 < made.phases.size() ? made.phases[each + 1].from_ms : end_ms;
-    const double for_ms = std::min(until_ms, end_ms) - made.phases[each].from_ms;
-    made.gpu_hours += gpus * std::max(0.0, for_ms) / 3.6e6;
+    const double from_ms = made.phases[each].from_ms, to_ms = std::min(until_ms, end_ms);
+    const double gpu_hours = gpus * std::max(0.0, to_ms - from_ms) / 3.6e6;
+    made.gpu_hours += gpu_hours;
+    made.grams += gpu_hours * asked.fleet.idle_w / 1000 * mean_grams(asked.fleet, from_ms, to_ms);
     made.most_gpus = std::max(made.most_gpus, gpus);
   }
   made.run = play_phases(asked, made.phases, arrivals);
+  made.grams += made.run.busy_g;
   return made;
 }
 

@@ -279,6 +279,64 @@ TEST_F(FallingRate, InferlineBelievesItsReplay) {
   EXPECT_GE(made.run.worst(), 0.99);
 }
 
+/// A whole GPU answers 1,000 a second, and GSLICE keeps a slack of up to a tenth: 0.30 to 0.33 of a
+/// GPU for 300 a second, 0.10 to 0.11 for 100.
+TEST(Gslice, GivesBackTheShareThatALowerRateLeavesIdle) {
+  PlanningCase asked = two_services(1);
+  asked.variants[0].item_ms = 1;
+  asked.services = {{.task = "see", .rate = 300, .slo_ms = 40, .accuracy = 0.9}};
+  asked.variants.pop_back();
+  std::vector<TaskArrival> arrivals;
+  add(arrivals, 0, 120, 300);
+  add(arrivals, 120, 300, 100);
+  const auto made = plan_over_time(registry().planners.find("gslice")->make, asked, arrivals, 60);
+  ASSERT_TRUE(made) << to_string(made.error());
+  const double first = made->phases.front().running.instances.front().share;
+  const double last = made->phases.back().running.instances.front().share;
+  EXPECT_GE(first, 0.3 - 1e-9);
+  EXPECT_LE(first, 0.33 + 1e-9);
+  EXPECT_GE(last, 0.1 - 1e-9);
+  EXPECT_LE(last, 0.11 + 1e-9);
+}
+
+/// In the first minute power is clean, and nothing is gained by less accuracy: two GPUs of the
+/// large variant, which computes 400 * 4 ms in a second. In the second minute the intensity is
+/// twice the mean: the small variant on a slice of one GPU.
+TEST(Clover, PlansAgainWhenTheCarbonIntensityChanges) {
+  Variant large = variant("large", "see"), small = large;
+  large.item_ms = 4;
+  small.name = "small";
+  small.accuracy = 0.88;
+  small.item_ms = 1;
+  small.knee = 1.0 / 7;
+  large.busy_w = small.busy_w = 200;
+  large.load_s = small.load_s = 1;
+  const PlanningCase asked{
+      .variants = {large, small},
+      .services = {{.task = "see", .rate = 400, .slo_ms = 300}},
+      .fleet = {.gpus = 4, .mig = true, .idle_w = 50, .carbon = {{0, 0}, {60'000, 600}}}};
+  std::vector<TaskArrival> arrivals;
+  add(arrivals, 0, 120, 400);
+  const auto made = plan_over_time(registry().planners.find("clover")->make, asked, arrivals, 60);
+  ASSERT_TRUE(made) << to_string(made.error());
+  for (const Instance& each : made->phases.front().running.instances) EXPECT_EQ(each.variant, 0U);
+  for (const Instance& each : made->phases.back().running.instances) EXPECT_EQ(each.variant, 1U);
+  EXPECT_EQ(made->run.worst(), 1);
+  // The small variant is loaded on a third GPU for 1 s, while the large one answers 400 requests.
+  EXPECT_NEAR(made->gpu_hours, (2 * 60 + 3 * 1 + 1 * 59) / 3600.0, 1e-3);
+  const double joules = 50 * (3 + 59) + 200 * 0.004 * 400 + 200.0 / 7 * 0.001 * 400 * 59;
+  EXPECT_NEAR(made->grams, joules / 3.6e6 * 600, 0.01);
+}
+
+TEST(Carbon, IsTheMeanOfItsSteps) {
+  const GpuFleet fleet{.grams_per_kwh = 7, .carbon = {{0, 100}, {10, 400}, {20, 0}}};
+  EXPECT_EQ(grams_at(fleet, 9.9), 100);
+  EXPECT_EQ(grams_at(fleet, 10), 400);
+  EXPECT_EQ(grams_at(fleet, 1e9), 0);
+  EXPECT_DOUBLE_EQ(mean_grams(fleet, 5, 25), (5 * 100 + 10 * 400 + 5 * 0) / 20.0);
+  EXPECT_EQ(mean_grams({.grams_per_kwh = 7}, 0, 10), 7);
+}
+
 TEST_F(FallingRate, EveryPlannerFollowsAndSaysWhenItCannot) {
   for (const auto& each : registry().planners.entries()) {
     SCOPED_TRACE(each.name);

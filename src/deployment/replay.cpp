@@ -51,6 +51,7 @@ class Deployed {
       service.in_time += !late_[request];
     }
     made.busy_j = busy_j_;
+    made.busy_g = busy_g_;
     if (!arrivals_.empty()) made.span_ms = std::max(0.0, last_ms_ - arrivals_.front().at_ms);
     return made;
   }
@@ -209,7 +210,10 @@ class Deployed {
     const double takes_ms = slower_[instance] * asked_.variants[it.variant].batch_ms(
                                                     static_cast<int>(batch.size()), it.share);
     const Variant& variant = asked_.variants[it.variant];
-    busy_j_ += variant.busy_w * std::min(it.share, variant.knee) * takes_ms / 1000;
+    const double joules = variant.busy_w * std::min(it.share, variant.knee) * takes_ms / 1000;
+    constexpr double kJoulesOfKwh = 3.6e6;
+    busy_j_ += joules;
+    busy_g_ += joules / kJoulesOfKwh * grams_at(asked_.fleet, start_ms);
     last_ms_ = std::max(last_ms_, start_ms + takes_ms);
     constexpr double kAlmost = 1 + 1e-9;
     for (const std::size_t each : batch) {
@@ -226,7 +230,7 @@ class Deployed {
   std::vector<double> credit_, slower_, rates_, ready_ms_;  // by instance
   std::vector<Unit> units_;
   std::vector<bool> late_;
-  double busy_j_ = 0, last_ms_ = 0;
+  double busy_j_ = 0, busy_g_ = 0, last_ms_ = 0;
 };
 
 }  // namespace

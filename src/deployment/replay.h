@@ -20,6 +20,7 @@ struct DeploymentRun {
   };
   std::vector<OfService> services{};
   double busy_j = 0;   ///< Energy of all batches beyond idle GPUs.
+  double busy_g = 0;   ///< Grams of CO2 of that energy, by the intensity at each batch's start.
   double span_ms = 0;  ///< From the first arrival to the last answer.
   /// Mean power of the batches beyond idle GPUs, with batches as large as the replay formed them.
   double busy_w() const { return span_ms > 0 ? 1000 * busy_j / span_ms : 0; }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "energy/power_file.h"
 
+#include <tuple>
+
 #include <gtest/gtest.h>
 
 namespace almanac::energy {
@@ -35,6 +37,21 @@ TEST(PowerFile, HeliosIsADgx1WithThePapersFacility) {
   EXPECT_DOUBLE_EQ(dgx1.node_w(8), 3500);
   EXPECT_EQ(helios.facility.pue, 3);
   EXPECT_EQ(helios.facility.price_per_kwh, dgx1.facility.price_per_kwh);
+}
+
+/// A node of 8 H100 was measured at 8.48 kW. Each GPU in use adds an eighth of what is above idle.
+TEST(PowerFile, NodesOfCurrentBoardsDrawWhatTheirSourcesSay) {
+  for (const auto& [name, idle_w, full_w, limit_w] : {std::tuple{"h100", 2330, 8480, 700},
+                                                      {"h200", 2330, 8480, 700},
+                                                      {"b200", 3270, 11'900, 1000},
+                                                      {"mi300x", 2090, 7600, 750}}) {
+    const PowerModel model = read_power(name).value();
+    EXPECT_EQ(model.node_w(0), idle_w) << name;
+    EXPECT_NEAR(model.node_w(8), full_w, 1e-6) << name;
+    EXPECT_NEAR(model.gpu_w(), (full_w - idle_w) / 8.0, 1e-6) << name;
+    EXPECT_EQ(model.gpu_limit_w, limit_w) << name;
+    EXPECT_EQ(model.asleep_w, 10) << name << ", as a DGX-1";
+  }
 }
 
 TEST(PowerFile, WithoutFullDrawTheBoardsAreAllThatAdds) {

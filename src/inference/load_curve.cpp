@@ -7,6 +7,8 @@
 
 #include <tbb/parallel_for.h>
 
+#include "inference/sample.h"
+
 namespace almanac::inference {
 namespace {
 
@@ -26,6 +28,27 @@ Requests busiest(const Requests& requests) {
                   requests.all.begin() + static_cast<std::ptrdiff_t>(best + kept));
   const Micros start = made.all.empty() ? 0 : made.all.front().arrival;
   for (Request& each : made.all) each.arrival -= start;
+  return made;
+}
+
+/// Repeats requests that begin at time 0, one round after the other, until there are `least`. The
+/// content of each round is new, so that no round profits from the caches of the one before.
+Requests repeated(const Requests& requests, std::size_t least) {
+  Requests made = requests;
+  const auto count = static_cast<double>(requests.size());
+  const Micros round = requests.all.back().arrival * count / (count - 1);
+  const std::uint64_t ids = requests.blocks.empty()
+                                ? 0
+                                : *std::max_element(requests.blocks.begin(), requests.blocks.end());
+  for (std::uint64_t turn = 1; made.size() < least; ++turn) {
+    const auto first = static_cast<std::uint32_t>(made.blocks.size());
+    for (const std::uint64_t id : requests.blocks) made.blocks.push_back(id + turn * (ids + 1));
+    for (Request each : requests.all) {
+      each.arrival += static_cast<double>(turn) * round;
+      each.first_block += first;
+      made.all.push_back(each);
+    }
+  }
   return made;
 }
 
@@ -86,10 +109,12 @@ Result<std::vector<LoadPoint>> load_curve(const Service& service, const Requests
   if (rate == 0) return std::vector<LoadPoint>{};  // nothing comes faster or slower
   std::vector<Result<double>> factors(replicas.size(), 0.0);
   tbb::parallel_for(std::size_t{0}, replicas.size(), [&](std::size_t at) {
+    constexpr std::size_t kEach = 300, kMost = 20'000;  // requests of a replica, and of a fleet
     Service fleet = service;
     fleet.replicas = replicas[at];
     fleet.prefill = 0;
-    factors[at] = most_factor(fleet, sample, objective, share);
+    const std::size_t least = std::min(kMost, kEach * static_cast<std::size_t>(replicas[at]));
+    factors[at] = most_factor(fleet, repeated(sample, least), objective, share);
   });
   std::vector<LoadPoint> made;
   for (std::size_t at = 0; at < replicas.size(); ++at) {
@@ -106,17 +131,9 @@ Result<Seen> play_idle(const Service& service, const Requests& requests,
   constexpr std::size_t kMost = 100;
   Requests alone = requests;
   alone.all.clear();
-  const std::size_t count = std::min(kMost, requests.size());
-  // One request of each hundredth of the log, at another place in each, so that a log whose
-  // requests alternate is not seen by one kind alone.
-  constexpr double kGolden = 0.6180339887498949;
-  for (std::size_t at = 0; at < count; ++at) {
-    const std::size_t first = at * requests.size() / count;
-    const std::size_t end = (at + 1) * requests.size() / count;
-    const double place = std::fmod(static_cast<double>(at) * kGolden, 1);
-    alone.all.push_back(
-        requests.all[first + static_cast<std::size_t>(place * static_cast<double>(end - first))]);
-    alone.all.back().arrival = static_cast<double>(at) * kApart;
+  for (const std::size_t at : spread_sample(requests.size(), kMost)) {
+    alone.all.push_back(requests.all[at]);
+    alone.all.back().arrival = static_cast<double>(alone.size() - 1) * kApart;
   }
   Service one = service;
   one.replicas = 1;

@@ -22,8 +22,9 @@ struct LoadPoint {
 
 /// Returns a point for each of `replicas`: requests keep their lengths and order, and come
 /// proportionally faster or slower. A log of more than 20,000 requests is represented by its
-/// busiest 20,000 in a row. Rates are exact to 3 %. Fails like `play()`. Cost: a dozen runs per
-/// point, on all cores.
+/// busiest 20,000 in a row; one of few requests is repeated until each replica has 300, or all have
+/// 20,000, because a fleet can take a few requests at any rate. Rates are exact to 3 %. Fails like
+/// `play()`. Cost: a dozen runs per point, on all cores.
 Result<std::vector<LoadPoint>> load_curve(const Service& service, const Requests& requests,
                                           const Objective& objective, double share,
                                           std::span<const int> replicas);

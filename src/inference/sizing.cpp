@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 #include <tbb/parallel_for.h>
 
+#include "inference/sample.h"
 #include "inference/workload/workload.h"
 #include "text/human.h"
 #include "text/nearest.h"
@@ -187,13 +188,13 @@ class Sizing {
         day + 1, size->replicas, 100 * *attained);
   }
 
-  /// The part of every `stride`th request that meets the objective on an idle replica. Serves
-  /// requests ten minutes apart, in runs of up to 100, which stay below a day.
-  Result<double> attained_alone(std::size_t stride) const {
+  /// Returns the part of a sample of up to `most` requests that meets the objective on an idle
+  /// replica. Serves requests ten minutes apart, in runs of up to 100, which stay below a day.
+  Result<double> attained_alone(std::size_t most) const {
     constexpr std::size_t kRun = 100;
     constexpr Micros kApart = 6e8;
     std::vector<Requests> runs;
-    for (std::size_t at = 0; at < requests_.size(); at += stride) {
+    for (const std::size_t at : spread_sample(requests_.size(), most)) {
       if (runs.empty() || runs.back().size() == kRun) {
         runs.push_back({.tokens_per_block = requests_.tokens_per_block,
                         .models = requests_.models,
@@ -224,12 +225,11 @@ class Sizing {
   /// Fails if requests miss the objective even on an idle replica: then no number is enough.
   Result<void> check_alone() const {
     constexpr std::size_t kMost = 100;
-    const std::size_t stride = (requests_.size() + kMost - 1) / kMost;
-    const auto attained = attained_alone(std::max<std::size_t>(1, stride));
+    const auto attained = attained_alone(kMost);
     if (!attained) return tl::unexpected(attained.error());
     // A sample says less than all requests.
     constexpr double kMargin = 0.1;
-    if (*attained >= asked_.share - (stride > 1 ? kMargin : 0)) return {};
+    if (*attained >= asked_.share - (requests_.size() > kMost ? kMargin : 0)) return {};
     return no_number(*attained);
   }
 
@@ -251,7 +251,7 @@ class Sizing {
       if (!(*found)->empty()) {
         does = tried;
       } else if (tried == asked_.most) {
-        const auto alone = attained_alone(1);
+        const auto alone = attained_alone(requests_.size());
         if (!alone) return tl::unexpected(alone.error());
         if (*alone < asked_.share) return no_number(*alone);
         return too_few("the requests", 0, *alone);
@@ -309,7 +309,7 @@ class Sizing {
       }
       report(fmt::format("{} replicas: too few for {} resampled logs", tried, kDraws));
     }
-    const auto alone = attained_alone(1);
+    const auto alone = attained_alone(requests_.size());
     if (!alone) return tl::unexpected(alone.error());
     return too_few("the requests of resampled logs", least, *alone);
   }
@@ -365,6 +365,7 @@ class Sizing {
     std::string more = for_log == 0 ? ""
                                     : fmt::format("; {} serve{} this log alone (--confidence 0)",
                                                   for_log, for_log == 1 ? "s" : "");
+    constexpr double kHardlyEnough = 0.01;  // so close to the share, more replicas do not help
     if (idle < 1) {
       more += fmt::format("; even on an idle replica only {:.4g} % of this log's do", 100 * idle);
     }
@@ -372,8 +373,10 @@ class Sizing {
                 fmt::format("with {} replicas fewer than {:.4g} % of {} meet the objective{}",
                             asked_.most, 100 * asked_.share, what, more),
                 {},
-                "use a longer objective, a smaller --share, more GPUs per replica, or a larger "
-                "--most");
+                idle < asked_.share + kHardlyEnough
+                    ? "use a longer objective, a smaller --share, or more GPUs per replica"
+                    : "use a longer objective, a smaller --share, more GPUs per replica, or a "
+                      "larger --most");
   }
 
   /// Returns how many of the drawn logs reach the SLO attainment; nothing if too few do.

@@ -200,7 +200,8 @@ TEST(Config, FieldsThatMatterAndAreNotUnderstoodAreRefusedByName) {
   ASSERT_TRUE(small(""));
   for (const char* field :
        {"mamba_d_state", "num_experts_of_mine", "kv_compress_dim", "num_kv_shared_layers",
-        "linear_attention_rank", "hidden_size_per_layer_input", "ssm_state", "moe_every"}) {
+        "linear_attention_rank", "hidden_size_per_layer_input", "ssm_state", "moe_every", "qk_dim",
+        "value_rank", "d_ff", "d_kv"}) {
     const auto refused = small(fmt::format(",\"{}\":3", field));
     ASSERT_FALSE(refused) << field;
     EXPECT_THAT(to_string(refused.error()), HasSubstr(fmt::format("config.json: {}: 3", field)));

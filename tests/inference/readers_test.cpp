@@ -212,10 +212,13 @@ TEST_F(Logs, OfAiperfAreRecordsInNanoseconds) {
 TEST_F(Logs, OfVllmsBenchmarkAreListsByRequest) {
   const std::string head = R"({"date": "20260901", "backend": "vllm", "num_prompts": 3,
       "request_rate": 1.0, )";
-  std::string whole = head + R"("input_lens": [100, 200, 300], "output_lens": [10, 20, 0],
+  const std::string lists = R"("input_lens": [100, 200, 300], "output_lens": [10, 20, 0],
       "start_times": [812.5, 813.5, 813.75], "errors": ["", "", "Service Unavailable"]})";
+  std::string whole = head + lists;
   std::erase(whole, '\n');
   expect_two(read(whole));
+  // The lists alone tell the format.
+  expect_two(read("{" + lists));
   // Without --save-detailed there are totals only.
   EXPECT_THAT(error(R"({"num_prompts": 3, "request_rate": 1.0, "total_input_tokens": 600})"),
               testing::AllOf(testing::HasSubstr("log.csv: has no list start_times"),

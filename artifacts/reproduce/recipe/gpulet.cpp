@@ -4,8 +4,6 @@
 /// gpulet: plans of mixes of models under each setting of the released scheduler.
 ///
 /// Source   Choi et al., gpulet, ATC'22.
-#include "serving/gpulet.h"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -13,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "deployment/planner/gpulet/scheduler.h"
 #include "reproduce/gpulet_data.h"
 #include "reproduce/read.h"
 #include "reproduce/recipe.h"
@@ -23,7 +22,7 @@ void register_gpulet(Recipes& registry);
 
 namespace {
 
-using namespace serving;
+using namespace deployment::gpulet;
 
 constexpr const char* kConfigs = "data/gpulet/configs.json";
 constexpr const char* kLatencies = "data/gpulet/latency_profile*.csv";

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/figure_rows.h"
@@ -19,6 +20,7 @@
 #include "cli/option_group.h"
 #include "cli/task_requests.h"
 #include "cli/value_check.h"
+#include "cluster/incidents.h"
 #include "deployment/read.h"
 #include "deployment/registry.h"
 #include "deployment/replan.h"
@@ -39,6 +41,7 @@ struct DeployOptions {
   std::vector<std::string> planners = {"all"};
   ListOptions list{};
   deployment::GpuFleet fleet{};
+  std::vector<std::string> signals{};  ///< See cluster::add_signals().
   std::uint64_t seed = 1;
   double seconds = 60;
   double share = 0.99;
@@ -188,6 +191,8 @@ figure::Listing replanned_rows(
       "cost",
       [&](const Row& row) { return cost_figure(row.second.gpu_hours * asked.fleet.price_per_h); },
       figure::Decimals{2});
+  rows.add(
+      "grams", [](const Row& row) { return cost_figure(row.second.grams); }, figure::Decimals{1});
   rows.add("most_gpus", [](const Row& row) { return row.second.most_gpus; });
   rows.add(
       "in_time", [](const Row& row) { return row.second.run.worst(); }, figure::Percents{});
@@ -253,15 +258,37 @@ Result<std::vector<NamedPlanner>> planners_of(const DeployOptions& options) {
   return made;
 }
 
+/// Reads the carbon intensity over the replay, which begins with the first value of the file.
+Result<std::vector<deployment::CarbonStep>> carbon_of(const std::vector<std::string>& signals) {
+  cluster::Incidents read;
+  if (auto added = cluster::add_signals(signals, {}, read); !added) {
+    return tl::unexpected(added.error());
+  }
+  for (const std::string& name : read.signals) {
+    if (name == "carbon") continue;
+    return fail(Code::usage, fmt::format("--signal: no planner uses the signal {}", name), {},
+                "give carbon=FILE");
+  }
+  std::vector<deployment::CarbonStep> made;
+  for (const cluster::Incident& each : read.all) {
+    const Duration since = each.at - read.all.front().at;
+    made.push_back({.from_ms = static_cast<double>(since.count()), .grams_per_kwh = each.value});
+  }
+  return made;
+}
+
 Result<int> deploy(const DeployOptions& options) {
   auto variants = deployment::read_variants(options.variants);
   if (!variants) return tl::unexpected(variants.error());
   auto services = deployment::read_services(options.services, *variants);
   if (!services) return tl::unexpected(services.error());
-  const deployment::PlanningCase asked{.variants = std::move(*variants),
-                                       .services = std::move(*services),
-                                       .fleet = options.fleet,
-                                       .seed = options.seed};
+  auto carbon = carbon_of(options.signals);
+  if (!carbon) return tl::unexpected(carbon.error());
+  deployment::PlanningCase asked{.variants = std::move(*variants),
+                                 .services = std::move(*services),
+                                 .fleet = options.fleet,
+                                 .seed = options.seed};
+  asked.fleet.carbon = std::move(*carbon);
   const auto planners = planners_of(options);
   if (!planners) return tl::unexpected(planners.error());
   const auto arrivals =
@@ -325,13 +352,15 @@ void register_inference_deploy(Program& program) {
       ->type_name("FILE")
       ->required()
       ->group(heading(Group::input));
-  std::string planners = "Planners to compare, separated by commas (default: all)";
-  std::string between = ": ";
-  for (const auto& each : deployment::registry().planners.names()) {
-    planners += between + each;
-    between = ", ";
+  std::vector<std::string> mig, mps;
+  for (const auto& each : deployment::registry().planners.entries()) {
+    (each.make.mig ? mig : mps).push_back(each.name);
   }
-  command.add_option("--planner", options->planners, planners)
+  command
+      .add_option("--planner", options->planners,
+                  fmt::format("Planners to compare, separated by commas (default: all that plan "
+                              "GPUs of this kind): with --mig {}; without {}",
+                              fmt::join(mig, ", "), fmt::join(mps, ", ")))
       ->type_name("NAME,...")
       ->delimiter(',');
   deployment::GpuFleet& fleet = options->fleet;
@@ -349,8 +378,9 @@ void register_inference_deploy(Program& program) {
       ->capture_default_str();
   command.add_option("--idle-w", fleet.idle_w, "Power of an idle GPU in watts")->check(number(0));
   command.add_option("--gpu-hour", fleet.price_per_h, "Price of a GPU-hour")->check(number(0));
-  command.add_option("--carbon", fleet.grams_per_kwh, "Carbon intensity now, in g CO2/kWh")
-      ->check(number(0));
+  CLI::Option* const carbon =
+      command.add_option("--carbon", fleet.grams_per_kwh, "Carbon intensity now, in g CO2/kWh")
+          ->check(number(0));
   command
       .add_option("--usual-carbon", fleet.usual_grams_per_kwh,
                   "Mean carbon intensity, in g CO2/kWh")
@@ -362,11 +392,20 @@ void register_inference_deploy(Program& program) {
           ->group(heading(Group::input));
   log->type_name("REQUESTS");
   add_log_columns(command, options->column_map);
+  CLI::Option* const replan =
+      command
+          .add_option("--replan", options->replan_s,
+                      "Plan again at this interval, for the rates that each planner expects")
+          ->type_name("SECONDS")
+          ->check(number(1, 1e7));
   command
-      .add_option("--replan", options->replan_s,
-                  "Plan again at this interval, for the rates that each planner expects")
-      ->type_name("SECONDS")
-      ->check(number(1, 1e7));
+      .add_option(
+          "--signal", options->signals,
+          "Carbon intensity over the replay, in g CO2/kWh: a CSV file with the columns time "
+          "and value; its first time is the start of the replay")
+      ->type_name("carbon=FILE")
+      ->needs(replan)
+      ->excludes(carbon);
   command
       .add_option("--seconds", options->seconds,
                   "Length of the replay, with random arrivals at the services' rates")
@@ -386,6 +425,9 @@ void register_inference_deploy(Program& program) {
   options->list.add_to(command);
   add_example(command,
               "almanac inference deploy services.csv --variants variants.csv --gpus 8 --mig");
+  add_example(command,
+              "almanac inference deploy services.csv --variants variants.csv --gpus 8 --mig "
+              "--planner clover --replan 900 --signal carbon=carbon.csv");
   add_example(command,
               "almanac inference deploy services.csv --variants variants.csv --gpus 8 --requests "
               "requests.csv --replan 60");

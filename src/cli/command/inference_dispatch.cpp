@@ -59,7 +59,7 @@ Result<Dispatching> dispatching_of(const std::string& composition) {
       std::vector<std::string> names = all.dispatchers.names();
       for (const std::string& name : all.choosers.names()) names.push_back(name);
       return fail(
-          Code::usage,
+          Code::not_found,
           fmt::format("\"{}\" of {} is neither a dispatcher nor a chooser", word, composition), {},
           text::meant_or_known(word, names));
     }
@@ -117,17 +117,29 @@ Result<deployment::TaskCase> task_case(const DispatchOptions& options) {
   return told;
 }
 
+/// Says that choosers do not know the accuracy that services require.
+void note_accuracy(const deployment::TaskCase& told) {
+  const bool is_required = std::any_of(told.services.begin(), told.services.end(),
+                                       [](const auto& each) { return each.accuracy > 0; });
+  if (!is_required) return;
+  note(fmt::format("dispatch does not enforce the column accuracy of the services; {}",
+                   told.answers.empty()
+                       ? "--answers measures the accuracy that each composition reaches"
+                       : "compare it with the accuracy of each composition"));
+}
+
 Result<int> dispatch(const DispatchOptions& options) {
   std::vector<Dispatching> ways;
   const auto& named = options.compositions;
-  for (const std::string& each :
-       named.empty() ? all_compositions(!options.answers.empty()) : named) {
+  const bool is_all = named.empty() || named == std::vector<std::string>{"all"};
+  for (const std::string& each : is_all ? all_compositions(!options.answers.empty()) : named) {
     auto way = dispatching_of(each);
     if (!way) return tl::unexpected(way.error());
     ways.push_back(*std::move(way));
   }
   const auto told = task_case(options);
   if (!told) return tl::unexpected(told.error());
+  note_accuracy(*told);
   std::vector<Result<deployment::TaskRun>> runs(ways.size(), deployment::TaskRun{});
   tbb::parallel_for(std::size_t{0}, ways.size(), [&](std::size_t each) {
     runs[each] = deployment::play_tasks(*told, ways[each].dispatcher, ways[each].chooser);

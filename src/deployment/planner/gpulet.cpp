@@ -3,180 +3,132 @@
 /// \file
 /// GPUs are divided into two parts, and services take turns on a part.
 ///
-/// Source   Choi et al., ATC'22 (gpulet), Algorithm 1: a service gets parts until its rate is
-///          served. It takes turns on a part of others if one has room, the fullest first.
-///          Otherwise it gets the smallest free part that is at least as large as the smaller of
-///          two: the part with the highest throughput for its size, and the smallest that serves
-///          the remaining rate.
-///          As in the released scheduler, rates are planned at their 99th percentile by Poisson's
-///          law, and parts are 20, 40, 50, 60, 80 or 100 % of a GPU.
-/// Differs  Neighbors slow each other by --beside. Each service has the most accurate variant that
-///          is in time. The released scheduler as a whole, with its faults, is in
-///          artifacts/serving/gpulet.h.
+/// Source   Choi et al., ATC'22 (gpulet), and its released scheduler (gpulet/scheduler.h), which
+///          makes the plan.
+/// Differs  The scheduler uses all GPUs that it gets, so it gets the fewest with which the plan
+///          serves every rate. It drops no requests, and tries the largest batch of a variant too.
+///          A service has at least two requests in the time of its objective: for fewer, the
+///          scheduler finds no batch.
+///          Neighbors slow each other by --beside, which all batches are charged. Each service has
+///          the most accurate variant that is in time. As in the scheduler, rates and milliseconds
+///          of objectives are whole numbers.
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <map>
 #include <optional>
+#include <string>
+#include <utility>
 
-#include "deployment/planner/turns.h"
+#include "deployment/planner/gpulet/scheduler.h"
 #include "deployment/registry.h"
 
 namespace almanac::deployment::planner {
 namespace {
 
-constexpr std::array kPartSizes{0.2, 0.4, 0.5, 0.6, 0.8, 1.0};
-constexpr double kNearly = 1e-9;
-
-/// The requests of a second that are not exceeded in 99 of 100 if they arrive at random at `rate`;
-/// of more than 550 a tenth more than the mean.
-double busy_rate(double rate) {
-  constexpr double kMostByLaw = 550, kQuantile = 0.99;
-  if (rate > kMostByLaw) return 1.1 * rate;
-  double likely = std::exp(-rate), sum = likely;
-  int count = 0;
-  for (; sum < kQuantile; sum += likely) likely *= rate / ++count;
-  return std::max<double>(count, rate);
-}
-
-/// A GPU with one part or two.
-struct HalvedGpu {
-  std::vector<Turns> parts{};
-};
+using gpulet::GpuletModel;
+using gpulet::GpuletProfile;
+using gpulet::GpuletRequest;
 
 class GpuletPlan {
  public:
   explicit GpuletPlan(const PlanningCase& asked) : asked_(asked) {}
 
-  Result<void> add(std::size_t number) {
-    const TaskService& service = asked_.services[number];
-    const auto variant = most_accurate(asked_, service);
-    if (!variant) return tl::unexpected(variant.error());
-    double left = busy_rate(service.rate);
-    constexpr double kNothing = 1e-6;
-    while (left > kNothing) {
-      if (joined({number, *variant, left})) return {};
-      const double part = wish(*variant, service, left);
-      if (part == 0) return tl::unexpected(no_variant(service));
-      const double served = placed({number, *variant, left}, part);
-      if (served <= 0) return tl::unexpected(too_few_gpus(asked_, service));
-      left -= served;
+  Result<Deployment> fewest() {
+    for (const TaskService& service : asked_.services) {
+      const auto variant = most_accurate(asked_, service);
+      if (!variant) return tl::unexpected(variant.error());
+      variants_.push_back(*variant);
     }
-    return {};
+    const GpuletProfile profile = profile_of_variants();
+    int fails = 0, does = 1;
+    std::optional<Deployment> best;
+    while (!(best = plan(profile, does))) {
+      if (does == asked_.fleet.gpus) {
+        return tl::unexpected(too_few_gpus(asked_, asked_.services.front()));
+      }
+      fails = does;
+      does = std::min(2 * does, asked_.fleet.gpus);
+    }
+    while (does - fails > 1) {
+      const int middle = fails + (does - fails) / 2;
+      if (auto smaller = plan(profile, middle)) {
+        best = std::move(smaller);
+        does = middle;
+      } else {
+        fails = middle;
+      }
+    }
+    return *std::move(best);
   }
 
-  Deployment done() const {
-    Deployment made;
-    for (std::size_t gpu = 0; gpu < gpus_.size(); ++gpu) {
-      int part = 0;
-      for (const Turns& each : gpus_[gpu].parts) {
-        if (!each.all.empty()) add_turns(each, static_cast<int>(gpu), part++, made);
+ private:
+  GpuletProfile profile_of_variants() const {
+    constexpr double kMibOfGib = 1024, kNever = 1e9;
+    GpuletProfile made{.memory_mib = asked_.fleet.memory_gib * kMibOfGib,
+                       .stretch = asked_.fleet.beside,
+                       .tasks = asked_.services.size()};
+    for (const std::size_t each : variants_) {
+      // The search for a batch never returns the largest.
+      made.batch = std::max(made.batch, asked_.variants[each].most_batch + 1);
+    }
+    for (std::size_t service = 0; service < variants_.size(); ++service) {
+      const Variant& variant = asked_.variants[variants_[service]];
+      GpuletModel& model = made.models[std::to_string(service)];
+      model.id = static_cast<int>(service);
+      model.memory_mib = variant.memory_gib * kMibOfGib;
+      model.assembly.assign(static_cast<std::size_t>(made.batch), 0);
+      for (const int share : gpulet::kShares) {
+        for (int batch = 1; batch <= made.batch; ++batch) {
+          model.latency[share].push_back(
+              batch > variant.most_batch ? kNever : variant.batch_ms(batch, share / 100.0));
+        }
       }
     }
     return made;
   }
 
- private:
-  /// Returns the highest rate of one service on a part.
-  double most(std::size_t variant, const TaskService& service, double share) const {
-    const int batch =
-        batch_in_time(asked_.variants[variant], share, service.slo_ms, asked_.fleet.beside);
-    return batch == 0 ? 0 : throughput(asked_.variants[variant], share, batch, asked_.fleet.beside);
-  }
-
-  double wish(std::size_t variant, const TaskService& service, double rate) const {
-    double best = 0, for_size = 0, least = 0;
-    for (const double share : kPartSizes) {
-      const double serves = most(variant, service, share);
-      if (serves / share > for_size * (1 + kNearly)) {
-        for_size = serves / share;
-        best = share;
-      }
-      if (least == 0 && serves >= rate * (1 - kNearly)) least = share;
+  /// Nothing: the scheduler has no plan, or one that serves less than is asked.
+  std::optional<Deployment> plan(const GpuletProfile& profile, int gpus) const {
+    std::vector<GpuletRequest> requests;
+    for (std::size_t service = 0; service < asked_.services.size(); ++service) {
+      const TaskService& it = asked_.services[service];
+      constexpr double kTwoPerObjective = 2000;  // ms
+      const double rate = std::ceil(std::max(it.rate, kTwoPerObjective / it.slo_ms));
+      requests.push_back({std::to_string(service), static_cast<int>(rate), it.slo_ms});
     }
-    return least > 0 ? std::min(best, least) : best;
-  }
-
-  double memory(const HalvedGpu& gpu) const {
-    double sum = 0;
-    for (const Turns& each : gpu.parts) sum += memory_of(asked_, each.all);
-    return sum;
-  }
-
-  /// Gives the service a turn on a part of others, the fullest that has room.
-  bool joined(const Turn& turn) {
-    Turns* chosen = nullptr;
-    std::optional<Turns> best;
-    for (HalvedGpu& gpu : gpus_) {
-      if (memory(gpu) + asked_.variants[turn.variant].memory_gib > asked_.fleet.memory_gib)
-        continue;
-      for (Turns& part : gpu.parts) {
-        if (part.all.empty()) continue;
-        std::vector<Turn> all = part.all;
-        all.push_back(turn);
-        auto merged = in_turns(asked_, part.share, asked_.fleet.beside, std::move(all));
-        if (!merged || (best && merged->occupancy() <= best->occupancy())) continue;
-        best = std::move(merged);
-        chosen = &part;
+    const auto gpulets = gpulet::plan_gpulets(profile, {.gpus = gpus, .dropped = 0}, requests);
+    if (!gpulets) return std::nullopt;
+    Deployment made;
+    std::map<int, int> parts;  // by GPU
+    for (const gpulet::Gpulet& each : *gpulets) {
+      const int part = parts[each.gpu]++;
+      for (const gpulet::GpuletTask& task : each.tasks) {
+        const std::size_t service = std::stoul(task.model);
+        made.instances.push_back({.gpu = each.gpu,
+                                  .share = each.share / 100.0,
+                                  .service = service,
+                                  .variant = variants_[service],
+                                  .batch = task.batch,
+                                  .part = part,
+                                  .duty_ms = each.duty});
       }
     }
-    if (chosen == nullptr) return false;
-    *chosen = *std::move(best);
-    return true;
-  }
-
-  /// Puts the service on the smallest free part of at least `share`, after dividing another GPU if
-  /// necessary. Returns the rate that this serves; 0 = there is no part.
-  double placed(const Turn& turn, double share) {
-    const double needs = asked_.variants[turn.variant].memory_gib;
-    Turns* part = nullptr;
-    for (HalvedGpu& gpu : gpus_) {
-      if (memory(gpu) + needs > asked_.fleet.memory_gib) continue;
-      for (Turns& each : gpu.parts) {
-        if (!each.all.empty() || each.share < share - kNearly) continue;
-        if (part == nullptr || each.share < part->share) part = &each;
-      }
-    }
-    if (part == nullptr) {
-      if (static_cast<int>(gpus_.size()) == asked_.fleet.gpus) return 0;
-      HalvedGpu cut{.parts = {Turns{.share = share}}};
-      if (share < 1 - kNearly) cut.parts.push_back({.share = 1 - share});
-      gpus_.push_back(std::move(cut));
-      part = &gpus_.back().parts.front();
-    }
-    const double serves = std::min(
-        turn.rate, most(turn.variant, asked_.services[turn.service], part->share) * (1 - kNearly));
-    Turn own = turn;
-    own.rate = serves;
-    auto alone = in_turns(asked_, part->share, asked_.fleet.beside, {own});
-    if (!alone) return 0;
-    *part = *std::move(alone);
-    return serves;
+    if (!check(asked_, made) || !judge(asked_, made).meets(asked_)) return std::nullopt;
+    return made;
   }
 
   const PlanningCase& asked_;
-  std::vector<HalvedGpu> gpus_;
+  std::vector<std::size_t> variants_;  // by service
 };
-
-Result<Deployment> plan_gpulet(const PlanningCase& asked) {
-  std::vector<std::size_t> order(asked.services.size());
-  for (std::size_t each = 0; each < order.size(); ++each) order[each] = each;
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return asked.services[a].rate > asked.services[b].rate;
-  });
-  GpuletPlan plan(asked);
-  for (const std::size_t each : order) {
-    if (auto added = plan.add(each); !added) return tl::unexpected(added.error());
-  }
-  return plan.done();
-}
 
 }  // namespace
 
 void register_gpulet(Registry& registry) {
-  registry.planners.add({.name = "gpulet",
-                         .summary = "GPUs split into two parts, on which services take turns",
-                         .source = "Choi et al. ATC'22, Algorithm 1",
-                         .make = {plan_gpulet, false}});
+  registry.planners.add(
+      {.name = "gpulet",
+       .summary = "GPUs split into two parts, on which services take turns",
+       .source = "Choi et al. ATC'22, the released scheduler",
+       .make = {[](const PlanningCase& asked) { return GpuletPlan(asked).fewest(); }, false}});
 }
 
 }  // namespace almanac::deployment::planner

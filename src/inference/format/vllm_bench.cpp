@@ -13,9 +13,12 @@ void register_vllm_bench(Registry& registry) {
                         .source = "vllm-project/vllm: vllm bench serve --save-detailed",
                         .make = {.knows =
                                      [](std::string_view line) {
+                                       const auto has = [&](std::string_view field) {
+                                         return line.find(field) != line.npos;
+                                       };
                                        return line.starts_with("{") &&
-                                              line.find("\"num_prompts\"") != line.npos &&
-                                              line.find("\"request_rate\"") != line.npos;
+                                              (has("\"start_times\"") || has("\"input_lens\"") ||
+                                               (has("\"num_prompts\"") && has("\"request_rate\"")));
                                      },
                                  .read = read_vllm_bench}});
 }

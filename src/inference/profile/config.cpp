@@ -335,7 +335,12 @@ class Reader {
     const json& attention = part("attention", "n_heads_in_group");
     const json& feed_forward = part("ffn", "ffn_mult");
     refuse_unknown(block, "block_configs", {"attention", "ffn"});
-    if (attention.value("no_op", false)) {
+    const auto is_left_out = [](const json& in) {
+      const json no_op = in.value("no_op", json());
+      if (no_op.is_null() || no_op.is_boolean()) return no_op == true;
+      throw BadField("block_configs: no_op: expected true or false, found " + no_op.dump());
+    };
+    if (is_left_out(attention)) {
       plan.mixing = Mixing::none;
     } else {
       const double kv_heads = heads_ / number(attention, "n_heads_in_group");
@@ -346,7 +351,7 @@ class Reader {
       }
       plan.kv_heads = static_cast<int>(kv_heads);
     }
-    plan.feed_forward = !feed_forward.value("no_op", false);
+    plan.feed_forward = !is_left_out(feed_forward);
     if (plan.feed_forward) {
       constexpr int kMultiple = 256;
       const auto width = static_cast<int>(2 * number(feed_forward, "ffn_mult") * hidden_ / 3);

@@ -13,11 +13,11 @@ namespace {
 
 /// In names of fields that change weights, KV cache or arithmetic.
 constexpr std::string_view kMatters[] = {
-    "expert",   "moe",    "lora",    "linear_",     "mamba",       "ssm",
-    "conv",     "window", "sliding", "chunk",       "head",        "index",
-    "latent",   "shared", "quant",   "layers",      "hidden_size", "intermediate",
-    "compress", "sparse", "kv_",     "multi_query", "ffn",         "layer_types",
-    "pattern",  "num_",   "hybrid",  "interval",    "use_cla"};
+    "expert",      "moe",     "lora",        "linear_",      "mamba",    "ssm",    "conv",
+    "window",      "sliding", "chunk",       "head",         "index",    "latent", "shared",
+    "quant",       "layers",  "hidden_size", "intermediate", "compress", "sparse", "kv_",
+    "multi_query", "ffn",     "layer_types", "pattern",      "num_",     "hybrid", "interval",
+    "use_cla",     "_dim",    "_rank",       "d_ff",         "d_kv",     "d_inner"};
 /// In names of those that do not although they have one of the above: training, generation, drafts
 /// of further tokens, other towers.
 constexpr std::string_view kHarmless[] = {

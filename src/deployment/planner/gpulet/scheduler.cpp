@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "serving/gpulet.h"
+#include "deployment/planner/gpulet/scheduler.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,19 +9,10 @@
 #include <memory>
 #include <utility>
 
-#include "serving/gpulet_times.h"
+#include "deployment/planner/gpulet/times.h"
 
-namespace almanac::serving {
+namespace almanac::deployment::gpulet {
 namespace {
-
-using gpulet::Gpu;
-using gpulet::GpuletTimes;
-using gpulet::Job;
-using gpulet::kDropped;
-using gpulet::Node;
-using gpulet::NodePtr;
-using gpulet::Nodes;
-using gpulet::Task;
 
 constexpr int kContextMib = 1230;  // of each gpulet, beside its models
 constexpr float kMemoryUsed = 0.9F;
@@ -315,7 +306,7 @@ class Planner {
       }
       job.rate = static_cast<int>(static_cast<float>(job.rate) - found->tasks.front().throughput);
     }
-    if (job.rate + job.lost > kDropped) return false;
+    if (job.rate + job.lost > setting_.dropped) return false;
     job.rate = 0;
     return true;
   }
@@ -325,7 +316,7 @@ class Planner {
     sort_by_share(given.begin(), given.end());
     job.rate += setting_.interference ? std::exchange(job.lost, 0) : 0;
     bool is_rest = false;
-    while (!is_rest && job.rate + job.lost > kDropped && !given.empty()) {
+    while (!is_rest && job.rate + job.lost > setting_.dropped && !given.empty()) {
       Node& node = *given.front();
       int batch = 0;
       if (node.share == 100 && setting_.parts) {
@@ -349,7 +340,7 @@ class Planner {
       }
       given.erase(given.begin());
     }
-    while (is_rest && job.rate > kDropped && !given.empty()) {
+    while (is_rest && job.rate > setting_.dropped && !given.empty()) {
       Node& node = *given.front();
       if (node.share == 100 && setting_.parts && cut_as_wished(job, given) == 0) return;
       const int batch = times_.rest_batch(job.model, job.slo, job.rate, node);
@@ -404,9 +395,9 @@ class Planner {
         share = node->share;
       }
     }
-    if (rests.empty() || (rests.size() == 1 && rate < kDropped) ||
+    if (rests.empty() || (rests.size() == 1 && rate < setting_.dropped) ||
         least < static_cast<float>(rate)) {
-      return job.rate <= kDropped;
+      return job.rate <= setting_.dropped;
     }
     for (const NodePtr& node : rests) {
       if (is_loaded(gpu_of(*node), *node, job.model)) {
@@ -416,7 +407,7 @@ class Planner {
       node->occupancy = node->duty = 0;
     }
     place_merged(job, share, rate);
-    if (job.rate > kDropped) return false;
+    if (job.rate > setting_.dropped) return false;
     for (Gpu& gpu : gpus_) {
       const bool is_free = std::all_of(gpu.nodes.begin(), gpu.nodes.end(),
                                        [](const NodePtr& node) { return node->tasks.empty(); });
@@ -461,7 +452,7 @@ class Planner {
     std::stable_sort(order.begin(), order.end(), [](const NodePtr& a, const NodePtr& b) {
       return a->occupancy > b->occupancy;
     });
-    while (job.rate + job.lost > kDropped) {
+    while (job.rate + job.lost > setting_.dropped) {
       if (std::none_of(order.begin(), order.end(),
                        [&](const NodePtr& node) { return takes_turn(*node, job); })) {
         return false;
@@ -519,7 +510,7 @@ class Planner {
     }
     if (!is_planned) {
       Nodes wishes;
-      if (job.rate > kDropped && !times_.estimate(job, job.rate, wishes)) return false;
+      if (job.rate > setting_.dropped && !times_.estimate(job, job.rate, wishes)) return false;
       sort_by_share(wishes.begin(), wishes.end());
       if (all_fit(wishes) && fit(wishes, job)) return true;
     }
@@ -574,4 +565,4 @@ std::optional<std::vector<Gpulet>> plan_gpulets(const GpuletProfile& profile,
   return planner.gpulets();
 }
 
-}  // namespace almanac::serving
+}  // namespace almanac::deployment::gpulet

@@ -4,8 +4,9 @@
 /// gpulet: models on GPUs that are cut in two by MPS, and that take turns on a part.
 ///
 /// Source   Choi et al., ATC'22, sections 4 and 5, and the released scheduler, its faults included:
-///          batches of 32 are never tried, up to 15 requests/s are dropped, a plan is called
-///          feasible though it serves less than was asked.
+///          the largest batch is never tried, up to 15 requests/s are dropped
+///          (GpuletSetting::dropped), a plan is called feasible though it serves less than was
+///          asked.
 #pragma once
 
 #include <array>
@@ -14,7 +15,10 @@
 #include <string>
 #include <vector>
 
-namespace almanac::serving {
+namespace almanac::deployment::gpulet {
+
+/// Sizes of gpulets, in percent of a GPU.
+inline constexpr std::array kShares{20, 40, 50, 60, 80, 100};
 
 /// Of one network: what a batch on a part of a GPU takes and uses. Times ms.
 struct GpuletModel {
@@ -29,7 +33,7 @@ struct GpuletModel {
 
 struct GpuletProfile {
   double memory_mib = 0;  ///< Of a GPU.
-  double stretch = 1;     ///< Latencies are charged so many times.
+  double stretch = 1;     ///< Factor on latencies.
   std::size_t tasks = 1;  ///< That take turns on one gpulet, at most.
   int batch = 1;          ///< No batch is larger.
   double own_l2 = 0, other_l2 = 0, own_dram = 0, other_dram = 0, constant = 1;
@@ -41,6 +45,7 @@ struct GpuletSetting {
   bool interference = false;
   bool parts = true;    ///< Else whole GPUs only.
   bool greedy = false;  ///< The smallest part that does, and no turns.
+  int dropped = 15;     ///< Requests/s of a model that no plan has to serve.
 };
 
 struct GpuletRequest {
@@ -73,4 +78,4 @@ std::optional<std::vector<Gpulet>> plan_gpulets(const GpuletProfile& profile,
                                                 const GpuletSetting& setting,
                                                 const std::vector<GpuletRequest>& requests);
 
-}  // namespace almanac::serving
+}  // namespace almanac::deployment::gpulet

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "serving/gpulet_times.h"
+#include "deployment/planner/gpulet/times.h"
 
 #include <algorithm>
 #include <bit>
 
-namespace almanac::serving::gpulet {
+namespace almanac::deployment::gpulet {
 namespace {
 
-constexpr std::array kShares{20, 40, 50, 60, 80, 100};
 constexpr float kGain = 1.05F;  // a larger part must bring so much to be looked at
 
 }  // namespace
@@ -122,14 +121,14 @@ bool GpuletTimes::estimate(const Job& job, int rate, Nodes& made) const {
   if (setting_.greedy) return estimate_smallest(job, rate, made);
   const int best = knee(job);
   const Most full = most(job, best);
-  while (rate > kDropped && full.throughput < static_cast<float>(rate)) {
+  while (rate > setting_.dropped && full.throughput < static_cast<float>(rate)) {
     if (made.size() >= most_parts()) return true;
     made.push_back(wish(made, job, best, latency(job.model, full.batch, best),
                         {job.model, rate, job.slo, full.batch, full.throughput}));
     made.back()->occupancy = 1;
     rate = static_cast<int>(static_cast<float>(rate) - full.throughput);
   }
-  if (rate <= kDropped) return true;
+  if (rate <= setting_.dropped) return true;
   const int batch = rest_batch(job.model, job.slo, rate, best);
   if (batch == 0) return false;
   int share = best;
@@ -166,4 +165,4 @@ bool GpuletTimes::estimate_smallest(const Job& job, int rate, Nodes& made) const
   return true;
 }
 
-}  // namespace almanac::serving::gpulet
+}  // namespace almanac::deployment::gpulet

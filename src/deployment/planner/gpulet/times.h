@@ -12,11 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "serving/gpulet.h"
+#include "deployment/planner/gpulet/scheduler.h"
 
-namespace almanac::serving::gpulet {
-
-constexpr int kDropped = 15;  ///< Requests/s that no plan has to serve.
+namespace almanac::deployment::gpulet {
 
 // Times are ms in 4 bytes and rates whole, as the released program has them: what it cuts off
 // decides which batch is the largest.
@@ -34,7 +32,7 @@ struct Task {
 struct Node {
   int gpu = 0;
   int share = 100;
-  int twin = 0;  ///< Tells one half of a GPU from the other.
+  int twin = 0;  ///< 0 or 1: which half of a GPU.
   float duty = 0;
   float occupancy = 0;
   std::vector<Task> tasks{};
@@ -73,7 +71,7 @@ class GpuletTimes {
 
   float assembly(const std::string& model, int batch) const;
   float latency(const std::string& model, int batch, int share) const;
-  /// Beside what runs on the GPU's other part.
+  /// Next to what runs on the GPU's other part.
   float latency(const std::string& model, int batch, const Node& node) const;
 
   /// With which a batch and the one before it are in time; 0 = none.
@@ -125,4 +123,4 @@ class GpuletTimes {
   const std::vector<Gpu>& gpus_;
 };
 
-}  // namespace almanac::serving::gpulet
+}  // namespace almanac::deployment::gpulet
