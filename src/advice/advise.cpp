@@ -92,6 +92,15 @@ Result<void> compare_policies(const Play& play, const Question& question,
   return {};
 }
 
+/// Returns the time between two cycles of backfill; 0 if there are none. `site` may be null.
+Duration bf_interval_of(const site::Site* site) {
+  const site::SchedulerSettings settings =
+      site != nullptr ? site->config.scheduler : site::SchedulerSettings{};
+  const bool has_cycles =
+      settings.type == site::SchedulerType::backfill && settings.bf_interval != kNoDuration;
+  return has_cycles ? settings.bf_interval : Duration{0};
+}
+
 /// Sets what is said of the jobs that are compared, and their waits today.
 void describe(const Play& play, const std::vector<Lived>& today, Advice& advice) {
   advice.users = play.users();
@@ -153,6 +162,12 @@ Result<Advice> advise(trace::Trace log, const cluster::Cluster& nodes, const Que
   const std::vector<Lived> really = play.really();
   if (std::any_of(really.begin(), really.end(), [](const Lived& job) { return job.ended; })) {
     advice.reproduction = reproduction_of(play, *today);
+    const Duration shift = bf_interval_of(question.conditions.site.get()) / 2;
+    if (const auto later = slurm_later(slurm, shift); later && shift >= 1s) {
+      const auto shifted = play.under(*later);
+      if (!shifted) return stopped();
+      advice.reproduction->phase = phase_effect(*today, *shifted, seconds(shift));
+    }
   }
   advice.never_ran = play.never_ran();
   advice.reproduces = advice.real ? is_like_real(advice) : !nodes.inferred;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Ten small sites, each with one setting that is badly set on purpose: the search must name that
+/// Small sites, each with one setting that is badly set on purpose: the search must name that
 /// setting first. All have four nodes of eight GPUs, and a log of sixteen days.
 #include <algorithm>
 #include <memory>
@@ -48,7 +48,7 @@ struct BadlySet {
   const char* name;
   const char* config;     ///< Lines of slurm.conf.
   const char* partition;  ///< More of the partition's line.
-  const char* qos;        ///< Limits of the QOS: MaxTRESPU.
+  const char* qos;        ///< Limits of the QOS: MaxTRESPU|MaxJobsPU; "" for none.
   const char* sdiag;      ///< Mean cycle in microseconds; "" for no sdiag.
   void (*fill)(Log&, int day);
   const char* expected;  ///< The setting to name first.
@@ -153,7 +153,7 @@ const BadlySet kSites[] = {
      "PriorityWeightAge"},
     {"NoDecay", "PriorityWeightFairshare=1000\nPriorityDecayHalfLife=0\n", "", "", "",
      used_much_long_ago, "PriorityDecayHalfLife"},
-    {"LowQosLimit", kAge, "", "gres/gpu=2", "", within_the_cluster, "qos.normal.MaxTRESPU"},
+    {"LowQosLimit", kAge, "", "gres/gpu=2|", "", within_the_cluster, "qos.normal.MaxTRESPU"},
     {"TinyWindow", "PriorityWeightAge=1000\nSchedulerParameters=bf_window=10\n", "", "", "",
      wide_in_a_stream, "bf_window"},
     // Not named: the log does not show that such jobs never started, so their limits count as
@@ -165,6 +165,9 @@ const BadlySet kSites[] = {
      "", "", "", short_bursts, "default_queue_depth"},
     {"NoFairShare", "PriorityWeightAge=1000\nPriorityWeightFairshare=0\n", "", "", "", behind_a_hog,
      "PriorityWeightFairshare"},
+    {"LowJobLimit", kAge, "", "|2", "", within_the_cluster, "qos.normal.MaxJobsPU"},
+    {"NoBackfill", "PriorityWeightAge=1000\nSchedulerType=sched/builtin\n", "", "", "",
+     behind_a_wide_job, "SchedulerType"},
     {"HugeInterval", "PriorityWeightAge=1000\nSchedulerParameters=bf_interval=3600\n", "", "", "",
      behind_a_wide_job, "bf_interval"},
 };
@@ -181,7 +184,8 @@ site::Site site_of(const BadlySet& made, const Log& log) {
                    "PartitionName=gpu Nodes=ALL Default=YES " +
                    made.partition + "\n");
   folder.write("qos.txt",
-               std::string("Name|Priority|UsageFactor|MaxTRESPU\nnormal|0|1.0|") + made.qos + "\n");
+               std::string("Name|Priority|UsageFactor|MaxTRESPU|MaxJobsPU\nnormal|0|1.0|") +
+                   (*made.qos == 0 ? "|" : made.qos) + "\n");
   std::string associations =
       "Cluster|Account|User|Partition|Share|QOS|Def QOS\n"
       "c|root|||1|normal|\nc|lab|||1|normal|\n";
@@ -235,7 +239,7 @@ TEST_P(BadlySetSites, AreNamedFirst) {
   EXPECT_EQ(first_of(*found), GetParam().expected) << all;
 }
 
-INSTANTIATE_TEST_SUITE_P(Ten, BadlySetSites, testing::ValuesIn(kSites),
+INSTANTIATE_TEST_SUITE_P(All, BadlySetSites, testing::ValuesIn(kSites),
                          [](const auto& made) { return std::string(made.param.name); });
 
 TEST(KnobSearch, FindsTheSameOnPartsOfTheWeeksFirst) {

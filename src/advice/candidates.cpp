@@ -57,6 +57,11 @@ policy::Composition slurm_today(const trace::Trace& log, bool has_site) {
   return compose(has_site || has_limits ? kSlurm : kWithoutLimits).value();
 }
 
+std::optional<policy::Composition> slurm_later(const policy::Composition& today, Duration by) {
+  if (today.name != kSlurm) return std::nullopt;
+  return compose(fmt::format("{}:phase_s={}", kSlurm, by.count() / 1000)).value();
+}
+
 bool is_slurm(const policy::Composition& composition) {
   return policy::registry().traits(composition).has(Trait::reads_site) ||
          composition.name == kWithoutLimits;

@@ -4,6 +4,7 @@
 /// The policies that can run on Slurm, and what Slurm does without us.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,10 @@ namespace almanac::advice {
 /// and no job of `log` has a time limit, backfill would never start a job under it; then first
 /// come, first served with backfill that expects what the user's jobs took (easy+limit).
 policy::Composition slurm_today(const trace::Trace& log, bool has_site);
+
+/// Returns `today`, which slurm_today() returned, with passes and cycles later; nothing if it has
+/// none.
+std::optional<policy::Composition> slurm_later(const policy::Composition& today, Duration by);
 
 /// Whether a policy is policy `slurm`, or the model in its place: no rules of Almanac bind it.
 bool is_slurm(const policy::Composition& composition);

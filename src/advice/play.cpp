@@ -23,12 +23,32 @@ namespace {
 constexpr Duration kRunIn = 24h * 7;
 /// Played before a part of these weeks.
 constexpr Duration kRunInOfPart = 24h;
+/// Before the first simulated job, in which those that run by then start.
+constexpr Duration kSettling = 10min;
 constexpr Duration kDay = 24h;
 
 /// Ran, or left the queue at a known time; others would wait forever.
 bool is_known(const trace::Job& job) {
   const bool ran = job.outcome.start != kNoTime || job.outcome.run > Duration::zero();
   return ran || (trace::never_ran(job) && trace::withdrawn_at(job) != kNever);
+}
+
+/// Returns what of `job`, which ran at `at`, was still to come; it joins then.
+trace::Job rest_of(trace::Job job, Time at) {
+  const Duration past = at - job.outcome.start;
+  job.outcome.run = std::min(job.outcome.run, job.outcome.end - at);
+  job.outcome.start = job.request.submit = at;
+  if (job.request.time_limit != kNoDuration) {
+    job.request.time_limit = std::max(job.outcome.run, job.request.time_limit - past);
+  }
+  return job;
+}
+
+/// Returns what of `job`, which ran at `at`, had been.
+trace::Job past_of(trace::Job job, Time at) {
+  job.outcome.run = std::min(job.outcome.run, at - job.outcome.start);
+  job.outcome.end = at;
+  return job;
 }
 
 }  // namespace
@@ -81,12 +101,33 @@ Play::Play(trace::Trace log, Time since, Time until, cluster::Cluster cluster,
       conditions_(std::move(conditions)) {
   std::erase_if(log_.jobs,
                 [&](const auto& job) { return job.request.submit < since - kLooksBack; });
-  const auto first = std::find_if(log_.jobs.begin(), log_.jobs.end(), [&](const auto& job) {
-    return job.request.submit >= since - run_in;
-  });
-  std::copy_if(log_.jobs.begin(), first, std::back_inserter(lessons_),
-               [](const trace::Job& job) { return !trace::never_ran(job); });
+  const Time begin = since - run_in;
+  const auto first = std::find_if(log_.jobs.begin(), log_.jobs.end(),
+                                  [&](const auto& job) { return job.request.submit >= begin; });
+  // The cluster is as full, and the queue as long, as the log says they were. Jobs that ran start
+  // before those that waited can.
+  const Time running_at = begin - kSettling;
+  std::vector<trace::Job> running;
+  std::vector<trace::Job> waiting;
+  std::vector<trace::Job> used;
+  for (auto job = log_.jobs.begin(); job != first; ++job) {
+    const Time start = job->outcome.start;
+    const bool is_known = start != kNoTime && job->outcome.end != kNoTime;
+    const bool ran = is_known && start < running_at && !trace::never_ran(*job);
+    if (ran && job->outcome.end > running_at) {
+      running.push_back(rest_of(*job, running_at));
+      used.push_back(past_of(*job, running_at));
+    } else if (is_known && start >= running_at) {
+      waiting.push_back(*job);
+      waiting.back().request.submit = begin;
+    } else if (!trace::never_ran(*job)) {
+      lessons_.push_back(*job);
+      used.push_back(*job);
+    }
+  }
   log_.jobs.erase(log_.jobs.begin(), first);
+  log_.jobs.insert(log_.jobs.begin(), waiting.begin(), waiting.end());
+  log_.jobs.insert(log_.jobs.begin(), running.begin(), running.end());
   log_.attempts.clear();
   log_.pieces.clear();
   for (std::uint32_t at = 0; at < log_.jobs.size(); ++at) {
@@ -99,7 +140,7 @@ Play::Play(trace::Trace log, Time since, Time until, cluster::Cluster cluster,
     }
   }
   if (conditions_.quotas) quotas_ = conditions_.quotas->of(log_.jobs);
-  past_use_ = schedule::past_use_of(lessons_, schedule::Admission(cluster_, log_.names));
+  past_use_ = schedule::past_use_of(used, schedule::Admission(cluster_, log_.names));
 }
 
 long long Play::day_of(std::size_t counted) const {

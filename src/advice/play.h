@@ -68,6 +68,7 @@ struct Conditions {
 };
 
 /// The weeks that count, and the week before them, so that the cluster is not empty at their start.
+/// Jobs that ran or waited when that week began, as the log says, run on or wait from then.
 class Play {
  public:
   /// Jobs without a virtual cluster run on all nodes. Fails with `unavailable` if no job ran.
@@ -109,7 +110,7 @@ class Play {
 
   trace::Trace log_;
   std::vector<trace::Job> lessons_;
-  schedule::PastUses past_use_;  // of the lessons
+  schedule::PastUses past_use_;  // of jobs before those simulated
   Time since_;
   Time until_;
   cluster::Cluster cluster_;

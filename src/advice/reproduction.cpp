@@ -100,6 +100,23 @@ Cause cause_of(const trace::Job& job, const Names& names) {
   return Cause::unknown;
 }
 
+PhaseEffect phase_effect(const std::vector<Lived>& today, const std::vector<Lived>& shifted,
+                         double shift_s) {
+  std::int64_t jobs = 0;
+  std::int64_t changed = 0;
+  double sum_s = 0;
+  for (std::size_t at = 0; at < today.size(); ++at) {
+    if (!today[at].ended || !shifted[at].ended) continue;
+    ++jobs;
+    changed += std::abs(shifted[at].wait_s - today[at].wait_s) > kNear_s ? 1 : 0;
+    sum_s += shifted[at].wait_s;
+  }
+  const auto all = static_cast<double>(std::max<std::int64_t>(1, jobs));
+  return {.shift_s = shift_s,
+          .changed = static_cast<double>(changed) / all,
+          .simulated_s = sum_s / all};
+}
+
 Reproduction reproduction_of(const Play& play, const std::vector<Lived>& today) {
   const std::vector<Lived> really = play.really();
   const Names& names = play.log().names;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,9 +50,18 @@ struct Missed {
   Cause cause{};
 };
 
+/// What changes if the controller's passes and cycles fall at other seconds, which no log records:
+/// an error that no setting of the site explains.
+struct PhaseEffect {
+  double shift_s = 0;      ///< By how much later they fall: half of bf_interval.
+  double changed = 0;      ///< Fraction of jobs whose waits change by more than kNear_s.
+  double simulated_s = 0;  ///< Mean wait with the shift.
+};
+
 struct Reproduction {
   Fit all{};
-  std::vector<Fit> partitions{};  ///< Empty if there is only one.
+  std::optional<PhaseEffect> phase{};  ///< Nothing if today's scheduler has no cycles.
+  std::vector<Fit> partitions{};       ///< Empty if there is only one.
   std::vector<Fit> sizes{};
   /// Number of missed jobs by cause, the most frequent first.
   std::vector<std::pair<Cause, std::int64_t>> causes{};
@@ -63,6 +73,11 @@ struct Reproduction {
 /// Returns the likely cause of a difference: the first that the job's columns Reservation, Reason,
 /// dependency, Restarts and Constraints show.
 Cause cause_of(const trace::Job& job, const Names& names);
+
+/// Returns how the waits of jobs under today's Slurm differ from `shifted`, the same with passes
+/// and cycles `shift_s` later.
+PhaseEffect phase_effect(const std::vector<Lived>& today, const std::vector<Lived>& shifted,
+                         double shift_s);
 
 /// Compares what `play` says happened with its jobs under today's Slurm. Jobs without a recorded
 /// start are left out. Cost: O(jobs log jobs).

@@ -69,6 +69,44 @@ TEST(Reproduction, NamesTheLikelyCause) {
                                                    {Cause::unknown, 1}}));
 }
 
+TEST(Reproduction, SaysWhatOtherSecondsOfBackfillsCyclesChange) {
+  const auto waited = [](double wait_s) { return Lived{.wait_s = wait_s, .ended = true}; };
+  // One of three jobs waits 700 s less; the fourth does not end in one of the simulations.
+  const PhaseEffect found = phase_effect({waited(0), waited(700), waited(100), waited(9000)},
+                                         {waited(0), waited(0), waited(150), Lived{}}, 15);
+  EXPECT_DOUBLE_EQ(found.shift_s, 15);
+  EXPECT_DOUBLE_EQ(found.changed, 1.0 / 3);
+  EXPECT_DOUBLE_EQ(found.simulated_s, 50);
+}
+
+TEST(Reproduction, BeginsWithWhatRanAndWaitedThen) {
+  // Sixty days; the last four weeks count, so the simulation begins on day 24. A job of four GPUs
+  // runs from day 10 to day 50. A job of all GPUs waits for it from day 20, and is followed by one
+  // that is submitted on day 45.
+  trace::Trace log;
+  const auto add = [&](int day, int gpus, int starts, Duration run) {
+    trace::Job& job = log.jobs.emplace_back();
+    job.id = trace::JobKey{log.jobs.size()};
+    job.request.submit = Time{24h * (20'000 + day)};
+    job.request.gpus = gpus;
+    job.request.time_limit = run;
+    job.outcome.run = run;
+    job.outcome.start = Time{24h * (20'000 + starts)};
+    job.outcome.end = job.outcome.start + run;
+    job.outcome.state = trace::JobState::completed;
+  };
+  for (int day = 0; day < 10; ++day) add(day, 8, day, 1h);
+  add(10, 4, 10, 24h * 40);
+  add(20, 8, 50, 24h * 2);
+  add(45, 8, 52, 1h);
+  add(59, 1, 59, 1h);
+  const Reproduction found = of(std::move(log));
+  EXPECT_EQ(found.all.jobs, 2);
+  EXPECT_EQ(found.all.waited, 1);
+  EXPECT_DOUBLE_EQ(found.all.near, 1);
+  EXPECT_DOUBLE_EQ(found.all.recorded_s, 7 * 86'400 / 2.0);
+}
+
 TEST(Reproduction, LeavesOutJobsWithoutARecordedStart) {
   trace::Trace log = lonely_jobs({0s, 0s, 0s});
   log.jobs[1].outcome.start = kNoTime;

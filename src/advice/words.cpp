@@ -62,6 +62,13 @@ std::string reproduction_in_words(const Advice& advice) {
       advice.knows_site ? "the settings of your site" : "stock Slurm's default settings",
       human_share(all.near), counted(all.jobs, "job"), human_share(all.tenth),
       human_time(all.recorded_s), human_time(all.simulated_s));
+  const std::optional<PhaseEffect>& phase = advice.reproduction->phase;
+  if (phase && phase->changed > 0) {
+    made += fmt::format(
+        " No log says at which seconds the controller's passes and cycles fall: {:g} s later, the "
+        "waits of {} of the jobs change by more than 10 minutes, and the mean wait is {}.",
+        phase->shift_s, human_share(phase->changed), human_time(phase->simulated_s));
+  }
   // Hardly a wait can be off by 10 minutes then.
   return made + experiment::little_evidence(all.waited, all.jobs);
 }

@@ -99,6 +99,12 @@ Json as_json(const advice::Reproduction& reproduction) {
   Json made = as_json(reproduction.all);
   made["partitions"] = list_of(reproduction.partitions);
   made["sizes"] = list_of(reproduction.sizes);
+  made["phase"] = Json();
+  if (reproduction.phase) {
+    made["phase"] = {{"shift_s", reproduction.phase->shift_s},
+                     {"changed", reproduction.phase->changed},
+                     {"simulated_wait_s", reproduction.phase->simulated_s}};
+  }
   made["causes"] = Json::object();
   for (const auto& [cause, jobs] : reproduction.causes) {
     made["causes"][std::string(to_string(cause))] = jobs;

@@ -7,6 +7,7 @@
 #include "experiment/summary.h"
 #include "policy/registry.h"
 #include "sim/simulation.h"
+#include "sim/throttles.h"
 
 namespace almanac::experiment {
 namespace {
@@ -105,7 +106,97 @@ TEST_P(QueueRulesOf, WhatDependsOnAWithdrawnJobJoinsWhenThatLeaves) {
   EXPECT_EQ(schedule.jobs[2].start, Time{10s});
 }
 
+TEST_P(QueueRulesOf, NoMoreTasksOfAnArrayRunAtOnceThanItsThrottleAllows) {
+  // Five tasks of 100 s with one GPU each, two at a time, on 8 GPUs; the second runs for 250 s.
+  for (int task = 1; task <= 5; ++task) {
+    trace::Job& job = add(0, task == 2 ? 250 : 100, 1);
+    job.id = trace_.key("51_" + std::to_string(task));
+    job.request.submit_line = trace_.names.intern("sbatch --array=1-5%2 job.sh");
+  }
+  add(0, 100, 1).id = trace_.key("52_1");  // of an array without a throttle
+  const sim::Schedule schedule = play(GetParam(), 1);
+  const std::vector<Time> starts{Time{0s}, Time{0s}, Time{100s}, Time{200s}, Time{250s}, Time{0s}};
+  for (std::size_t at = 0; at < starts.size(); ++at) {
+    EXPECT_EQ(schedule.jobs[at].start, starts[at]) << at;
+    EXPECT_EQ(sim::joined(trace_.jobs[at].request, schedule.jobs[at]), starts[at]) << at;
+  }
+}
+
+TEST_P(QueueRulesOf, ATaskWithADependencyWaitsForBoth) {
+  add(0, 150, 1);
+  for (int task = 1; task <= 3; ++task) {
+    trace::Job& job = add(0, 100, 1);
+    job.id = trace_.key("51_" + std::to_string(task));
+    job.request.submit_line = trace_.names.intern("sbatch -a 1-3%1 job.sh");
+    if (task == 1) job.request.after = trace::JobKey{1};
+  }
+  const sim::Schedule schedule = play(GetParam(), 1);
+  // Tasks 2 and 3 run first: task 1 does not take room before its dependency has ended.
+  EXPECT_EQ(schedule.jobs[2].start, Time{0s});
+  EXPECT_EQ(schedule.jobs[3].start, Time{100s});
+  EXPECT_EQ(schedule.jobs[1].start, Time{200s});
+}
+
 INSTANTIATE_TEST_SUITE_P(EveryKindOfPolicy, QueueRulesOf, testing::ValuesIn(kPolicies));
+
+TEST_F(QueueRules, TakeWhatALogShowsAsADependencyWithinAThrottledArrayForTheThrottle) {
+  // Two at a time. The log says that task 3 joined as task 2 ended; here task 1 ends first.
+  for (int task = 1; task <= 3; ++task) {
+    trace::Job& job = add(0, task == 1 ? 50 : 100, 1);
+    job.id = trace_.key("51_" + std::to_string(task));
+    job.request.submit_line = trace_.names.intern("sbatch --array 1-3%2 job.sh");
+    if (task == 3) job.request.after = trace_.jobs[1].id;
+  }
+  EXPECT_EQ(play("fifo", 1).jobs[2].start, Time{50s});
+}
+
+TEST(Throttle, IsThatOfTheTasksOrOfTheFirstArrayOptionOfALine) {
+  EXPECT_EQ(sim::throttle_of_tasks("0-9%2"), 2);
+  EXPECT_EQ(sim::throttle_of_tasks("51_[4-12%13]"), 13);
+  EXPECT_EQ(sim::throttle_of_tasks("0-9"), 0);
+  EXPECT_EQ(sim::throttle_of_line("sbatch -J a --array=1-9%4 job.sh -a 1%7"), 4);
+  EXPECT_EQ(sim::throttle_of_line("sbatch  -a 1-9%3 job.sh"), 3);
+  EXPECT_EQ(sim::throttle_of_line("sbatch -a1-9%5 job.sh"), 5);
+  EXPECT_EQ(sim::throttle_of_line("sbatch --array 1-9 job.sh"), 0);
+  EXPECT_EQ(sim::throttle_of_line("sbatch --array-like=1%2 job.sh"), 0);
+}
+
+TEST(Throttle, IsThatOfPendingTasksRatherThanOfTheOlderSubmitLine) {
+  trace::Trace trace;
+  for (const char* const id : {"51_1", "51_2", "52_1", "52_[2-9%3]", "53_1", "54"}) {
+    trace::Job& job = trace.jobs.emplace_back();
+    job.id = trace.key(id);
+    if (std::string_view(id).starts_with("51")) continue;
+    job.request.submit_line = trace.names.intern("sbatch -a 1-9%4 job.sh");
+  }
+  trace.jobs[0].request.submit_line = trace.names.intern("sbatch -a 1-9%5 job.sh");
+  const sim::Throttles throttles(trace);
+  EXPECT_EQ(throttles.of("51_2"), 5) << "stated by another task";
+  EXPECT_EQ(throttles.of("52_1"), 3) << "changed after submission";
+  EXPECT_EQ(throttles.of("53_1"), 4);
+  EXPECT_EQ(throttles.of("54"), 0) << "no task";
+  EXPECT_EQ(throttles.of("55_1"), 0);
+}
+
+TEST_F(QueueRules, NameTheThrottleAsSlurmDoes) {
+  for (int task = 1; task <= 2; ++task) {
+    trace::Job& job = add(0, 100, 1);
+    job.id = trace_.key("51_" + std::to_string(task));
+    job.request.submit_line = trace_.names.intern("sbatch -a 1-3%1 job.sh");
+  }
+  const auto composition = policy::registry().compose("fifo");
+  ASSERT_TRUE(composition);
+  const auto made = make_policy(*composition, trace_);
+  ASSERT_TRUE(made);
+  sim::Options options{.policy = "fifo"};
+  options.watch.job = JobId{1};
+  const sim::Schedule schedule = sim::simulate(trace_, cluster::uniform(1, 8), **made, options);
+  ASSERT_EQ(schedule.waits.size(), 1U);
+  EXPECT_EQ(schedule.waits[0].from, Time{0s});
+  EXPECT_EQ(schedule.waits[0].until, Time{100s});
+  EXPECT_EQ(policy::to_string(schedule.waits[0].reason, ""),
+            "JobArrayTaskLimit: as many tasks of its array run as its user allows");
+}
 
 TEST_F(QueueRules, HoldTheHeadOfTheQueueUntilTheWithdrawal) {
   add(0, 1000, 4);

@@ -70,14 +70,18 @@ std::vector<site::NodeIndex> add_nodes(const cluster::Cluster& inferred, site::S
   return places;
 }
 
+/// Partitions that only the log or only the files name.
+struct UnknownPartitions {
+  std::vector<std::string> to_files{};  ///< Have no limits.
+  std::vector<std::string> to_log{};    ///< Are left out.
+};
+
 /// Replaces the partitions of the site by those that jobs name, on the inferred nodes. One that the
-/// files name keeps its settings. Returns the names of the others, which have no limits.
-std::vector<std::string> replace_partitions(const trace::Trace& log,
-                                            const cluster::Cluster& inferred,
-                                            const std::vector<site::NodeIndex>& places,
-                                            site::Site& site) {
+/// files name keeps its settings.
+UnknownPartitions replace_partitions(const trace::Trace& log, const cluster::Cluster& inferred,
+                                     const std::vector<site::NodeIndex>& places, site::Site& site) {
   const std::vector<site::Partition> told = std::exchange(site.partitions, {});
-  std::vector<std::string> untold;
+  UnknownPartitions unknown;
   const std::map<std::string, std::int64_t> named = partitions_of(log);
   for (const auto& [name, jobs] : named) {
     const VcId vc = inferred.find_vc_of_jobs(name);
@@ -88,7 +92,7 @@ std::vector<std::string> replace_partitions(const trace::Trace& log,
     }
     const auto own =
         std::find_if(told.begin(), told.end(), [&](const auto& each) { return each.name == name; });
-    if (own == told.end()) untold.push_back(name);
+    if (own == told.end()) unknown.to_files.push_back(name);
     site::Partition made = own == told.end() ? site::Partition{.name = name} : *own;
     made.nodes.assign(nodes.begin(), nodes.end());
     site.partitions.push_back(std::move(made));
@@ -101,7 +105,31 @@ std::vector<std::string> replace_partitions(const trace::Trace& log,
       most != site.partitions.end()) {
     most->is_default = true;
   }
-  return untold;
+  for (const site::Partition& each : told) {
+    if (!named.contains(each.name)) unknown.to_log.push_back(each.name);
+  }
+  return unknown;
+}
+
+/// Says what is assumed of partitions that the log or the files do not know. `has_partitions`: the
+/// files name some, so that their names may differ from the log's.
+void note_unknown(const UnknownPartitions& unknown, bool has_partitions,
+                  std::vector<std::string>& notes) {
+  const auto named = [](const std::vector<std::string>& names) {
+    return fmt::format("{} {}", names.size() == 1 ? "partition" : "partitions",
+                       fmt::join(names, ", "));
+  };
+  if (!unknown.to_files.empty()) {
+    notes.push_back(fmt::format(
+        "no file of the site names {}: assumed without limits; {}", named(unknown.to_files),
+        has_partitions ? "check that scontrol show partition is of the log's cluster"
+                       : "add the output of scontrol show partition"));
+  }
+  if (has_partitions && !unknown.to_log.empty()) {
+    notes.push_back(
+        fmt::format("no job of the log names {} of the site's files: left out, with {} limits",
+                    named(unknown.to_log), unknown.to_log.size() == 1 ? "its" : "their"));
+  }
 }
 
 }  // namespace
@@ -117,7 +145,10 @@ Result<cluster::Cluster> read_cluster_of(const trace::Trace& log, const std::str
   const auto inferred = infer_cluster(log);
   if (!inferred) return tl::unexpected(inferred.error());
   const std::vector<site::NodeIndex> places = add_nodes(*inferred, *settings);
-  const std::vector<std::string> untold = replace_partitions(log, *inferred, places, *settings);
+  // Without a file that names partitions, the site has one, "all".
+  const bool has_partitions =
+      settings->partitions.size() != 1 || settings->partitions.front().name != "all";
+  const UnknownPartitions unknown = replace_partitions(log, *inferred, places, *settings);
   auto made = site::cluster_of(*settings, text);
   if (!made) return made;
   made->inferred = true;
@@ -126,12 +157,7 @@ Result<cluster::Cluster> read_cluster_of(const trace::Trace& log, const std::str
   made->notes.emplace_back(
       "the files of the site name no nodes, so each partition has those of its jobs; add the "
       "output of scontrol show node");
-  if (!untold.empty()) {
-    made->notes.push_back(fmt::format(
-        "no file of the site names {} {}: assumed without limits; add the output of scontrol show "
-        "partition",
-        untold.size() == 1 ? "partition" : "partitions", fmt::join(untold, ", ")));
-  }
+  note_unknown(unknown, has_partitions, made->notes);
   *site = std::make_shared<const site::Site>(std::move(*settings));
   return made;
 }

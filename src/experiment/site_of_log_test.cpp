@@ -38,6 +38,9 @@ TEST(SiteOfLog, TakesTheNodesOfTheLogIfTheFilesNameNone) {
   EXPECT_EQ(cluster->gpus(), 10);
   EXPECT_TRUE(cluster->inferred);
   EXPECT_THAT(cluster->notes, Contains(HasSubstr("name no nodes")));
+  EXPECT_THAT(cluster->notes,
+              Contains("no file of the site names partitions debug, gpu: assumed without limits; "
+                       "add the output of scontrol show partition"));
   ASSERT_NE(site, nullptr);
   EXPECT_EQ(site->config.priority.weight_age, 1000U);
   ASSERT_EQ(site->partitions.size(), 2U);
@@ -68,7 +71,12 @@ TEST(SiteOfLog, KeepsTheLimitsOfPartitionsThatTheFilesName) {
   EXPECT_TRUE(site->partitions[0].is_default) << "as the file says, though gpu has more jobs";
   EXPECT_EQ(site->partitions[0].nodes.size(), 1U) << "d1, where job 3 ran";
   EXPECT_FALSE(site->partitions[1].is_default);
-  EXPECT_THAT(cluster->notes, Contains(HasSubstr("no file of the site names partition gpu")));
+  EXPECT_THAT(
+      cluster->notes,
+      Contains("no file of the site names partition gpu: assumed without limits; check that "
+               "scontrol show partition is of the log's cluster"));
+  EXPECT_THAT(cluster->notes, Contains("no job of the log names partition other of the site's "
+                                       "files: left out, with its limits"));
 }
 
 TEST(SiteOfLog, StillRefusesAFolderThatDescribesNothing) {

@@ -2,10 +2,13 @@
 #include "sim/queue_rules.h"
 
 #include <algorithm>
+#include <map>
+#include <string>
 
 #include "sim/breakdowns.h"
 #include "sim/present.h"
 #include "sim/simulation.h"
+#include "sim/throttles.h"
 #include "trace/eligible.h"
 
 namespace almanac::sim {
@@ -19,23 +22,77 @@ Dependencies::Dependencies(const trace::Trace& trace, const cluster::Cluster& cl
   const auto depends = [&](const trace::Job& job) {
     return job.request.after != trace::kNoJobKey && is_simulated(job.request, cluster);
   };
+  find_arrays(trace, cluster);
   if (std::none_of(trace.jobs.begin(), trace.jobs.end(), depends)) return;
   std::unordered_map<trace::JobKey, JobId> places;
   for (std::size_t job = 0; job < trace.jobs.size(); ++job) {
     const trace::Job& each = trace.jobs[job];
     // A job that comes later cannot be waited for: two might wait for each other.
     if (const auto found = places.find(each.request.after);
-        depends(each) && found != places.end()) {
+        depends(each) && found != places.end() && !share_array(job_at(job), found->second)) {
       before_.emplace(job_at(job), found->second);
     }
     if (is_simulated(each.request, cluster)) places.emplace(each.id, job_at(job));
   }
 }
 
+void Dependencies::find_arrays(const trace::Trace& trace, const cluster::Cluster& cluster) {
+  const Throttles throttles(trace);
+  if (!throttles.any()) return;
+  std::map<std::string, std::uint32_t, std::less<>> places;
+  for (std::size_t job = 0; job < trace.jobs.size(); ++job) {
+    const trace::Job& each = trace.jobs[job];
+    const std::string id = trace.id(each.id);
+    const int most = throttles.of(id);
+    if (most == 0 || !is_simulated(each.request, cluster)) continue;
+    const auto [place, is_new] =
+        places.try_emplace(std::string(array_of(id)), static_cast<std::uint32_t>(arrays_.size()));
+    if (is_new) arrays_.push_back({.room = most});
+    array_of_.emplace(job_at(job), place->second);
+  }
+}
+
+bool Dependencies::share_array(JobId job, JobId other) const {
+  const auto own = array_of_.find(job);
+  const auto same = array_of_.find(other);
+  return own != array_of_.end() && same != array_of_.end() && own->second == same->second;
+}
+
+bool Dependencies::enter_array(JobId job) {
+  const auto found = array_of_.find(job);
+  if (found == array_of_.end()) return true;
+  Array& array = arrays_[found->second];
+  if (array.room <= 0 || !array.line.empty()) {
+    array.line.push_back(job);
+    return false;
+  }
+  --array.room;
+  return true;
+}
+
+void Dependencies::leave_array(JobId job) {
+  const auto found = array_of_.find(job);
+  if (found == array_of_.end()) return;
+  Array& array = arrays_[found->second];
+  array_of_.erase(found);
+  if (array.room < 0 || array.line.empty()) {
+    ++array.room;
+    return;
+  }
+  released_.push_back(array.line.front());
+  array.line.pop_front();
+}
+
+bool Dependencies::is_throttled(JobId job) const {
+  const auto found = array_of_.find(job);
+  if (found == array_of_.end()) return false;
+  const std::deque<JobId>& line = arrays_[found->second].line;
+  return std::find(line.begin(), line.end(), job) != line.end();
+}
+
 bool Dependencies::hold(JobId job, const schedule::Round& round, const Breakdowns* breakdowns) {
-  if (before_.empty()) return false;
   const auto found = before_.find(job);
-  if (found == before_.end()) return false;
+  if (found == before_.end()) return !enter_array(job);
   const JobId other = found->second;
   const policy::Phase phase = round.progress(other).phase;
   const bool is_there = phase == policy::Phase::waiting || phase == policy::Phase::running ||
@@ -45,18 +102,21 @@ bool Dependencies::hold(JobId job, const schedule::Round& round, const Breakdown
   const bool is_held =
       phase == policy::Phase::unknown && same != held_.end() &&
       std::find(same->second.begin(), same->second.end(), other) != same->second.end();
-  if (!is_there && !is_held) return false;
+  if (!is_there && !is_held) return !enter_array(job);
   held_[other].push_back(job);
   return true;
 }
 
 void Dependencies::release(JobId job) {
-  if (held_.empty()) return;
-  const auto found = held_.find(job);
-  if (found == held_.end()) return;
-  released_.insert(released_.end(), found->second.begin(), found->second.end());
-  held_.erase(found);
-  std::sort(released_.begin(), released_.end(), std::greater<>());
+  const std::size_t before = released_.size();
+  leave_array(job);
+  if (const auto found = held_.find(job); found != held_.end()) {
+    for (const JobId each : found->second) {
+      if (enter_array(each)) released_.push_back(each);
+    }
+    held_.erase(found);
+  }
+  if (released_.size() > before) std::sort(released_.begin(), released_.end(), std::greater<>());
 }
 
 JobId Dependencies::take() {
@@ -66,11 +126,15 @@ JobId Dependencies::take() {
 }
 
 void Dependencies::resume(const Present& from, std::size_t come) {
-  if (before_.empty()) return;
+  if (before_.empty() && array_of_.empty()) return;
   std::vector<bool> is_there(come, false);
   for (const auto* const jobs : {&from.running, &from.waiting}) {
     for (const Present::Job& each : *jobs) {
-      if (index(each.job) < come) is_there[index(each.job)] = true;
+      if (index(each.job) >= come) continue;
+      is_there[index(each.job)] = true;
+      if (const auto array = array_of_.find(each.job); array != array_of_.end()) {
+        --arrays_[array->second].room;
+      }
     }
   }
   // What a job depends on comes before it: its own place is settled by then.

@@ -165,6 +165,11 @@ class Engine final : public schedule::Actuator {
   void end_wait(JobId job) {
     if (options_.watch.log_waits) wait_log_.end(job, now_);
   }
+  policy::Reason throttle_reason(JobId job) const {
+    return {.kind = policy::ReasonKind::at_limit,
+            .slurm = policy::slurm_reason("JobArrayTaskLimit"),
+            .wanted = trace_.jobs[index(job)].request.gpus};
+  }
   void gather_replicas_gone();
   void gather_replicas_come();
   void begin();
@@ -360,7 +365,11 @@ void Engine::gather_arrivals() {
   while (now_ <= options_.range.last_arrival && next_arrival_ < logged_ &&
          trace_.jobs[next_arrival_].request.submit == now_) {
     const JobId job{static_cast<std::uint32_t>(next_arrival_)};
-    if (!dependencies_.hold(job, round_, breakdowns_ ? &*breakdowns_ : nullptr)) join(job);
+    if (!dependencies_.hold(job, round_, breakdowns_ ? &*breakdowns_ : nullptr)) {
+      join(job);
+    } else if (options_.watch.log_waits && dependencies_.is_throttled(job)) {
+      wait_log_.hold(job, now_, throttle_reason(job));
+    }
     ++next_arrival_;
     skip_jobs_left_out();
   }
@@ -670,8 +679,9 @@ void Engine::watch() {
     const int gpus = trace_.jobs[index(job)].request.gpus;
     waits.push_back({now_, state.since, {.kind = policy::ReasonKind::booting, .wanted = gpus}});
   }
-  if (state.phase != Phase::waiting) return;
-  const policy::Reason reason = round_.why_waiting(now_, job);
+  const bool is_throttled = dependencies_.is_throttled(job);
+  if (state.phase != Phase::waiting && !is_throttled) return;
+  const policy::Reason reason = is_throttled ? throttle_reason(job) : round_.why_waiting(now_, job);
   if (!waits.empty() && waits.back().until == kNever) {
     // Numbers that drift while the kind stays are one reason; the first ones are kept.
     const policy::Reason& last = waits.back().reason;
@@ -825,8 +835,8 @@ Schedule Engine::run() {
     decide();
     if (options_.watch.job != kNoJob) {
       const Phase phase = round_.progress(options_.watch.job).phase;
-      if (phase != Phase::waiting && !result_.waits.empty() &&
-          result_.waits.back().until == kNever) {
+      if (phase != Phase::waiting && !dependencies_.is_throttled(options_.watch.job) &&
+          !result_.waits.empty() && result_.waits.back().until == kNever) {
         result_.waits.back().until = now_;
       }
       watch();

@@ -34,6 +34,12 @@ void WaitLog::boot(JobId job, Time from, Time until, int gpus) {
   current_[index(job)].last = static_cast<std::uint32_t>(waits_.size());
 }
 
+void WaitLog::hold(JobId job, Time now, const policy::Reason& reason) {
+  if (index(job) >= current_.size()) current_.resize(index(job) + 1);
+  waits_.push_back({job, {now, kNever, reason}});
+  current_[index(job)] = {.began = now, .last = static_cast<std::uint32_t>(waits_.size())};
+}
+
 void WaitLog::look(Time now, schedule::Round& round) {
   while (!due_.empty() && due_.top().first <= now) {
     const auto [due, job] = due_.top();

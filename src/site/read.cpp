@@ -216,6 +216,11 @@ class SiteReader {
     if (is_shown) {
       const File& file = shown->second.front();
       note_repeated(file);
+      for (std::size_t at = 1; at < shown->second.size(); ++at) {
+        site_.unknown.push_back(
+            fmt::format("{}: a second output of scontrol show config, which is not read; {} counts",
+                        shown->second[at].path, file.path));
+      }
       Record own = config_record(file.path, file.text);
       // The command shows each setting; the file has a few that it does not (JobSubmitPlugins=...).
       own.fields.insert(settings.fields.begin(), settings.fields.end());

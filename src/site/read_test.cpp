@@ -437,6 +437,21 @@ TEST(ReadSite, NotesAFileWithTwoConfigurations) {
   EXPECT_THAT(site->unknown, Contains(HasSubstr("more than one output of scontrol show config")));
 }
 
+TEST(ReadSite, NotesASecondFileOfTheConfiguration) {
+  const TemporaryFolder folder;
+  folder.write("slurm.conf", "ClusterName=x\nNodeName=n1 CPUs=8 Gres=gpu:4\nPartitionName=p\n");
+  folder.write("config.txt",
+               "Configuration data as of 2026-11-26T21:44:26\nPriorityWeightAge = 10\n");
+  folder.write("older.txt",
+               "Configuration data as of 2026-11-25T21:44:26\nPriorityWeightAge = 20\n");
+  const auto site = read_site(folder / "");
+  ASSERT_TRUE(site) << to_string(site.error());
+  EXPECT_EQ(site->config.priority.weight_age, 10U);
+  EXPECT_THAT(site->unknown,
+              Contains(HasSubstr("older.txt: a second output of scontrol show config, which is not "
+                                 "read; ")));
+}
+
 TEST(ReadSite, RefusesFilesThatAreCutOrNotWhatTheirNamesSay) {
   const TemporaryFolder folder;
   folder.write("slurm.conf", "ClusterName=x\nNodeName=n1 CPUs=8 Gres=gpu:4\nPartitionName=p\n");

@@ -19,8 +19,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Newest first: 24.11, 24.05, 23.11, 23.02, 22.05.
-constexpr std::array kVersions{"v0.0.42", "v0.0.41", "v0.0.40", "v0.0.39", "v0.0.38"};
+/// Newest first: 25.11, 25.05, 24.11, 24.05, 23.11, 23.02, 22.05.
+constexpr std::array kVersions{"v0.0.44", "v0.0.43", "v0.0.42", "v0.0.41",
+                               "v0.0.40", "v0.0.39", "v0.0.38"};
 /// The last that forbids required_nodes and does not know admin_comment.
 constexpr const char* kPlain = "v0.0.38";
 /// The first that tells shares and use.
@@ -42,12 +43,14 @@ bool is_without_reason(std::string_view trouble) {
   return trouble.find("Unspecified error") != std::string_view::npos;
 }
 
-/// Whether some controller answers, by what is said to a ping.
+/// Whether some controller answers, by what is said to a ping. `ping`, later `pinged`, is a word;
+/// from v0.0.42 on `responding` says the same, and `pinged` is deprecated.
 bool is_up(const std::string& body) {
   try {
     const Json pings = Json::parse(body).value("pings", Json::array());
     return std::any_of(pings.begin(), pings.end(), [](const Json& each) {
-      return each.value("ping", each.value("pinged", "")) == "UP";
+      return each.value("responding", false) ||
+             each.value("ping", each.value("pinged", "")) == "UP";
     });
   } catch (const Json::exception&) {
     return false;
@@ -120,7 +123,7 @@ Result<void> RestLink::greet() {
   return fail(
       Code::unsupported,
       fmt::format("this slurmrestd speaks none of {} .. {}", kVersions.back(), kVersions.front()),
-      {}, "use Slurm 22.05 to 24.11, or --way commands");
+      {}, "use Slurm 22.05 to 25.11, or --way commands");
 }
 
 Result<Site> RestLink::site() {

@@ -206,6 +206,53 @@ TEST(RestLink, TakesAPastWithoutJobsForOne) {
   EXPECT_TRUE(done) << to_string(done.error());
 }
 
+TEST(RestLink, SpeaksTheNewestVersionThatTheServerOffers) {
+  // As slurmrestd of 25.11, which offers four; its answers have the names of 24.05.
+  std::vector<std::string> pinged;
+  RestLink link(
+      [&](const std::string&, const std::string& path, const std::string&) -> Result<HttpAnswer> {
+        for (const char* const version : {"v0.0.41", "v0.0.42", "v0.0.43", "v0.0.44"}) {
+          if (!path.starts_with(fmt::format("/slurm/{}/", version))) continue;
+          if (path.ends_with("/ping")) pinged.emplace_back(version);
+          if (path.ends_with("/jobs")) return HttpAnswer{200, fixture_data("jobs_24_05.json")};
+          if (path.ends_with("/nodes")) return HttpAnswer{200, fixture_data("nodes_24_05.json")};
+          if (path.ends_with("/partitions")) {
+            return HttpAnswer{200, fixture_data("partitions_24_05.json")};
+          }
+          return HttpAnswer{200, R"({"meta": {"slurm": {"release": "25.11.1"}}, "errors": [],
+            "pings": [{"hostname": "ctl", "responding": true, "primary": true, "latency": 90}],
+            "reservations": [], "licenses": []})"};
+        }
+        return HttpAnswer{.status = 404};
+      },
+      0);
+  const auto site = link.site();
+  ASSERT_TRUE(site) << to_string(site.error());
+  EXPECT_EQ(site->version, "25.11.1");
+  EXPECT_EQ(site->controller, "ctl");
+  EXPECT_EQ(pinged.front(), "v0.0.44");
+  const auto news = link.news();
+  ASSERT_TRUE(news) << to_string(news.error());
+  EXPECT_EQ(news->jobs.size(), 3U);
+}
+
+TEST(RestLink, TakesARefusalWithoutAReasonForAnAnswerWhileTheControllerResponds) {
+  // A ping of v0.0.44 need not have `pinged`, which is deprecated.
+  Server server{.version = "v0.0.44"};
+  server.answers["job/5"] = {200, R"({"errors": [{"error": "Unspecified error"}]})"};
+  const auto with = [&](const char* responding) {
+    server.answers["ping"] = {200, fmt::format(R"({{"meta": {{"slurm": {{"release": "25.11.1"}}}},
+      "errors": [], "pings": [{{"hostname": "ctl", "responding": {}}}]}})",
+                                               responding)};
+    RestLink link(server.ask(), 0);
+    EXPECT_TRUE(link.site());
+    const std::vector<JobChange> changes{{.job = JobNumber{5}, .priority = 7}};
+    return link.change(changes)[0].error().code;
+  };
+  EXPECT_EQ(with("true"), Code::invalid);
+  EXPECT_EQ(with("false"), Code::unavailable);
+}
+
 TEST(RestLink, SaysWhenNobodyKnowsUsOrTheServerIsTooNew) {
   Server server{.version = "v0.0.40"};
   server.answers["ping"] = {401, "Authentication failure"};

@@ -103,6 +103,9 @@ class Explanation {
     } else if (record.start == kNoTime) {
       made += ", still pending at the end of the simulation\n";
     } else {
+      if (record.joined != kNoTime) {
+        made += fmt::format(", in the queue from {}", text::moment(record.joined));
+      }
       made += fmt::format(", started {}", text::moment(record.start));
       if (record.end != kNoTime) {
         const Duration waited = record.end - sim::joined(job.request, record) - record.ran;

@@ -89,8 +89,12 @@ class Slurm final : public Policy {
  public:
   using Override = std::function<void(site::SchedulerSettings&)>;
 
-  Slurm(Override settings, KnownSite known, std::shared_ptr<const std::vector<PastUse>> past_use)
-      : override_(std::move(settings)), known_(std::move(known)), past_use_(std::move(past_use)) {}
+  Slurm(Override settings, Seconds phase, KnownSite known,
+        std::shared_ptr<const std::vector<PastUse>> past_use)
+      : override_(std::move(settings)),
+        phase_(phase),
+        known_(std::move(known)),
+        past_use_(std::move(past_use)) {}
 
   void decide(std::span<const Event> events, const View& view, Plan& plan) override {
     now_ = second_of(view.now);
@@ -169,7 +173,7 @@ class Slurm final : public Policy {
     site_ = is_plain ? plain_site(view.cluster) : *known_.description;
     override_(site_.config.scheduler);
     if (site_.usage_at == kNoTime || site_.usage_at > view.now) set_usage(view.now);
-    controller_.emplace(site_, slurmctld::Phases{now_, now_, now_});
+    controller_.emplace(site_, slurmctld::Phases{now_ + phase_, now_ + phase_, now_ + phase_});
     slurmctld::State& state = controller_->state();
     machines_.emplace(view.cluster, site_, state.table, is_plain);
     if (is_plain) {
@@ -473,6 +477,7 @@ class Slurm final : public Policy {
   }
 
   Override override_;
+  Seconds phase_;  // from the first event to the first pass, cycle and decay
   KnownSite known_;
   std::shared_ptr<const std::vector<PastUse>> past_use_;  // null if unknown
   site::Site site_;
@@ -512,13 +517,17 @@ void register_slurm(Registry& registry) {
                       number("sched_interval_s", "time between two passes over the whole queue", 60,
                              1, 86'400),
                       whole_number("default_queue_depth", "jobs that other passes look at", 100, 1,
-                                   1e6)}},
+                                   1e6),
+                      number("phase_s",
+                             "from the first event to the first full pass, backfill cycle and "
+                             "decay of usage",
+                             0, 0, 10'800)}},
       [](const Parameters& values, const Composition& composition, const Host& host) {
         return std::make_unique<Slurm>(
             [values, told = composition.whole.told](site::SchedulerSettings& settings) {
               override(settings, told, values);
             },
-            host.site, host.past_use);
+            values.duration("phase_s").count() / 1000, host.site, host.past_use);
       });
 }
 

@@ -193,7 +193,9 @@ bool BackfillCycle::try_once(Job& job, PartitionAt partition, Seconds now, bool 
   Seconds later = now;
   for (int tries = 0; tries < kMostTries; ++tries) {
     const Seconds from = std::max(later, now);
-    NodeBits nodes = state_.usable(partition);
+    NodeBits& nodes = tested_;
+    nodes = state_.partition_nodes[partition];
+    nodes &= state_.up;
     const Seconds reserved_until = state_.reservations.next_end(job, from, from + limit);
     state_.reservations.apply(job, nodes, from, from + limit);
     later = space_->narrow(nodes, from, from + limit);

@@ -60,7 +60,8 @@ class BackfillCycle {
   std::optional<NodeSpace> space_;
   Counts counts_;
   std::vector<Plan> plans_;
-  Fit preempting_;  // where the job fits that is tested, once those that it may preempt are gone
+  NodeBits tested_;  // nodes on which a job is tested; kept for its memory
+  Fit preempting_;   // where the job fits that is tested, once those that it may preempt are gone
   Seconds began_ = 0;
   Seconds resolution_ = 60;
   Seconds window_ = 0;

@@ -5,15 +5,16 @@
 
 namespace almanac::slurmctld {
 
-Seconds NodeSpace::narrow(NodeBits& nodes, Seconds start, Seconds end) const {
-  const NodeBits usable = nodes;
+Seconds NodeSpace::narrow(NodeBits& nodes, Seconds start, Seconds end) {
+  before_ = nodes;
   const NodeBits::Extent extent = nodes.extent();
   Seconds later = 0;
   for (std::size_t at = 0; at < records_.size(); ++at) {
     const Record& record = records_[at];
     if (record.end > start && at + 1 < records_.size() && later == 0) {
       // Nodes that are free in both do not let the job start later than it could now.
-      if (!record.nodes.includes_common(usable, records_[at + 1].nodes, extent)) later = record.end;
+      if (!record.nodes.includes_common(before_, records_[at + 1].nodes, extent))
+        later = record.end;
     }
     if (record.end <= start) continue;
     if (record.begin > end) break;

@@ -30,7 +30,7 @@ class NodeSpace {
 
   /// Narrows `nodes` to those without another job from `start` to `end`. Returns when more of them
   /// become free, or 0.
-  Seconds narrow(NodeBits& nodes, Seconds start, Seconds end) const;
+  Seconds narrow(NodeBits& nodes, Seconds start, Seconds end);
   /// Whether a part of `nodes` is promised for a part of the time.
   bool is_promised(const NodeBits& nodes, Seconds start, Seconds end) const;
   void promise(const NodeBits& nodes, Seconds start, Seconds end);
@@ -38,6 +38,7 @@ class NodeSpace {
 
  private:
   std::vector<Record> records_;  // in order of time, without gaps
+  NodeBits before_;              // what narrow() got; kept for its memory
 };
 
 }  // namespace almanac::slurmctld

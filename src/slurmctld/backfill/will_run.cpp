@@ -106,13 +106,16 @@ class FutureRoom {
   /// Returns where the job fits once the first `ended` holders, at least as many as before, have
   /// ended.
   const Fit& after(std::size_t ended) {
-    const auto [known, is_new] = fits_.known_.try_emplace(ended);
-    Fit& fit = known->second;
-    if (is_new) {
+    static const Fit kNowhere;
+    std::vector<const Fit*>& known = fits_.known_;
+    if (known.size() <= ended) known.resize(ended + 1);
+    if (known[ended] == nullptr) {
       while (gone_ < ended) room_.give_back(*fits_.holders_[gone_++].allocation);
-      fit = find();
+      Fit fit = find();
+      const bool is_nowhere = !fit.allocation && fit.weights.empty();
+      known[ended] = is_nowhere ? &kNowhere : &fits_.found_.emplace_front(std::move(fit));
     }
-    return fit;
+    return *known[ended];
   }
   /// Writes the weights that a test leaves whose last answer was `fit`. Earlier answers left lower
   /// weights on some of the same nodes, because nodes only become free.

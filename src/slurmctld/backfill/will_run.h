@@ -4,8 +4,8 @@
 /// Predicts when a job could start: backfill's will-run test.
 #pragma once
 
+#include <forward_list>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -53,6 +53,10 @@ NodeBits nodes_of(const Allocation& allocation, std::size_t nodes);
 /// when they are first needed, and hold until a job starts or ends on these nodes.
 class FutureFits {
  public:
+  FutureFits() = default;
+  FutureFits(FutureFits&&) = default;
+  FutureFits& operator=(FutureFits&&) = default;
+
   /// Returns the running job that holds a part of `candidates` and ends as the `at`-th of those,
   /// `at` at most one above that of earlier calls; null = there is none. `running` is sorted by
   /// end, then by job.
@@ -63,7 +67,10 @@ class FutureFits {
   friend class FutureRoom;
   std::vector<RunningJob> holders_{};  // the first ones, in the order of their ends
   bool has_all_ = false;
-  std::unordered_map<std::size_t, Fit> known_{};  // by holders that have ended
+  // By holders that have ended; null = not computed. Most answers are "nowhere", which is one
+  // object: a search that meets them again stays in the cache.
+  std::vector<const Fit*> known_{};
+  std::forward_list<Fit> found_{};  // the others that are pointed to
 };
 
 /// When and where a job starts.
