@@ -56,7 +56,7 @@ std::vector<faults::PastRun> runs_of(const trace::Trace& trace, const cluster::C
 
 Result<std::string> fitted_failures(const trace::Trace& trace, const cluster::Cluster& cluster) {
   const faults::Fit fit = faults::fit(runs_of(trace, cluster));
-  if (fit.node.failures == 0 && !faults::fails_by_gpu(fit)) {
+  if (fit.node.failures == 0 && !fit.software.any()) {
     return fail(Code::usage,
                 fit.user.failures == 0
                     ? "--failures fitted: no job of the log with GPUs is FAILED or NODE_FAIL"
@@ -74,7 +74,7 @@ Result<std::string> fitted_failures(const trace::Trace& trace, const cluster::Cl
 std::string fit_in_words(const faults::Fit& fit) {
   std::string said =
       "failures fitted to the log: " + rate_in_words("nodes fail", fit.node, "node-days");
-  if (faults::fails_by_gpu(fit)) {
+  if (fit.software.any()) {
     said += "; " + rate_in_words("jobs fail", fit.software, "GPU-days");
   }
   if (!fit.lemons.empty()) {
@@ -85,11 +85,11 @@ std::string fit_in_words(const faults::Fit& fit) {
   if (fit.node.failures < faults::Rate::kEnough) {
     few.push_back(fmt::format("failures of nodes ({})", fit.node.failures));
   }
-  if (faults::fails_by_gpu(fit) && fit.software.failures < faults::Rate::kEnough) {
+  if (fit.software.any() && fit.software.failures < faults::Rate::kEnough) {
     few.push_back(fmt::format("failures of jobs ({})", fit.software.failures));
   }
   if (!few.empty()) said += fmt::format(". Too few to rely on: {}", fmt::join(few, ", "));
-  if (fit.user.failures > 0) {
+  if (fit.user.any()) {
     said += fmt::format(
         ". {:.3g} FAILED jobs per 1,000 job-days do not depend on the number of GPUs: they count "
         "as errors of users, which are not simulated",

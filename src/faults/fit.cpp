@@ -269,8 +269,6 @@ Rate poisson_rate(std::uint64_t failures, double days) {
 
 Time PastRun::ended() const { return start + Duration{std::llround(days * 86'400'000)}; }
 
-bool fails_by_gpu(const Fit& fit) { return fit.software.per_day * 1000 >= 1e-6; }
-
 Fit fit(std::span<const PastRun> runs) {
   std::vector<PastRun> used;
   std::copy_if(runs.begin(), runs.end(), std::back_inserter(used),
@@ -328,13 +326,13 @@ std::string to_toml(const Fit& fit, const std::string& of) {
         fit.unnamed);
   }
   made += cause_toml("node failure", "node", fit.node, "node-days");
-  made += fails_by_gpu(fit)
+  made += fit.software.any()
               ? cause_toml("job failure, by GPU", "software", fit.software, "GPU-days")
               : fmt::format(
                     "\n# job failure, by GPU: the failures do not depend on the number of GPUs; at "
                     "most {:.3g} per 1,000 GPU-days (95 %)\n",
                     1000 * fit.software.high);
-  if (fit.user.failures > 0) {
+  if (fit.user.any()) {
     made += fmt::format(
         "\n# Errors of users: {} FAILED jobs per 1,000 job-days whatever their GPUs ({}).\n"
         "# They are not drawn: the log's run times end with them, and the job would fail again.\n",

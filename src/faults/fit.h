@@ -48,6 +48,9 @@ struct Rate {
   double low = 0;
   double high = 0;
 
+  /// Whether it is more than what the fit leaves of a rate of 0.
+  bool any() const { return per_day >= 1e-9; }
+
   /// Fewer failures than this leave the rate uncertain by a factor of more than 3.
   static constexpr std::uint64_t kEnough = 10;
 };
@@ -58,7 +61,8 @@ Rate poisson_rate(std::uint64_t failures, double days);
 struct Fit {
   Rate node{};                ///< Of a node in use.
   std::uint64_t unnamed = 0;  ///< Failures of nodes that the log does not name, one for each run.
-  Rate software{};            ///< Of a GPU in use. `failures` are all failed runs.
+  /// Of a GPU in use. `failures` are all failed runs. Any = the cluster caused some of them.
+  Rate software{};
   /// Of a running job, whatever its GPUs: errors of users. `failures` are all failed runs.
   Rate user{};
   /// Runs of `from` to `to` GPUs; all failures.
@@ -78,9 +82,6 @@ struct Fit {
 
 /// Fits the rates. Runs without GPUs or time are ignored. Cost: O(n log n) in runs and their nodes.
 Fit fit(std::span<const PastRun> runs);
-
-/// Whether the failed runs depend on the number of GPUs, so that the cluster caused some of them.
-bool fails_by_gpu(const Fit& fit);
 
 /// Returns a failure model in the form that parse_model() reads, with its intervals, and sizes, as
 /// comments. `of` names the log. Causes without failures are left out, and said. Errors of users

@@ -141,7 +141,7 @@ TEST(FitTest, FailuresThatDoNotDependOnGpusAreErrorsOfUsers) {
   runs[3].end = End::node_failed;
   const Fit made = fit(runs);
   EXPECT_NEAR(made.user.per_day, 0.03, 1e-12);
-  EXPECT_FALSE(fails_by_gpu(made));
+  EXPECT_FALSE(made.software.any());
   const std::string text = to_toml(made, "x");
   EXPECT_THAT(text, testing::HasSubstr("# Errors of users: 30 FAILED jobs per 1,000 job-days"));
   EXPECT_THAT(text, testing::HasSubstr("does not name the nodes of 1 NODE_FAIL jobs"));
