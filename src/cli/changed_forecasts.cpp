@@ -33,7 +33,7 @@ std::string shift_in_words(const ChangedForecast& job) {
   const Time before = job.runs ? job.end_before : job.start_before;
   const Time after = job.runs ? job.end_after : job.start_after;
   if (!is_known(after)) return is_known(before) ? "never" : "";
-  if (!is_known(before)) return "no longer never";
+  if (!is_known(before)) return "was never";
   const std::string gain = gain_in_words(seconds(before - after));
   return job.runs ? "ends " + gain : gain;
 }
@@ -44,6 +44,7 @@ std::string in_words(const service::ChangedForecasts& changed,
   std::uint64_t later = 0;
   std::uint64_t cancelled = 0;
   double gain_s = 0;
+  std::uint64_t compared = 0;
   for (const ChangedForecast& each : changed.jobs) {
     if (each.runs) continue;
     if (each.cancelled) {
@@ -51,6 +52,7 @@ std::string in_words(const service::ChangedForecasts& changed,
     } else if (is_known(each.start_before) && is_known(each.start_after)) {
       const double gain = seconds(each.start_before - each.start_after);
       gain_s += gain;
+      ++compared;
       earlier += gain >= kNoWord_s ? 1 : 0;
       later += gain <= -kNoWord_s ? 1 : 0;
     } else {
@@ -61,9 +63,13 @@ std::string in_words(const service::ChangedForecasts& changed,
   const std::uint64_t waiting = static_cast<std::uint64_t>(changed.waiting) - cancelled;
   std::string said = fmt::format("After {}: ", fmt::join(changes, ", "));
   if (waiting == 0) return said + "no job waits.\n";
-  said += fmt::format("start earlier {}, later {}, as before {} of {}; mean start {}.\n", earlier,
-                      later, waiting - earlier - later, text::counted(waiting, "waiting job"),
-                      gain_in_words(gain_s / static_cast<double>(waiting)));
+  said += fmt::format("start earlier {}, later {}, as before {} of {}", earlier, later,
+                      waiting - earlier - later, text::counted(waiting, "waiting job"));
+  if (compared > 0) {
+    said += "; mean start " + gain_in_words(gain_s / static_cast<double>(compared));
+    if (compared < waiting) said += fmt::format(" for the {} that start in both", compared);
+  }
+  said += ".\n";
   return said +
          "Times are met with 90 % probability, if no later jobs arrive. Both columns have the same "
          "run times.\n";

@@ -141,8 +141,10 @@ std::string in_words(const service::Pace& pace) {
 
 std::string end_in_words(const service::Expected& expected, Time now) {
   if (expected.end_to == kNoTime) return "end unknown";
-  return fmt::format("ends between {} and {} (90 %){}", clock_text(expected.end_from, now),
-                     clock_text(expected.end_to, now), history_in_words(expected)) +
+  // The forecast may be some seconds old, and the job still runs.
+  const Time from = std::max(expected.end_from, now);
+  return fmt::format("ends between {} and {} (90 %){}", clock_text(from, now),
+                     clock_text(std::max(expected.end_to, from), now), history_in_words(expected)) +
          kept_in_words(expected);
 }
 

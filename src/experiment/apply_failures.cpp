@@ -96,9 +96,13 @@ void note_failures(const faults::Model& model, const cluster::Cluster& cluster,
     const std::string to = text::human_time(seconds(most));
     notes.push_back(fmt::format(
         "{} of {} jobs do not say how often they write a checkpoint (column checkpoint_s): assumed "
-        "every {}, as failure model {} says; a checkpoint stops training for {}",
+        "every {}, {} failure model {}{}",
         silent, trace.jobs.size(), from == to ? from : fmt::format("{} to {}", from, to),
-        model.name, text::human_time(seconds(model.checkpoints.write))));
+        model.checkpoints.every > Duration{0} ? "as in" : "the best interval under", model.name,
+        model.checkpoints.write < 1s
+            ? ""
+            : fmt::format("; a checkpoint stops training for {}",
+                          text::human_time(seconds(model.checkpoints.write)))));
   }
   if (model.checkpoints.write < 1s) {
     notes.push_back(fmt::format(

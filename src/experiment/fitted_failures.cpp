@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "text/host_list.h"
 #include "text/human.h"
@@ -29,6 +30,9 @@ std::vector<faults::PastRun> runs_of(const trace::Trace& trace, const cluster::C
   using End = faults::PastRun::End;
   std::vector<faults::PastRun> made;
   std::unordered_map<std::string, int> numbers;
+  const auto number_of = [&](const std::string& host) {
+    return numbers.try_emplace(host, static_cast<int>(numbers.size())).first->second;
+  };
   for (const trace::Job& job : trace.jobs) {
     faults::PastRun& run = made.emplace_back(
         faults::PastRun{.gpus = job.request.gpus, .days = seconds(job.outcome.run) / seconds(24h)});
@@ -37,9 +41,9 @@ std::vector<faults::PastRun> runs_of(const trace::Trace& trace, const cluster::C
       const auto hosts = text::expand_hosts(trace.names[job.outcome.node_list]);
       if (hosts && !hosts->empty()) {
         run.nodes = static_cast<int>(hosts->size());
-        if (hosts->size() == 1) {
-          const auto next = static_cast<int>(numbers.size());
-          run.node = numbers.try_emplace(hosts->front(), next).first->second;
+        if (job.outcome.start != kNoTime) {
+          run.start = job.outcome.start;
+          for (const std::string& host : *hosts) run.on.push_back(number_of(host));
         }
       }
     }
@@ -52,29 +56,45 @@ std::vector<faults::PastRun> runs_of(const trace::Trace& trace, const cluster::C
 
 Result<std::string> fitted_failures(const trace::Trace& trace, const cluster::Cluster& cluster) {
   const faults::Fit fit = faults::fit(runs_of(trace, cluster));
-  if (fit.node.failures + fit.user.failures == 0) {
+  if (fit.node.failures == 0 && !fit.software.any()) {
     return fail(Code::usage,
-                "--failures fitted: no job of the log with GPUs is FAILED or NODE_FAIL", {},
-                "add the column state, or give a preset");
+                fit.user.failures == 0
+                    ? "--failures fitted: no job of the log with GPUs is FAILED or NODE_FAIL"
+                    : fmt::format("--failures fitted: no job is NODE_FAIL, and the {} FAILED ones "
+                                  "do not depend on their number of GPUs, so they count as errors "
+                                  "of users",
+                                  fit.user.failures),
+                {},
+                fit.user.failures == 0 ? "add the column state, or give a preset"
+                                       : "give a preset or a model of your own");
   }
   return faults::to_toml(fit, fmt::format("a log of {}", text::counted(trace.jobs.size(), "job")));
 }
 
 std::string fit_in_words(const faults::Fit& fit) {
   std::string said =
-      "failures fitted to the log: " + rate_in_words("nodes fail", fit.node, "node-days") + "; " +
-      rate_in_words("jobs fail", fit.user, "job-days") + " and " +
-      rate_in_words("", fit.software, "GPU-days").substr(1);
+      "failures fitted to the log: " + rate_in_words("nodes fail", fit.node, "node-days");
+  if (fit.software.any()) {
+    said += "; " + rate_in_words("jobs fail", fit.software, "GPU-days");
+  }
   if (!fit.lemons.empty()) {
     said += fmt::format("; {} of {} nodes fail {:.0f} times as often", fit.lemons.size(), fit.nodes,
                         fit.lemon_factor);
   }
-  const auto few = [&](const char* what, std::uint64_t failures) {
-    if (failures >= faults::Rate::kEnough) return;
-    said += fmt::format(". Too few to rely on: {} ({})", what, failures);
-  };
-  few("failures of nodes", fit.node.failures);
-  few("failures of jobs", fit.user.failures);
+  std::vector<std::string> few;
+  if (fit.node.failures < faults::Rate::kEnough) {
+    few.push_back(fmt::format("failures of nodes ({})", fit.node.failures));
+  }
+  if (fit.software.any() && fit.software.failures < faults::Rate::kEnough) {
+    few.push_back(fmt::format("failures of jobs ({})", fit.software.failures));
+  }
+  if (!few.empty()) said += fmt::format(". Too few to rely on: {}", fmt::join(few, ", "));
+  if (fit.user.any()) {
+    said += fmt::format(
+        ". {:.3g} FAILED jobs per 1,000 job-days do not depend on the number of GPUs: they count "
+        "as errors of users, which are not simulated",
+        1000 * fit.user.per_day);
+  }
   return said + ". The log does not show repairs, so nodes return at once";
 }
 

@@ -14,14 +14,13 @@
 
 namespace almanac::experiment {
 
-/// The name of the model.
-inline constexpr const char* kFitted = "fitted";
+using faults::kFitted;
 
 /// Returns the runs of the jobs: FAILED and NODE_FAIL are failures. A job that gives neither nodes
 /// nor a node list is on as few nodes of `cluster` as its GPUs need.
 std::vector<faults::PastRun> runs_of(const trace::Trace& trace, const cluster::Cluster& cluster);
 
-/// Returns the model as TOML. Fails with usage if no job of the log failed.
+/// Returns the model as TOML. Fails with usage if no failure of the log is one of the cluster.
 Result<std::string> fitted_failures(const trace::Trace& trace, const cluster::Cluster& cluster);
 
 /// Returns the rates in a sentence, and where the log has too few failures.

@@ -29,13 +29,16 @@ TEST(FittedFailures, CountNodesAsTheLogOrTheGpusSay) {
   log.jobs[1].request.nodes = 4;
   log.jobs[2].outcome.node_list = log.names.intern("g[1-3]");
   log.jobs[3].outcome.node_list = log.names.intern("g2");
+  log.jobs[3].outcome.start = Time{5h};
   const auto runs = runs_of(log, cluster::uniform(8, 8));
   EXPECT_EQ(runs[0].nodes, 2);
-  EXPECT_EQ(runs[0].node, -1);
+  EXPECT_TRUE(runs[0].on.empty());
   EXPECT_EQ(runs[1].nodes, 4);
   EXPECT_EQ(runs[2].nodes, 3);
   EXPECT_EQ(runs[3].nodes, 1);
-  EXPECT_EQ(runs[3].node, 0);
+  EXPECT_TRUE(runs[2].on.empty()) << "no start";
+  EXPECT_EQ(runs[3].on, std::vector<int>{0});
+  EXPECT_EQ(runs[3].ended(), Time{29h});
 }
 
 TEST(FittedFailures, BecomeTheModelOfASimulation) {
@@ -50,11 +53,18 @@ TEST(FittedFailures, BecomeTheModelOfASimulation) {
   EXPECT_THAT(
       made->notes,
       testing::Contains(testing::HasSubstr("nodes fail 60 per 1,000 node-days (95 %: 31 to 105)")));
-  EXPECT_THAT(made->notes,
-              testing::Contains(testing::HasSubstr("Too few to rely on: failures of jobs (0)")));
+  EXPECT_THAT(
+      made->notes,
+      testing::Contains(testing::HasSubstr("assumed every 1h 00m, as in failure model fitted")));
   const auto none = prepare(experiment, log_with_failures(0), cluster::uniform(8, 8));
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, Code::usage);
+  // Jobs that their users made fail say nothing about the cluster.
+  trace::Trace of_users = log_with_failures(0);
+  for (trace::Job& job : of_users.jobs) job.outcome.state = trace::JobState::failed;
+  const auto users = prepare(experiment, std::move(of_users), cluster::uniform(8, 8));
+  ASSERT_FALSE(users);
+  EXPECT_THAT(to_string(users.error()), testing::HasSubstr("the 100 FAILED ones"));
 }
 
 }  // namespace

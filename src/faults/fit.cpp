@@ -6,10 +6,12 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
+#include <unordered_map>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
-#include "base/time.h"
 #include "faults/lemon_test.h"
 
 namespace almanac::faults {
@@ -46,9 +48,12 @@ struct Pair {
   double gpu = 0;
 };
 
-Pair most_likely(const std::vector<int>& failed_gpus, double job_days, double gpu_days) {
+/// Runs of one size do not tell the two apart: then all failures count for the job.
+Pair most_likely(const std::vector<int>& failed_gpus, double job_days, double gpu_days,
+                 bool of_one_size) {
   if (failed_gpus.empty()) return {};
   const auto failures = static_cast<double>(failed_gpus.size());
+  if (of_one_size) return {.job = failures / job_days};
   Pair made{.job = failures / job_days / 2, .gpu = failures / gpu_days / 2};
   for (int round = 0; round < 2000; ++round) {
     double by_job = 0;  // expected number of failures that have nothing to do with GPUs
@@ -88,79 +93,164 @@ void add_intervals(const std::vector<int>& failed_gpus, const Pair& rates, Rate&
   around(gpu, jj / determinant);
 }
 
-void add_sizes(Fit& made, std::span<const PastRun> runs) {
+/// Runs on one node that failures of nodes end within this time have the same crash.
+constexpr Duration kTogether = 1min;
+
+/// Which crash of a node ended each run.
+class Crashes {
+ public:
+  explicit Crashes(std::span<const PastRun> runs) : first_(runs.size()) {
+    std::iota(first_.begin(), first_.end(), std::size_t{0});
+    std::vector<std::size_t> named;
+    for (std::size_t run = 0; run < runs.size(); ++run) {
+      if (runs[run].end == PastRun::End::node_failed && !runs[run].on.empty()) named.push_back(run);
+    }
+    std::stable_sort(named.begin(), named.end(), [&](std::size_t a, std::size_t b) {
+      return runs[a].ended() < runs[b].ended();
+    });
+    std::unordered_map<int, std::size_t> last;  // run that ended on each node
+    for (const std::size_t run : named) {
+      for (const int node : runs[run].on) {
+        const auto [found, is_new] = last.try_emplace(node, run);
+        if (!is_new && runs[run].ended() - runs[found->second].ended() <= kTogether) {
+          first_[of(run)] = of(found->second);
+        }
+        found->second = run;
+      }
+    }
+  }
+
+  /// Returns the same number for all runs of a crash.
+  std::size_t of(std::size_t run) {
+    while (first_[run] != run) run = first_[run] = first_[first_[run]];
+    return run;
+  }
+
+ private:
+  std::vector<std::size_t> first_;
+};
+
+/// When a node was in use, by several runs at once too.
+class Use {
+ public:
+  void add(const PastRun& run) { spans_.emplace_back(run.start, run.ended()); }
+  double days() {
+    std::sort(spans_.begin(), spans_.end());
+    double sum_s = 0;
+    Time until = Time::min();
+    for (const auto& [from, to] : spans_) {
+      if (to > until) sum_s += seconds(to - std::max(from, until));
+      until = std::max(until, to);
+    }
+    return sum_s / seconds(24h);
+  }
+
+ private:
+  std::vector<std::pair<Time, Time>> spans_;
+};
+
+void add_node_rate(Fit& made, std::span<const PastRun> runs, Crashes& crashes) {
+  std::unordered_map<int, Use> uses;
+  std::unordered_set<std::size_t> counted;
+  double days = 0;
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    const PastRun& each = runs[run];
+    if (each.on.empty()) days += each.days * each.nodes;
+    for (const int node : each.on) uses[node].add(each);
+    if (each.end != PastRun::End::node_failed) continue;
+    counted.insert(crashes.of(run));
+    made.unnamed += each.on.empty() ? 1 : 0;
+  }
+  for (auto& [node, use] : uses) days += use.days();
+  made.node = poisson_rate(counted.size(), days);
+}
+
+void add_sizes(Fit& made, std::span<const PastRun> runs, Crashes& crashes) {
   std::array<Fit::Size, kLargest.size()> sizes{};
-  for (const PastRun& each : runs) {
+  std::array<std::unordered_set<std::size_t>, kLargest.size()> counted;
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    const PastRun& each = runs[run];
     const auto place = static_cast<std::size_t>(
         std::lower_bound(kLargest.begin(), kLargest.end(), each.gpus) - kLargest.begin());
     Fit::Size& size = sizes[place];
     ++size.runs;
     size.rate.days += each.days;
-    size.rate.failures += each.end == PastRun::End::other ? 0 : 1;
     size.fitted += each.days * (made.user.per_day + made.software.per_day * each.gpus +
                                 made.node.per_day * each.nodes);
+    if (each.end == PastRun::End::other) continue;
+    ++size.failed;
+    counted[place].insert(crashes.of(run));
   }
   for (std::size_t place = 0; place < sizes.size(); ++place) {
     Fit::Size& size = sizes[place];
     if (size.runs == 0) continue;
     size.from = place == 0 ? 1 : kLargest[place - 1] + 1;
     size.to = kLargest[place];
-    size.fitted /= size.rate.days;
-    size.rate = poisson_rate(size.rate.failures, size.rate.days);
+    const double days = size.rate.days;
+    size.fitted /= days;
+    // What each crash ends makes the rate of jobs higher, but not more certain.
+    const auto events = static_cast<double>(counted[place].size());
+    const double share = size.failed == 0 ? 1 : events / static_cast<double>(size.failed);
+    size.rate = poisson_rate(counted[place].size(), days * share);
+    size.rate.days = days;
     made.sizes.push_back(size);
   }
 }
 
 /// Judges each node by the runs that it had alone: only these say which node failed.
-void add_lemons(Fit& made, std::span<const PastRun> runs) {
+void add_lemons(Fit& made, std::span<const PastRun> runs, Crashes& crashes) {
   struct Node {
-    int failures = 0;
+    Use use;
+    std::unordered_set<std::size_t> crashes;
     double days = 0;
+    int failures() const { return static_cast<int>(crashes.size()); }
   };
   std::map<int, Node> nodes;
-  Node all;
-  for (const PastRun& each : runs) {
-    if (each.node < 0) continue;
-    for (Node* const to : {&nodes[each.node], &all}) {
-      to->days += each.days;
-      to->failures += each.end == PastRun::End::node_failed ? 1 : 0;
-    }
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    const PastRun& each = runs[run];
+    if (each.on.size() != 1) continue;
+    Node& node = nodes[each.on.front()];
+    node.use.add(each);
+    if (each.end == PastRun::End::node_failed) node.crashes.insert(crashes.of(run));
+  }
+  double days = 0;
+  int failures = 0;
+  for (auto& [number, node] : nodes) {
+    node.days = node.use.days();
+    days += node.days;
+    failures += node.failures();
   }
   made.nodes = static_cast<int>(nodes.size());
-  Node lemons;
+  double lemon_days = 0;
+  int lemon_failures = 0;
   for (const auto& [number, node] : nodes) {
-    if (node.failures == 0) continue;
+    if (node.failures() == 0) continue;
     // The rate of the others: a few lemons may have most failures of a small fleet.
-    const double others =
-        std::max(1.0, static_cast<double>(all.failures - node.failures)) / (all.days - node.days);
+    const double others = std::max(1, failures - node.failures()) / (days - node.days);
     const Duration watched{std::llround(node.days * 86'400'000)};
-    if (!std::isfinite(others) || !is_lemon(node.failures, watched, others)) continue;
+    if (!std::isfinite(others) || !is_lemon(node.failures(), watched, others)) continue;
     made.lemons.push_back(number);
-    lemons.failures += node.failures;
-    lemons.days += node.days;
+    lemon_failures += node.failures();
+    lemon_days += node.days;
   }
   if (made.lemons.empty()) return;
-  const double healthy =
-      std::max(1.0, static_cast<double>(all.failures - lemons.failures)) / (all.days - lemons.days);
-  made.lemon_factor = std::max(1.0, lemons.failures / lemons.days / healthy);
+  const double healthy = std::max(1, failures - lemon_failures) / (days - lemon_days);
+  made.lemon_factor = std::max(1.0, lemon_failures / lemon_days / healthy);
 }
 
 std::string per_thousand(const Rate& rate) { return fmt::format("{:.4g}", 1000 * rate.per_day); }
 
 std::string counted_over(const Rate& rate, const char* unit) {
-  return fmt::format("95 %: {:.3g} to {:.3g}; {} in {:.0f} {}{}", 1000 * rate.low, 1000 * rate.high,
-                     rate.failures, rate.days, unit,
-                     rate.failures < Rate::kEnough ? "; too few to rely on" : "");
+  return fmt::format(
+      "95 %: {:.3g} to {:.3g}; {} in {} {}{}", 1000 * rate.low, 1000 * rate.high, rate.failures,
+      rate.days < 10 ? fmt::format("{:.2g}", rate.days) : fmt::format("{:.0f}", rate.days), unit,
+      rate.failures < Rate::kEnough ? "; too few to rely on" : "");
 }
 
 std::string cause_toml(const char* name, const char* of, const Rate& rate, const char* unit) {
   if (rate.failures == 0) {
-    return fmt::format("\n# {}: none in {:.0f} {}, so fewer than {:.3g} per 1,000 days (95 %)\n",
+    return fmt::format("\n# {}: none in {:.3g} {}, so fewer than {:.3g} per 1,000 days (95 %)\n",
                        name, rate.days, unit, 1000 * rate.high);
-  }
-  if (rate.per_day * 1000 < 1e-6) {
-    return fmt::format("\n# {}: no part of the failures; at most {:.3g} per 1,000 days (95 %)\n",
-                       name, 1000 * rate.high);
   }
   return fmt::format("\n[[cause]]\nname = \"{}\"\nof = \"{}\"\nper_1000_days = {}  # {}\n", name,
                      of, per_thousand(rate), counted_over(rate, unit));
@@ -177,24 +267,27 @@ Rate poisson_rate(std::uint64_t failures, double days) {
   return made;
 }
 
+Time PastRun::ended() const { return start + Duration{std::llround(days * 86'400'000)}; }
+
 Fit fit(std::span<const PastRun> runs) {
   std::vector<PastRun> used;
   std::copy_if(runs.begin(), runs.end(), std::back_inserter(used),
                [](const PastRun& each) { return each.gpus > 0 && each.days > 0; });
-  double node_days = 0;
   double job_days = 0;
   double gpu_days = 0;
-  std::uint64_t node_failures = 0;
   std::vector<int> failed_gpus;
   for (const PastRun& each : used) {
-    node_days += each.days * each.nodes;
     job_days += each.days;
     gpu_days += each.days * each.gpus;
-    node_failures += each.end == PastRun::End::node_failed ? 1 : 0;
     if (each.end == PastRun::End::failed) failed_gpus.push_back(each.gpus);
   }
-  Fit made{.node = poisson_rate(node_failures, node_days)};
-  const Pair rates = most_likely(failed_gpus, job_days, gpu_days);
+  Crashes crashes(used);
+  Fit made;
+  add_node_rate(made, used, crashes);
+  const bool of_one_size = std::all_of(used.begin(), used.end(), [&](const PastRun& each) {
+    return each.gpus == used.front().gpus;
+  });
+  const Pair rates = most_likely(failed_gpus, job_days, gpu_days, of_one_size);
   const std::uint64_t failed = failed_gpus.size();
   made.user = {.failures = failed, .days = job_days, .per_day = rates.job};
   made.software = {.failures = failed, .days = gpu_days, .per_day = rates.gpu};
@@ -204,16 +297,15 @@ Fit fit(std::span<const PastRun> runs) {
     made.user.high = poisson_rate(0, job_days).high;
     made.software.high = poisson_rate(0, gpu_days).high;
   }
-  add_sizes(made, used);
-  add_lemons(made, used);
+  add_sizes(made, used, crashes);
+  add_lemons(made, used, crashes);
   return made;
 }
 
 std::string to_toml(const Fit& fit, const std::string& of) {
   std::string made = fmt::format(
       "# Failure rates fitted to {}.\n"
-      "# A job log does not show repairs or checkpoints: set `repair` and [checkpoint] if you know "
-      "them.\n"
+      "# A job log does not show repairs: set `repair` if you know it.\n"
       "# By size, per 1,000 days of a running job:\n",
       of);
   for (const Fit::Size& each : fit.sizes) {
@@ -221,12 +313,34 @@ std::string to_toml(const Fit& fit, const std::string& of) {
                                  ? fmt::format("more than {}", each.from - 1)
                              : each.from == each.to ? fmt::format("{}", each.from)
                                                     : fmt::format("{} to {}", each.from, each.to);
-    made += fmt::format("#   {} GPUs: {:.4g} ({}), fitted {:.4g}\n", size, 1000 * each.rate.per_day,
-                        counted_over(each.rate, "job-days"), 1000 * each.fitted);
+    made += fmt::format(
+        "#   {} GPU{}: {:.4g} ({}{}), fitted {:.4g}\n", size, each.to == 1 ? "" : "s",
+        1000 * each.rate.per_day, counted_over(each.rate, "job-days"),
+        each.failed > each.rate.failures ? fmt::format("; {} jobs stopped", each.failed) : "",
+        1000 * each.fitted);
+  }
+  if (fit.unnamed > 0) {
+    made += fmt::format(
+        "# The log does not name the nodes of {} NODE_FAIL jobs: each counts as a failure of its "
+        "own.\n",
+        fit.unnamed);
   }
   made += cause_toml("node failure", "node", fit.node, "node-days");
-  made += cause_toml("job failure, by GPU", "software", fit.software, "GPU-days");
-  made += cause_toml("job failure", "user", fit.user, "job-days");
+  made += fit.software.any()
+              ? cause_toml("job failure, by GPU", "software", fit.software, "GPU-days")
+              : fmt::format(
+                    "\n# job failure, by GPU: the failures do not depend on the number of GPUs; at "
+                    "most {:.3g} per 1,000 GPU-days (95 %)\n",
+                    1000 * fit.software.high);
+  if (fit.user.any()) {
+    made += fmt::format(
+        "\n# Errors of users: {} FAILED jobs per 1,000 job-days whatever their GPUs ({}).\n"
+        "# They are not drawn: the log's run times end with them, and the job would fail again.\n",
+        per_thousand(fit.user), counted_over(fit.user, "job-days"));
+  }
+  made +=
+      "\n[checkpoint]  # the log does not show checkpoints: assumed for jobs without checkpoint_s\n"
+      "every = \"1h\"\n";
   if (!fit.lemons.empty()) {
     made += fmt::format(
         "\n[lemons]  # nodes that failed far more often\nshare = {:.4g}\n"

@@ -7,6 +7,10 @@
 /// that are not negative, and each of its nodes fails at the rate `node`. Runs that end otherwise
 /// only say how long nothing failed.
 ///
+/// A crash of a node counts once, however many runs it ends: runs on one node that a failure of
+/// nodes ends within a minute have the same crash. A node is watched while any run is on it. Runs
+/// whose nodes are unknown count one by one.
+///
 /// Source   Garwood, Biometrika 1936 (exact interval of a Poisson rate); Dempster, Laird, Rubin,
 ///          JRSS B 1977 (EM, for the pair); observed Fisher information for its intervals.
 #pragma once
@@ -16,7 +20,12 @@
 #include <string>
 #include <vector>
 
+#include "base/time.h"
+
 namespace almanac::faults {
+
+/// Names the model fitted to the log of a simulation. read_model() does not know it.
+inline constexpr const char* kFitted = "fitted";
 
 /// A run of a job.
 struct PastRun {
@@ -25,7 +34,10 @@ struct PastRun {
   int nodes = 1;
   double days = 0;
   End end = End::other;
-  int node = -1;  ///< Number of its only node; -1 if it has several, or the log does not say.
+  std::vector<int> on{};  ///< Numbers of its nodes; empty if the log does not say, or has no start.
+  Time start{};           ///< Of runs with known nodes.
+
+  Time ended() const;
 };
 
 /// A rate per day, and the interval that holds the true one with 95 % probability.
@@ -36,6 +48,9 @@ struct Rate {
   double low = 0;
   double high = 0;
 
+  /// Whether it is more than what the fit leaves of a rate of 0.
+  bool any() const { return per_day >= 1e-9; }
+
   /// Fewer failures than this leave the rate uncertain by a factor of more than 3.
   static constexpr std::uint64_t kEnough = 10;
 };
@@ -44,15 +59,19 @@ struct Rate {
 Rate poisson_rate(std::uint64_t failures, double days);
 
 struct Fit {
-  Rate node{};      ///< Of a node in use.
-  Rate software{};  ///< Of a GPU in use. `failures` are all failed runs.
-  Rate user{};      ///< Of a running job. `failures` are all failed runs.
+  Rate node{};                ///< Of a node in use.
+  std::uint64_t unnamed = 0;  ///< Failures of nodes that the log does not name, one for each run.
+  /// Of a GPU in use. `failures` are all failed runs. Any = the cluster caused some of them.
+  Rate software{};
+  /// Of a running job, whatever its GPUs: errors of users. `failures` are all failed runs.
+  Rate user{};
   /// Runs of `from` to `to` GPUs; all failures.
   struct Size {
     int from = 0;
     int to = 0;
     std::uint64_t runs = 0;
-    Rate rate{};        ///< Of a running job.
+    std::uint64_t failed = 0;  ///< Runs that failed, whatever the cause.
+    Rate rate{};               ///< Of a running job. `failures` counts a crash once.
     double fitted = 0;  ///< What the rates above give for these runs, per day of a running job.
   };
   std::vector<Size> sizes{};
@@ -61,11 +80,12 @@ struct Fit {
   double lemon_factor = 1;    ///< How much more often lemons fail.
 };
 
-/// Fits the rates. Runs without GPUs or time are ignored.
+/// Fits the rates. Runs without GPUs or time are ignored. Cost: O(n log n) in runs and their nodes.
 Fit fit(std::span<const PastRun> runs);
 
 /// Returns a failure model in the form that parse_model() reads, with its intervals, and sizes, as
-/// comments. `of` names the log. Causes without failures are left out, and said.
+/// comments. `of` names the log. Causes without failures are left out, and said. Errors of users
+/// are left out too: a job that has one ends with it in the log, and would fail again.
 std::string to_toml(const Fit& fit, const std::string& of);
 
 }  // namespace almanac::faults

@@ -91,7 +91,7 @@ TEST(FitTest, FindsANodeThatFailsFarMoreOften) {
   std::vector<PastRun> runs;
   for (int node = 0; node < 50; ++node) {
     for (int run = 0; run < 20; ++run) {
-      runs.push_back({.gpus = 8, .days = 5, .node = node});
+      runs.push_back({.gpus = 8, .days = 5, .on = {node}, .start = Time{run * 5 * 24h}});
     }
   }
   for (std::size_t run = 0; run < 6; ++run) runs[7 * 20 + run].end = End::node_failed;
@@ -100,6 +100,55 @@ TEST(FitTest, FindsANodeThatFailsFarMoreOften) {
   EXPECT_THAT(made.lemons, testing::ElementsAre(7));
   EXPECT_EQ(made.nodes, 50);
   EXPECT_NEAR(made.lemon_factor, (6 / 100.0) / (2 / 4900.0), 1e-9);
+}
+
+// Eight jobs of a GPU share node 0 for ten days until it crashes; eight others have node 1 for ten
+// days. One more job on node 0 runs later. This is one failure in 20 + 5 days, not 8 in 165.
+TEST(FitTest, CountsACrashOfASharedNodeOnce) {
+  std::vector<PastRun> runs;
+  for (int job = 0; job < 8; ++job) {
+    runs.push_back({.gpus = 1, .days = 10, .end = End::node_failed, .on = {0}});
+    runs.push_back({.gpus = 1, .days = 10, .on = {1}});
+  }
+  runs.push_back({.gpus = 8, .days = 5, .on = {0}, .start = Time{20 * 24h}});
+  const Fit made = fit(runs);
+  EXPECT_EQ(made.node.failures, 1U);
+  EXPECT_NEAR(made.node.days, 25, 1e-9);
+  EXPECT_TRUE(made.lemons.empty());
+  EXPECT_EQ(made.unnamed, 0U);
+  // Each of its jobs was stopped: 8 in 160 job-days, as uncertain as one failure.
+  EXPECT_EQ(made.sizes[0].failed, 8U);
+  EXPECT_NEAR(made.sizes[0].rate.per_day, 8.0 / 160, 1e-12);
+  EXPECT_NEAR(made.sizes[0].rate.low, 0.02532 * 8 / 160, 1e-6);
+}
+
+// Both jobs were on node 1 when it crashed; a job that ends there two minutes later met another
+// failure, and so did a job on node 3 at the same time.
+TEST(FitTest, JoinsWhatEndsTogetherOnOneNode) {
+  const double later = 10 + 2.0 / (24 * 60);
+  const std::vector<PastRun> runs = {
+      {.gpus = 16, .nodes = 2, .days = 10, .end = End::node_failed, .on = {0, 1}},
+      {.gpus = 16, .nodes = 2, .days = 10, .end = End::node_failed, .on = {1, 2}},
+      {.gpus = 8, .days = later, .end = End::node_failed, .on = {2}},
+      {.gpus = 8, .days = 10, .end = End::node_failed, .on = {3}}};
+  EXPECT_EQ(fit(runs).node.failures, 3U);
+}
+
+// Every job has one GPU, and 3 in 100 fail: nothing says that the cluster was the cause.
+TEST(FitTest, FailuresThatDoNotDependOnGpusAreErrorsOfUsers) {
+  std::vector<PastRun> runs(100, {.gpus = 1, .days = 1});
+  for (std::size_t failed = 0; failed < 3; ++failed) runs[failed].end = End::failed;
+  runs[3].end = End::node_failed;
+  const Fit made = fit(runs);
+  EXPECT_NEAR(made.user.per_day, 0.03, 1e-12);
+  EXPECT_FALSE(made.software.any());
+  const std::string text = to_toml(made, "x");
+  EXPECT_THAT(text, testing::HasSubstr("# Errors of users: 30 FAILED jobs per 1,000 job-days"));
+  EXPECT_THAT(text, testing::HasSubstr("does not name the nodes of 1 NODE_FAIL jobs"));
+  const auto model = parse_model(text, "fitted");
+  ASSERT_TRUE(model) << to_string(model.error());
+  EXPECT_EQ(model->job_per_day(8), 0);
+  EXPECT_EQ(model->checkpoints.every, 1h);
 }
 
 TEST(FitTest, WritesAModelThatSimulateReads) {

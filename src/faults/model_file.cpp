@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 #include <toml++/toml.h>
 
+#include "faults/fit.h"
 #include "stats/normal.h"
 #include "table/stream.h"
 #include "text/duration.h"
@@ -207,7 +208,7 @@ Result<Model> read_model(const std::string& name_or_path) {
     if (!text) return tl::unexpected(text.error());
     return parse_model(*text, name_or_path);
   }
-  std::vector<std::string> known;
+  std::vector<std::string> known = {kFitted};
   for (const text::Preset& preset : presets()) {
     if (preset.name == name_or_path) return parse_model(preset.text, name_or_path + ".toml");
     known.emplace_back(preset.name);

@@ -9,8 +9,13 @@
 namespace almanac::faults {
 namespace {
 
-/// Streams of nodes; those of jobs are odd (job_faults.h).
-std::uint64_t stream_of(NodeId node) { return 2 * std::uint64_t{index(node)}; }
+/// Streams of nodes; those of jobs are odd (job_faults.h). A node keeps its stream if nodes are
+/// added at the end of any virtual cluster, though the nodes of later ones get other numbers.
+std::uint64_t stream_of(const cluster::Cluster& cluster, NodeId node) {
+  const VcId vc = cluster.nodes[index(node)].vc;
+  const std::uint64_t place = index(node) - index(cluster.vcs[index(vc)].first);
+  return 2 * ((std::uint64_t{index(vc)} << 32U) + place);
+}
 
 bool is_of_node(const Cause& cause) {
   return cause.unit == Unit::node || cause.unit == Unit::gpu || cause.unit == Unit::link;
@@ -31,7 +36,7 @@ NodeFaults::NodeFaults(const Model& model, const cluster::Cluster& cluster, std:
   nodes_.reserve(cluster.nodes.size());
   for (std::uint32_t number = 0; number < cluster.nodes.size(); ++number) {
     const NodeId node{number};
-    Node& made = nodes_.emplace_back(Node{.rng = Rng(seed, stream_of(node))});
+    Node& made = nodes_.emplace_back(Node{.rng = Rng(seed, stream_of(cluster, node))});
     made.lemon = made.rng.uniform() < lemons.share;
     lemons_ += made.lemon ? 1 : 0;
     const int gpus = cluster.classes[cluster.nodes[number].node_class].gpus;

@@ -3,7 +3,8 @@
 /// \file
 /// When nodes fail, whatever runs on them: a Poisson process for each node.
 ///
-/// The failures of a node depend on the seed and the node only, not on policies, until replace().
+/// The failures of a node depend on the seed, its virtual cluster and its place there only, not on
+/// policies, until replace().
 /// Failures of a node that is out of service are drawn all the same, and the caller ignores them.
 #pragma once
 

@@ -24,17 +24,17 @@ struct World {
 };
 
 Result<void> cancel(const Change& change, const Known& known, World& world) {
-  const auto job = known.job(change.job);
-  if (job) {
+  const std::size_t before = world.cancelled.size();
+  for (const JobId job : known.jobs(change.job)) {
     for (auto* const jobs : {&world.present.running, &world.present.waiting}) {
-      if (std::erase_if(*jobs, [&](const auto& each) { return each.job == *job; }) == 0) continue;
-      world.cancelled.push_back(*job);
-      return {};
+      if (std::erase_if(*jobs, [&](const auto& each) { return each.job == job; }) > 0) {
+        world.cancelled.push_back(job);
+      }
     }
   }
+  if (world.cancelled.size() > before) return {};
   return fail(Code::not_found, fmt::format("no job {} runs or waits for GPUs", change.job), {},
-              "name a task of an array as ARRAY_TASK; a job that is held, or waits for another job "
-              "or a limit, delays no other");
+              "a job that is held, or waits for another job or a limit, delays no other");
 }
 
 Result<VcId> find_vc(const cluster::Cluster& cluster, const std::string& name) {
@@ -58,17 +58,6 @@ Result<void> add_nodes(const Change& change, const Setting& setting, World& worl
   const bool is_fixed = options.truth.speeds != nullptr || options.believed != nullptr ||
                         options.incidents != nullptr || setting.site != nullptr ||
                         !world.cluster.changes.empty() || grown.num_nodes == 0;
-  // Failures are drawn by the numbers of nodes, which must therefore stay.
-  const bool renumbers = index(*vc) + 1 < world.cluster.vcs.size();
-  if (renumbers && options.failures != nullptr) {
-    return fail(Code::unsupported,
-                fmt::format("with failures, nodes can be added to the last virtual cluster only, "
-                            "found {}",
-                            grown.name),
-                {},
-                fmt::format("add them to {}, or simulate without --failures",
-                            world.cluster.vcs.back().name));
-  }
   if (is_fixed) {
     return fail(
         Code::unsupported,
@@ -125,6 +114,10 @@ Shift::Times times_of(const Forecast& forecast, bool runs) {
 }
 
 }  // namespace
+
+bool names(std::string_view asked, std::string_view id) {
+  return id.starts_with(asked) && (id.size() == asked.size() || id[asked.size()] == '_');
+}
 
 Result<Change> parse_change(const std::string& text) {
   std::istringstream in(text);

@@ -9,9 +9,9 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -23,7 +23,7 @@ namespace almanac::forecast {
 struct Change {
   enum class Kind : std::uint8_t { cancel, add_nodes, policy };
   Kind kind{};
-  std::string job{};  ///< Of Kind::cancel, as users name it.
+  std::string job{};  ///< Of Kind::cancel, as users name it: a job, or an array for all its tasks.
   int nodes = 0;      ///< Of Kind::add_nodes: how many, like the last one of the virtual cluster.
   std::string vc{};   ///< Likewise; "" for the only one.
   std::string policy{};  ///< Of Kind::policy.
@@ -36,10 +36,13 @@ Result<Change> parse_change(const std::string& text);
 /// The text that parse_change() reads.
 std::string to_string(const Change& change);
 
+/// Whether `asked` names the job with this id: the job itself, or the array of which it is a task.
+bool names(std::string_view asked, std::string_view id);
+
 /// How the caller names jobs and policies.
 struct Known {
-  /// Nothing for an unknown job.
-  std::function<std::optional<JobId>(const std::string&)> job;
+  /// Returns the jobs that names() finds.
+  std::function<std::vector<JobId>(const std::string&)> jobs;
   /// Fails as Registry::compose() does.
   std::function<Result<policy::Composition>(const std::string&)> policy;
   /// Returns what that policy believes of each job of the present. Null if it believes the same.

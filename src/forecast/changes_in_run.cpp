@@ -27,10 +27,12 @@ class StateAt final : public sim::Listener {
     known_.hear(events, round);
     if (other_ != nullptr) other_->hear(events, round);
     if (now < at_) return;
-    present = sim::present_of(round, setting_.cluster, setting_.trace.jobs.size(), telemetry, now);
+    present = sim::present_of(round, setting_.cluster, setting_.trace.jobs.size(), telemetry, now,
+                              pauses_);
     present->past_use = known_.used_by(*present, round);
     stop = true;
   }
+  void paused(JobId job, Time until) override { pauses_[job] = until; }
 
   std::optional<sim::Present> present;
   std::atomic<bool> stop = false;
@@ -40,6 +42,7 @@ class StateAt final : public sim::Listener {
   Time at_;
   JobBeliefs& known_;
   JobBeliefs* other_;
+  sim::Pauses pauses_;
 };
 
 /// Returns the beliefs under the last policy of `changes`; nothing if they keep the policy.
@@ -79,15 +82,17 @@ Result<ChangesInRun> compare_in_run(const experiment::Prepared& prepared, std::s
                 fmt::format("nothing happens in the run at or after {}", text::moment(at)), {},
                 "give an earlier --at");
   }
-  const Known names{
-      .job = [&](const std::string& id) -> std::optional<JobId> {
-        for (std::size_t job = 0; job < prepared.trace.jobs.size(); ++job) {
-          if (prepared.trace.id(prepared.trace.jobs[job].id) == id) {
-            return JobId{static_cast<std::uint32_t>(job)};
-          }
-        }
-        return std::nullopt;
-      },
+  const Known naming{
+      .jobs =
+          [&](const std::string& asked) {
+            std::vector<JobId> made;
+            for (std::uint32_t job = 0; job < prepared.trace.jobs.size(); ++job) {
+              if (names(asked, prepared.trace.id(prepared.trace.jobs[job].id))) {
+                made.push_back(JobId{job});
+              }
+            }
+            return made;
+          },
       .policy = [](const std::string& name) { return policy::registry().compose(name); },
       .own =
           [&](const policy::Composition&) {
@@ -96,7 +101,7 @@ Result<ChangesInRun> compare_in_run(const experiment::Prepared& prepared, std::s
               made.emplace(job, std::move(belief.own));
             return made;
           }};
-  auto shifts = compare(setting, *state.present, known.beliefs(), changes, names, options.futures,
+  auto shifts = compare(setting, *state.present, known.beliefs(), changes, naming, options.futures,
                         options.seed);
   if (!shifts) return tl::unexpected(shifts.error());
   return ChangesInRun{.at = state.present->at, .shifts = std::move(*shifts)};

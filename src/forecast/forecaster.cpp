@@ -25,8 +25,8 @@ void Forecaster::hear(Time now, std::span<const policy::Event> events, const sch
   for (const policy::Event& event : events) {
     const JobId job{event.subject};
     if (event.kind != EventKind::job_arrived || asked_.erase(job) == 0) continue;
-    sim::Present present =
-        sim::present_of(round, setting_.cluster, setting_.trace.jobs.size(), telemetry, now);
+    sim::Present present = sim::present_of(round, setting_.cluster, setting_.trace.jobs.size(),
+                                           telemetry, now, pauses_);
     present.past_use = known_.used_by(present, round);
     Forecast made =
         play_futures(setting_, present, known_.beliefs(), job, options_.futures, options_.seed);

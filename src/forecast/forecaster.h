@@ -47,6 +47,7 @@ class Forecaster final : public sim::Listener {
 
   void hear(Time now, std::span<const policy::Event> events, const schedule::Round& round,
             const policy::Telemetry* telemetry) override;
+  void paused(JobId job, Time until) override { pauses_[job] = until; }
 
   /// In order of submission.
   const std::vector<Told>& told() const { return told_; }
@@ -58,6 +59,7 @@ class Forecaster final : public sim::Listener {
   JobBeliefs known_;
   std::set<JobId> asked_;
   Options options_;
+  sim::Pauses pauses_;
   std::vector<Told> told_;
   std::atomic<bool> done_ = false;
 };

@@ -290,13 +290,15 @@ void Foresight::answer_questions(const Outlook& outlook, Scene& scene) {
 
 Result<ChangedForecasts> Foresight::try_out(const Answers::Changes& changes, const Outlook& outlook,
                                             Scene& scene) {
-  const forecast::Known known{.job = [&](const std::string& name) -> std::optional<JobId> {
-                                for (std::size_t at = 0; at < outlook.jobs.size(); ++at) {
-                                  if (job_id(outlook.jobs[at].job) == name)
-                                    return JobId{static_cast<std::uint32_t>(at)};
-                                }
-                                return std::nullopt;
-                              },
+  const forecast::Known known{.jobs =
+                                  [&](const std::string& name) {
+                                    std::vector<JobId> made;
+                                    for (std::uint32_t at = 0; at < outlook.jobs.size(); ++at) {
+                                      if (forecast::names(name, job_id(outlook.jobs[at].job)))
+                                        made.push_back(JobId{at});
+                                    }
+                                    return made;
+                                  },
                               .policy = compose,
                               .own =
                                   [&](const policy::Composition& policy) {

@@ -164,7 +164,7 @@ Duration Breakdowns::fail(Time now, JobId job, Duration position, const Event& e
 Time Breakdowns::retry(Time now, JobId job) {
   if (gave_up(job)) return kNever;
   const Time again = now + back_off(job);
-  if (again > now) pausing_.push(again, job);
+  if (again > now) pause(job, again);
   return again;
 }
 

@@ -71,6 +71,8 @@ class Breakdowns {
   /// Returns when a job that has just failed tries again, as an event unless it is `now`; kNever if
   /// it gives up.
   Time retry(Time now, JobId job);
+  /// A job that failed before the simulation tries again at `until`.
+  void pause(JobId job, Time until) { pausing_.push(until, job); }
   bool any_pauses() const { return !pausing_.empty(); }
   bool pauses(JobId job) const { return pausing_.contains(job); }
 

@@ -9,18 +9,26 @@ namespace almanac::sim {
 using policy::Phase;
 
 Present present_of(const schedule::Round& round, const cluster::Cluster& cluster,
-                   std::size_t num_jobs, const policy::Telemetry* telemetry, Time now) {
+                   std::size_t num_jobs, const policy::Telemetry* telemetry, Time now,
+                   const Pauses& pauses) {
   Present made{.at = now, .running = {}, .waiting = {}, .drained = {}};
   for (std::uint32_t at = 0; at < num_jobs; ++at) {
     const JobId job{at};
     const policy::Progress& state = round.progress(job);
     const bool runs = state.phase == Phase::running;
-    if (!runs && state.phase != Phase::waiting) continue;
+    Time since = state.since;
+    if (state.phase == Phase::withdrawn) {
+      const auto pause = pauses.find(job);
+      if (pause == pauses.end() || pause->second <= now) continue;
+      since = pause->second;
+    } else if (!runs && state.phase != Phase::waiting) {
+      continue;
+    }
     const Duration ran = runs ? state.attained + (now - state.since) : state.attained;
     const auto worked = telemetry == nullptr ? std::nullopt : telemetry->worked(job, now);
     Present::Job& entry = (runs ? made.running : made.waiting)
                               .emplace_back(Present::Job{.job = job,
-                                                         .past = {.since = state.since,
+                                                         .past = {.since = since,
                                                                   .start = state.start,
                                                                   .attained = state.attained,
                                                                   .charged = state.charged,

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "base/time.h"
@@ -30,14 +31,20 @@ struct Present {
 
   Time at{};
   std::vector<Job> running;  ///< In order of start.
-  std::vector<Job> waiting;  ///< In order of joining the queue.
+  /// In order of joining the queue. A job that pauses after a failure joins it at `past.since`,
+  /// later than `at`.
+  std::vector<Job> waiting;
   std::vector<NodeId> drained;
   /// Usage until then; null if unknown.
   std::shared_ptr<const std::vector<policy::PastUse>> past_use{};
 };
 
+/// When jobs that failed join the queue again, as Listener::paused() says. Past times do no harm.
+using Pauses = std::unordered_map<JobId, Time>;
+
 /// `telemetry` null: the work of a job equals its time running. Cost: O(jobs of the trace).
 Present present_of(const schedule::Round& round, const cluster::Cluster& cluster,
-                   std::size_t num_jobs, const policy::Telemetry* telemetry, Time now);
+                   std::size_t num_jobs, const policy::Telemetry* telemetry, Time now,
+                   const Pauses& pauses = {});
 
 }  // namespace almanac::sim

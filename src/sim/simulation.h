@@ -57,6 +57,11 @@ class Listener {
     static_cast<void>(round);
     static_cast<void>(telemetry);
   }
+  /// A failed job has left the queue, and joins it again at `until`.
+  virtual void paused(JobId job, Time until) {
+    static_cast<void>(job);
+    static_cast<void>(until);
+  }
 };
 
 /// How jobs really run. Policies see none of it.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <deque>
 #include <map>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -62,6 +63,35 @@ TEST(VenusMonth, HasTheJobsAndTheLoadThatItsHeaderPromises) {
   double gpu_time = 0;
   for (const Job& job : venus_month().jobs) gpu_time += run_of(job) * job.request.gpus;
   EXPECT_NEAR(gpu_time / (1064 * 30 * 86400.0), 0.835, 0.015);
+}
+
+// Acme, section 3.2 and the summary of its trace: pretraining is 3.2 % of the jobs and 94.0 % of
+// the GPU time, evaluation most jobs and 0.8 %; a job has 26.8 GPUs on average, most have one.
+TEST(KalosMonth, IsMostlyEvaluationByJobsAndPretrainingByGpuTime) {
+  const Trace month = generate(parse_workload(*preset("kalos"), "kalos.toml").value(), 1);
+  struct Part {
+    double jobs = 0;
+    double gpu_time = 0;
+  };
+  std::map<std::string, Part> parts;
+  Part all;
+  double gpus = 0;
+  double single = 0;
+  for (const Job& job : month.jobs) {
+    const double gpu_time = run_of(job) * job.request.gpus;
+    for (Part* const part : {&parts[std::string(month.names[job.request.vc])], &all}) {
+      ++part->jobs;
+      part->gpu_time += gpu_time;
+    }
+    gpus += job.request.gpus;
+    single += job.request.gpus == 1 ? 1 : 0;
+  }
+  EXPECT_NEAR(parts["pretraining"].jobs / all.jobs, 0.032, 0.001);
+  EXPECT_NEAR(parts["pretraining"].gpu_time / all.gpu_time, 0.940, 0.005);
+  EXPECT_GT(parts["evaluation"].jobs / all.jobs, 0.5);
+  EXPECT_NEAR(parts["evaluation"].gpu_time / all.gpu_time, 0.008, 0.001);
+  EXPECT_NEAR(gpus / all.jobs, 26.8, 1);
+  EXPECT_GT(single / all.jobs, 0.5);
 }
 
 // Figure 5(a). The plan gives each cell its part of the curve, so no sampling error is left but

@@ -46,7 +46,7 @@ TEST(Workload, IsReadWithDefaultsForWhatIsLeftOut) {
 }
 
 TEST(Workload, ComesBackFromItsOwnText) {
-  for (const char* const name : {"venus", "coda", "genie"}) {
+  for (const char* const name : {"venus", "coda", "genie", "kalos"}) {
     const Workload workload = parse_workload(*preset(name), name).value();
     const std::string text = to_toml(workload);
     const auto again = parse_workload(text, "again.toml");
@@ -140,7 +140,7 @@ TEST(Workload, StretchesInTimeAndScalesInSpace) {
 }
 
 TEST(Preset, ClustersAreThoseOfTheWorkloads) {
-  for (const std::string name : {"venus", "coda", "genie"}) {
+  for (const std::string name : {"venus", "coda", "genie", "kalos"}) {
     const Workload workload = parse_workload(*preset(name), name + ".toml").value();
     std::string cluster(*preset(name + "_cluster"));
     cluster.erase(0, cluster.find("[node]"));

@@ -14,6 +14,7 @@
 #include "forecast/score.h"
 #include "perf/catalogue_file.h"
 #include "policy/registry.h"
+#include "schedule/hosts.h"
 #include "schedule/speed_book.h"
 #include "support/play.h"
 
@@ -307,6 +308,58 @@ TEST_F(FailuresAhead, BringNodesUnderRepairBack) {
   // Both are spares.
   model_.spares = 2;
   EXPECT_EQ(foresee().started_by(0.9), kNever);
+}
+
+// A failed before 0 h and tries again at 2 h. B, which waits behind it, has the GPU until then.
+TEST_F(FailuresAhead, AJobThatPausesComesBack) {
+  model_.causes = {{.name = "node", .unit = faults::Unit::node, .per_day = 1e-9}};
+  add_job(input_.trace, {.id = "B", .run = 3h});
+  beliefs_[JobId{1}].likely.run = 3h;
+  present_.waiting = {{.job = JobId{1}, .past = {.since = Time{0s}}},
+                      {.job = JobId{0}, .past = {.since = Time{2h}, .start = Time{-1h}}}};
+  EXPECT_EQ(foresee().started_by(0.9), Time{3h});
+  EXPECT_EQ(foresee().ended_by(0.9), Time{13h});
+  present_.waiting.erase(present_.waiting.begin());
+  EXPECT_EQ(foresee().started_by(0.9), Time{2h});
+}
+
+/// Keeps the first state in which a failed job pauses.
+class FirstPause final : public sim::Listener {
+ public:
+  explicit FirstPause(const Case& input) : input_(input) {}
+  void hear(Time, std::span<const policy::Event>, const schedule::Round&,
+            const policy::Telemetry*) override {}
+  void decided(Time now, const schedule::Round& round,
+               const policy::Telemetry* telemetry) override {
+    if (pauses.empty() || seen) return;
+    seen = sim::present_of(round, input_.cluster, input_.trace.jobs.size(), telemetry, now, pauses);
+  }
+  void paused(JobId job, Time until) override { pauses[job] = until; }
+
+  sim::Pauses pauses;
+  std::optional<sim::Present> seen;
+
+ private:
+  const Case& input_;
+};
+
+// A fails about once an hour, and pauses for half an hour each time.
+TEST_F(FailuresAhead, AJobThatPausesIsInTheState) {
+  model_.causes = {{.name = "bug", .unit = faults::Unit::user, .per_day = 24}};
+  model_.retry.wait = 30min;
+  const auto policy = schedule::make_policy(composition_, schedule::PlayedHost{}, {});
+  FirstPause first(input_);
+  sim::Options options;
+  options.failures = &model_;
+  options.watch.listener = &first;
+  sim::simulate(input_.trace, input_.cluster, *policy, options);
+  ASSERT_TRUE(first.seen);
+  ASSERT_EQ(first.seen->waiting.size(), 1U);
+  const sim::Present::Job& paused = first.seen->waiting.front();
+  EXPECT_EQ(paused.job, JobId{0});
+  EXPECT_EQ(paused.past.since, first.seen->at + 30min);
+  EXPECT_EQ(paused.past.start, Time{0s});
+  EXPECT_GT(paused.past.attained, 0s);
 }
 
 TEST_F(FailuresAhead, IncidentsBeforeThePresentAreOver) {

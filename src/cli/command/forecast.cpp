@@ -6,6 +6,7 @@
 /// forecasts of all jobs would change.
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <memory>
 
 #include <fmt/format.h>
@@ -177,13 +178,13 @@ Result<int> run_if(const ForecastOptions& options) {
     if (!change) return tl::unexpected(change.error());
     changes.push_back(std::move(*change));
   }
+  const auto prepared = prepare_again(options.run);
+  if (!prepared) return tl::unexpected(prepared.error());
   if (options.at.empty()) {
     return fail(Code::usage, "--if requires a time of the run", {}, "give --at TIME");
   }
   const auto at = parse_time_option("--at", options.at);
   if (!at) return tl::unexpected(at.error());
-  const auto prepared = prepare_again(options.run);
-  if (!prepared) return tl::unexpected(prepared.error());
   const auto chosen = std::find_if(
       prepared->runs.begin(), prepared->runs.end(), [&](const experiment::Prepared::Run& each) {
         return options.policy.empty() || each.composition.name == options.policy;
@@ -206,7 +207,9 @@ Result<int> run_if(const ForecastOptions& options) {
                                     .user = std::string(names[job.request.user]),
                                     .gpus = job.request.gpus};
   });
-  return print_changed(made, options.changes, options.list, text::moment);
+  return print_changed(made, options.changes, options.list, [](Time time) {
+    return text::moment(std::chrono::ceil<std::chrono::seconds>(time));
+  });
 }
 
 }  // namespace
@@ -254,7 +257,7 @@ void register_forecast(Program& program) {
           .add_option(
               "--if", options->changes,
               "Compare the forecasts of all jobs before and after a change, or several: \"cancel "
-              "JOB\", \"add N nodes\", \"add N nodes to VC\", \"policy NAME\"")
+              "JOB\" (or an array), \"add N nodes\", \"add N nodes to VC\", \"policy NAME\"")
           ->type_name("CHANGE")
           ->expected(1)
           ->take_all()
