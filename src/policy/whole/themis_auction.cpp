@@ -11,12 +11,13 @@
 /// bids (rules/elastic/best_deal.h). Each winner then pays: it keeps the fraction of its GPUs that
 /// is the product of the other bids with it, divided by the product without it, in whole trials and
 /// at least one. GPUs that are left go to the apps that could not bid, then to the bidders, one
-/// trial at a time, the worst off first. So no app gains by overstating its bid, and a sweep of
-/// many trials gets no more than an app of one job.
+/// trial at a time, the worst off first. Trials of a sweep thus compete as one app, however many
+/// they are.
 ///
 /// Source   Mahajan et al., NSDI'20 (Themis), sections 4 and 5.
 /// Differs  The policy computes the bids; apps do not report them. A job gets all the GPUs that it
-///          requests or none, so payments are whole trials. Bids count GPUs, not their places or
+///          requests or none, so payments are whole trials, and that no app gains by a wrong bid is
+///          not claimed. Bids count GPUs, not their places or
 ///          types. The paper gives leftover GPUs to apps at random.
 /// Cost     O(b^2 g m) per decision with b bidders, g free GPUs and at most m GPUs of an app; O(b g
 ///          m) if no bidder wins several trials
