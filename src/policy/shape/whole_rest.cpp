@@ -6,7 +6,7 @@
 /// one on which it leaves fewest GPUs free; among these, the fullest, which keeps whole nodes for
 /// jobs that need them. A job that has to wait starts on what it requests.
 ///
-/// Where speeds are known, a job takes no number of GPUs that is not faster than what it requests.
+/// Where speeds are known, a job takes of these GPUs the number on which it is fastest.
 ///
 /// Source   Our own: FGD's concern (Weng et al., ATC'23), met by the sizes of elastic jobs.
 /// Cost     O(kinds of nodes x GPUs of a node) per arrival
@@ -23,20 +23,17 @@ class WholeRest final : public Shape {
   Shaped choose(JobId job, Duration, const View& view, const cluster::Ledger& ledger) override {
     const Progress& state = view.progress(job);
     const cluster::Demand& asked = view.demand(state.demand);
-    const double rate = rate_on(job, asked.gpus, view);
-    Shaped made{.gpus = asked.gpus, .rate = rate};
+    Shaped made{.gpus = asked.gpus, .rate = rate_on(job, asked.gpus, view)};
     if (!came_.insert(job).second) return made;  // it had to wait
     int fewest_left = cluster::kMaxGpusPerNode + 1;
     for (const cluster::Pool& pool : ledger.pools(state.vc)) {
       if (!pool.suits(asked)) continue;
       for (int free = pool.tightest(asked.gpus); free > 0; free = pool.tightest(free + 1)) {
-        const int gpus = std::min(free, view.request(job).max_gpus);
-        const double faster = rate_on(job, gpus, view);
-        if (view.speeds != nullptr && gpus > asked.gpus && faster <= rate) continue;
-        if (free - gpus >= fewest_left) continue;
-        fewest_left = free - gpus;
-        made.gpus = gpus;
-        made.rate = faster;
+        const int most = std::min(free, view.request(job).max_gpus);
+        const Shaped here = fastest(job, asked.gpus, most, view);
+        if (free - here.gpus >= fewest_left) continue;
+        fewest_left = free - here.gpus;
+        made = here;
       }
     }
     if (made.gpus > asked.gpus) made.until = view.now + Duration{1};
@@ -45,6 +42,17 @@ class WholeRest final : public Shape {
   bool needs_speeds() const override { return false; }
 
  private:
+  /// Returns the number of GPUs from `least` to `most` on which the job is fastest, the smallest of
+  /// equals; `most` if speeds are unknown.
+  static Shaped fastest(JobId job, int least, int most, const View& view) {
+    if (view.speeds == nullptr) return {.gpus = std::max(least, most)};
+    Shaped best{.gpus = least, .rate = rate_on(job, least, view)};
+    for (int gpus = least + 1; gpus <= most; ++gpus) {
+      const double rate = rate_on(job, gpus, view);
+      if (rate > best.rate) best = {.gpus = gpus, .rate = rate};
+    }
+    return best;
+  }
   static double rate_on(JobId job, int gpus, const View& view) {
     return view.speeds == nullptr ? 1 : view.speeds->rate(job, 1, gpus);
   }
