@@ -42,11 +42,11 @@ Prepared prepared(const Given& given) {
 }
 
 constexpr const char* kNotElastic =
-    "left out because no job is elastic (--elastic): elastic_tiresias, ffdl, hasten, optimus, "
-    "pollux, powerflow, sia, slaq";
+    "left out because no job is elastic (--elastic): dorm, dragon, elastic_tiresias, ffdl, hasten, "
+    "optimus, pollux, powerflow, sia, slaq";
 constexpr const char* kNoTrials =
     "left out because no job is a trial of a sweep (group, metric): asha, hyperband, hyperdrive, "
-    "hypersched, rubberband";
+    "hypersched, rubberband, themis_auction";
 constexpr const char* kNoSignals =
     "left out because no signal is given (--signal): gavel_cost, stop_and_go";
 constexpr const char* kNoPrices =
@@ -73,7 +73,7 @@ TEST(Experiment, LeavesOutOfAllWhatTheLogGivesNothingToDo) {
   EXPECT_EQ(made.experiment.policies[0], "almanac");
   EXPECT_EQ(made.experiment.policies[1], "fifo");
   EXPECT_EQ(made.experiment.policies.size(), made.runs.size());
-  EXPECT_EQ(made.runs.size() + 35, all_policies().size());
+  EXPECT_EQ(made.runs.size() + 38, all_policies().size());
   EXPECT_THAT(made.experiment.policies, Not(Contains("chronus")));
 }
 

@@ -11,8 +11,12 @@
 /// there is one, a trial has the GPUs it requests, as trials that are not elastic always do. A
 /// trial's batch stays the same, because the sweep may be about it.
 ///
+/// With `instance_gpus`, GPUs are paid for by whole instances, and further ones take `boot_s` until
+/// they can be used; the plan then has the least paid GPU time. Instances have one price.
+///
 /// Source   Misra et al., EuroSys'21 (RubberBand), section 4.
-/// Differs  Saves GPU time: GPUs of a cluster have one price, and no instances are booted.
+/// Differs  The plan includes the time until instances have booted, but the host decides when nodes
+///          boot. The paper also charges for the transfer of data.
 /// Cost     a plan for each trial that begins a stage, some ms, and a fit per new report
 #include <algorithm>
 #include <cmath>
@@ -32,7 +36,9 @@ class RubberBand final : public SweepAllocator {
   RubberBand(std::unique_ptr<Placement> placement, const Host& host, const Parameters& told)
       : SweepAllocator(std::move(placement), host),
         reduction_(told.number("reduction")),
-        grace_(told.number("grace")) {}
+        grace_(told.number("grace")),
+        instance_gpus_(told.whole("instance_gpus")),
+        boot_s_(told.number("boot_s")) {}
 
  private:
   /// GPUs of a trial, and the stage for which they were planned.
@@ -95,7 +101,10 @@ class RubberBand final : public SweepAllocator {
          .restart_s = std::isnan(request.restart_s) ? seconds(view.restart.of(request.gpus))
                                                     : double{request.restart_s},
          .left_s =
-             end == kNever ? std::numeric_limits<double>::infinity() : seconds(end - view.now)});
+             end == kNever ? std::numeric_limits<double>::infinity() : seconds(end - view.now),
+         .instance_gpus = instance_gpus_,
+         .boot_s = boot_s_,
+         .booted = instance_gpus_ == 0 ? 0 : (held + instance_gpus_ - 1) / instance_gpus_});
     return made.gpus.empty() ? request.gpus : std::max(request.min_gpus, made.gpus.front());
   }
 
@@ -114,6 +123,8 @@ class RubberBand final : public SweepAllocator {
 
   double reduction_;
   double grace_;
+  int instance_gpus_;  // 0 = each trial pays for its own GPUs only
+  double boot_s_;
   ReportedSpeeds speeds_{ReportedSpeeds::Pool::of_model};
   std::map<JobId, Planned> planned_;
 };
@@ -131,7 +142,12 @@ void register_rubberband(Registry& registry) {
        .parameters = {number("reduction",
                              "reduction factor: one trial in this many continues from each stage",
                              3, 1.0001, 1e6),
-                      number("grace", "steps of the first stage", 1, 1e-9, 1e15)}},
+                      number("grace", "steps of the first stage", 1, 1e-9, 1e15),
+                      whole_number("instance_gpus",
+                                   "GPUs of an instance, if they are paid for by whole instances; "
+                                   "0: each trial pays for its own GPUs",
+                                   0, 0, 1'024),
+                      number("boot_s", "time until a further instance can be used", 0, 0, 1e6)}},
       [](const Parameters& told, const Composition& composition, const Host& host) {
         return std::make_unique<RubberBand>(
             almanac::policy::registry().placements.make(composition.placement, host), host, told);

@@ -16,19 +16,25 @@
 /// other whatever their parent borrows, and no tenant takes what another one lends within itself.
 /// The borrowers' jobs that started last stop first.
 ///
+/// With `relax_s`, a job that may start but finds no place that its placement prefers spreads over
+/// any free GPUs, from the emptiest node down, once it has waited for that long.
+///
 /// Tenants are those of the cluster file ([[tenant]]). A job's virtual cluster names its tenant, or
 /// else its user does. A job without a tenant has no guarantee and may borrow.
 ///
 /// Source   Jeon et al., ATC'19 (Philly), section 2: a quota per virtual cluster, spare GPUs for
-///          all, preemption by fair share when 90 % of the GPUs are in use; YARN's capacity and
-///          fair schedulers. Trees: Kueue's cohorts, which lend within themselves first.
+///          all, preemption by fair share when 90 % of the GPUs are in use, and locality that is
+///          relaxed after a while (2.3); YARN's capacity and fair schedulers. Trees: Kueue's
+///          cohorts, which lend within themselves first.
 /// Differs  A job is stopped only for one that starts. No tenant falls below its guarantee, except
 ///          by the last of its jobs that reaches above it.
 /// Cost     O(n log n + n t) per decision with n jobs and t tenants
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "policy/kit/allocator.h"
+#include "policy/placement/scatter.h"
 #include "policy/registry.h"
 
 namespace almanac::policy::whole {
@@ -36,8 +42,10 @@ namespace {
 
 class YarnCs final : public Allocator {
  public:
-  YarnCs(std::unique_ptr<Placement> placement, double reclaim_at)
-      : Allocator(std::move(placement)), reclaim_at_(reclaim_at) {}
+  YarnCs(std::unique_ptr<Placement> placement, const Parameters& told)
+      : Allocator(std::move(placement)),
+        reclaim_at_(told.number("reclaim_at")),
+        relax_(told.duration("relax_s")) {}
 
  private:
   struct Tenant {
@@ -64,15 +72,50 @@ class YarnCs final : public Allocator {
         running_.push_back(job);
       }
     }
-    std::vector<JobId> started;
+    started_.clear();
+    reclaimed_.clear();
     for (std::size_t at = first(view); at < tenants_.size(); at = first(view)) {
       const JobId job = tenants_[at].waiting[tenants_[at].next++];
       if (!(may_start(job, view) && take(left_, job, view)) && !reclaim(job, view)) continue;
       use(job, view, +1);
-      started.push_back(job);
+      started_.push_back(job);
     }
     for (const JobId job : running_) wishes.push_back({job});
-    for (const JobId job : started) wishes.push_back({job});
+    places_ = spread(vc, view, plan);
+    for (std::size_t at = 0; at < started_.size(); ++at) {
+      wishes.push_back({.job = started_[at], .on = places_[at]});
+    }
+  }
+
+  /// Returns the nodes over which each job of `started_` spreads, once the reclaimed jobs have
+  /// left; none for a job that must not spread yet.
+  std::vector<std::vector<NodeGpus>> spread(VcId vc, const View& view, Plan& plan) const {
+    std::vector<std::vector<NodeGpus>> places(started_.size());
+    const std::size_t before = plan.ledger.mark();
+    for (const JobId job : reclaimed_) {
+      for (const cluster::Grant& grant : view.grants(job)) plan.ledger.give_back(grant);
+    }
+    std::vector<cluster::Grant> grants;
+    for (std::size_t at = 0; at < started_.size(); ++at) {
+      const cluster::Demand& demand = asked(started_[at], view);
+      if (!may_spread(demand) || spreads_at(started_[at], view) > view.now) continue;
+      grants.clear();
+      placement::scatter(plan.ledger, vc, demand, grants, placement::emptiest);
+      for (const cluster::Grant& grant : grants) places[at].push_back({grant.node, grant.count()});
+    }
+    plan.ledger.undo(before);
+    return places;
+  }
+  bool may_spread(const cluster::Demand& demand) const {
+    return relax_ > Duration{0} && demand.gpus > 1 && demand.nodes == 0;
+  }
+  Time spreads_at(JobId job, const View& view) const { return view.progress(job).since + relax_; }
+
+  void settled(VcId, const View& view, Plan& plan) override {
+    for (const JobId job : started_) {
+      const bool waits = may_spread(asked(job, view)) && !will_run(job, view, plan);
+      if (waits && spreads_at(job, view) > view.now) plan.wake(spreads_at(job, view));
+    }
   }
 
   static std::size_t tenant_of(JobId job, const View& view) {
@@ -182,6 +225,7 @@ class YarnCs final : public Allocator {
       return false;
     }
     for (const JobId victim : victims) std::erase(running_, victim);
+    reclaimed_.insert(reclaimed_.end(), victims.begin(), victims.end());
     return true;
   }
 
@@ -194,10 +238,14 @@ class YarnCs final : public Allocator {
   }
 
   double reclaim_at_;
+  Duration relax_;               // 0 = never
   double total_ = 0;             // GPUs
   std::vector<Tenant> tenants_;  // the last: jobs of none
   std::vector<Stock> left_;
   std::vector<JobId> running_;
+  std::vector<JobId> started_;                 // jobs that the last allocation named to start
+  std::vector<JobId> reclaimed_;               // jobs that it did not name, to make room for them
+  std::vector<std::vector<NodeGpus>> places_;  // of `started_`, where they spread
   bool are_latest_first_ = false;
   std::vector<std::vector<std::size_t>> paths_;  // by tenant
   std::vector<double> used_, least_;             // by first(): parts of guarantees, top down
@@ -213,11 +261,14 @@ void register_yarn_cs(Registry& registry) {
        .traits = {.has = {Trait::stops_jobs, Trait::reads_tenants}},
        .parameters = {number("reclaim_at",
                              "utilization above which a tenant reclaims what others borrow", 0.9, 0,
-                             1)}},
+                             1),
+                      number("relax_s",
+                             "how long a job waits for its preferred placement before it spreads "
+                             "over more nodes; 0: as long as it takes",
+                             0, 0, 1e9)}},
       [](const Parameters& told, const Composition& composition, const Host& host) {
         return std::make_unique<YarnCs>(
-            almanac::policy::registry().placements.make(composition.placement, host),
-            told.number("reclaim_at"));
+            almanac::policy::registry().placements.make(composition.placement, host), told);
       });
 }
 

@@ -177,6 +177,36 @@ TEST(PlanStages, SpendsGpusWhereASecondCostsLeast) {
   EXPECT_EQ(plan_stages(stages, kStep_s, {.gpus = 0, .left_s = 60}).gpus, std::vector<int>{});
 }
 
+TEST(PlanStages, UsesTheInstancesThatArePaidFor) {
+  const std::vector<Stage> stages{{.trials = 2, .steps = 40}, {.trials = 1, .steps = 20}};
+  const double never = std::numeric_limits<double>::infinity();
+  // One instance of four GPUs: 30 s with two GPUs each, then 12.5 s with all four.
+  const StagePlan one =
+      plan_stages(stages, kStep_s, {.gpus = 4, .left_s = never, .instance_gpus = 4, .booted = 1});
+  EXPECT_EQ(one.gpus, (std::vector{2, 4}));
+  EXPECT_DOUBLE_EQ(one.seconds, 42.5);
+  EXPECT_DOUBLE_EQ(one.gpu_seconds, 4 * 42.5);
+  // Instances of one GPU cost what the trials use.
+  EXPECT_EQ(plan_stages(stages, kStep_s, {.gpus = 4, .left_s = never, .instance_gpus = 1}).gpus,
+            (std::vector{1, 1}));
+}
+
+TEST(PlanStages, AvoidsInstancesThatBootForTooLong) {
+  // Two trials on two instances of one GPU take 40 s and cost 80. A third and a fourth instance
+  // would save 10 s of that, and 2 more instances 5 s of the last stage.
+  const std::vector<Stage> stages{{.trials = 2, .steps = 40}, {.trials = 1, .steps = 20}};
+  const auto gpus = [&](double boot_s, double left_s) {
+    return plan_stages(
+               stages, kStep_s,
+               {.gpus = 4, .left_s = left_s, .instance_gpus = 1, .boot_s = boot_s, .booted = 2})
+        .gpus;
+  };
+  EXPECT_EQ(gpus(0, 50), (std::vector{2, 1})) << "30 + 20 s";
+  EXPECT_EQ(gpus(6, 55), (std::vector{1, 2})) << "the last stage has both instances already";
+  EXPECT_EQ(gpus(6, 52), (std::vector{2, 2})) << "6 + 30 + 15 s";
+  EXPECT_EQ(gpus(20, 56), (std::vector{1, 2}));
+}
+
 TEST(PlanStages, EqualsASearchThroughAllPlans) {
   Rng random(23);
   int late = 0;
