@@ -129,8 +129,9 @@ std::string to_string(const Precedence& precedence) {
           "it must run now to meet its deadline in {}{}", text::human_time(its),
           mine == 0 ? "" : ", this job to meet its own in " + text::human_time(mine));
     case Term::deadline:
-      return fmt::format("its deadline is in {}, this job's in {}", text::human_time(its),
-                         text::human_time(mine));
+      return fmt::format("its deadline is in {}, {}", text::human_time(its),
+                         mine == 0 ? "this job has none that it can meet"
+                                   : "this job's in " + text::human_time(mine));
     case Term::gpu_time:
       return fmt::format("it is expected to take {}, this job {}", gpu_time(its), gpu_time(mine));
     case Term::gittins_index:

@@ -44,6 +44,8 @@ TEST(Reason, SaysNotNowWithNumbersAndNames) {
             "own in 2h 00m");
   EXPECT_EQ(to_string(Precedence{.term = Term::deadline, .own = 7200, .others = 5400}),
             "its deadline is in 1h 30m, this job's in 2h 00m");
+  EXPECT_EQ(to_string(Precedence{.term = Term::deadline, .own = 0, .others = 5400}),
+            "its deadline is in 1h 30m, this job has none that it can meet");
   EXPECT_EQ(to_string(Precedence{.term = Term::tier, .own = 0, .others = 2}),
             "its priority tier is 2, this job's is 0");
   EXPECT_EQ(to_string({.kind = ReasonKind::at_limit, .wanted = 4, .available = 1}, ""),

@@ -38,7 +38,21 @@ Time LeaseAllocator::stands_until(VcId id, const View&) const {
 
 bool LeaseAllocator::stays(JobId job, const Deal& deal, const View& view) const {
   return view.progress(job).phase == Phase::running &&
-         (!deal.begins || !has_gained(job, lease_, view));
+         (!deal.begins || !(deal.guests.contains(job) || has_gained(job, lease_, view)));
+}
+
+void LeaseAllocator::make_room(const cluster::Demand& first, const std::set<JobId>& guests,
+                               Deal& deal, const View& view) const {
+  const auto fits = [&] {
+    std::vector<Stock> left = deal.left;
+    for (const JobId job : deal.jobs) {
+      if (stays(job, deal, view)) take(left, job, view);
+    }
+    return take(left, first);
+  };
+  if (fits()) return;
+  deal.guests = guests;
+  if (!fits()) deal.guests.clear();
 }
 
 std::vector<JobId> LeaseAllocator::keep(std::span<const JobId> jobs, Deal& deal, const View& view,

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -36,6 +37,7 @@ class LeaseAllocator : public Allocator {
     std::span<const JobId> jobs{};  ///< Waiting and running jobs, in order of arrival.
     bool begins = false;            ///< Whether a lease begins with this decision.
     std::vector<Stock> left{};      ///< GPUs that no named job takes; all at first.
+    std::set<JobId> guests{};       ///< Jobs that may be stopped whatever they have gained.
   };
   /// As allocate(). It must also name the jobs that keep() or keep_groups() names.
   virtual void deal(Deal& deal, const View& view, Plan& plan, std::vector<Wish>& wishes) = 0;
@@ -55,6 +57,11 @@ class LeaseAllocator : public Allocator {
     return false;
   }
 
+  /// Makes `guests` of the deal if `first`, the waiting job whose turn it is, fits only so. Without
+  /// this, a wide job never starts while short jobs come often enough that one of them has always
+  /// gained too little to be stopped. Cost: O(n).
+  void make_room(const cluster::Demand& first, const std::set<JobId>& guests, Deal& deal,
+                 const View& view) const;
   /// Names those of `jobs` that stay where they are, and CPU jobs. Returns the others.
   std::vector<JobId> keep(std::span<const JobId> jobs, Deal& deal, const View& view,
                           std::vector<Wish>& wishes) const;

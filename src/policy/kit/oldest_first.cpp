@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "policy/kit/order_around.h"
+
 namespace almanac::policy {
 namespace {
 
@@ -15,31 +17,25 @@ Time beyond_at(Duration cap, const Candidate& job) {
   return job.request.submit + job.attained + cap;
 }
 
-class OldestFirst final : public Order {
+class OldestFirst final : public OrderAround {
  public:
-  OldestFirst(std::unique_ptr<Order> order, Duration cap) : order_(std::move(order)), cap_(cap) {}
+  OldestFirst(std::unique_ptr<Order> order, Duration cap)
+      : OrderAround(std::move(order)), cap_(cap) {}
 
   double rank(const Candidate& job) const override {
-    if (!is_beyond(cap_, job)) return order_->rank(job);
+    if (!is_beyond(cap_, job)) return OrderAround::rank(job);
     return kBeforeAll + static_cast<double>(job.request.submit.time_since_epoch().count());
   }
   Standing standing(const Candidate& job) const override {
-    if (!is_beyond(cap_, job)) return order_->standing(job);
+    if (!is_beyond(cap_, job)) return OrderAround::standing(job);
     return {Term::overdue, seconds(job.now - job.request.submit - job.attained)};
   }
-  double tie(const Candidate& job) const override { return order_->tie(job); }
-  double drift() const override { return order_->drift(); }
-  Duration jumps_after(const Candidate& job) const override { return order_->jumps_after(job); }
-  bool needs_estimate() const override { return order_->needs_estimate(); }
-  bool needs_distribution() const override { return order_->needs_distribution(); }
-  bool needs_shares() const override { return order_->needs_shares(); }
   Time stands_until(const Candidate& job) const override {
     if (is_beyond(cap_, job)) return Time::max();
-    return std::min(order_->stands_until(job), beyond_at(cap_, job));
+    return std::min(OrderAround::stands_until(job), beyond_at(cap_, job));
   }
 
  private:
-  std::unique_ptr<Order> order_;
   Duration cap_;
 };
 

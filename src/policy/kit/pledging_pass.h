@@ -14,9 +14,12 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "policy/kit/leased_pass.h"
+#include "policy/kit/order_around.h"
 #include "policy/kit/pledging_pass/pledges.h"
 #include "policy/kit/start_each.h"
 
@@ -30,7 +33,11 @@ class PledgingPass : public LeasedPass {
         stops_(stops),
         pledges_(
             desk, lease, phase, whose, [this](JobId job) { return levels(job); },
-            [this](JobId job) { return desk_.work_left(job); }) {}
+            [this](JobId job) { return desk_.work_left(job); }) {
+    desk_.rank_by([this](auto order) {
+      return std::make_unique<PledgedStanding>(std::move(order), desk_, pledges_);
+    });
+  }
 
   PassNeeds needs() const final {
     PassNeeds made = LeasedPass::needs();
@@ -74,6 +81,24 @@ class PledgingPass : public LeasedPass {
   Pledges pledges_;
 
  private:
+  /// Says of a job that needs the current lease that it is due.
+  class PledgedStanding final : public OrderAround {
+   public:
+    PledgedStanding(std::unique_ptr<Order> order, const Desk& desk, const Pledges& pledges)
+        : OrderAround(std::move(order)), desk_(desk), pledges_(pledges) {}
+
+    Standing standing(const Candidate& job) const override {
+      const VcId vc = desk_.view().progress(job.job).vc;
+      const bool is_due = pledges_.now(vc, job.job) > 0 && job.request.deadline > job.now;
+      return is_due ? Standing{Term::due, seconds(job.request.deadline - job.now)}
+                    : OrderAround::standing(job);
+    }
+
+   private:
+    const Desk& desk_;
+    const Pledges& pledges_;
+  };
+
   /// Starts the jobs that need the current lease. Returns whether all run.
   bool start_pledged(VcState& vc) {
     bool all = true;

@@ -17,6 +17,9 @@ class Allowance final : public Order {
   double rank(const Candidate& job) const override {
     return deadline_rank(job.request) - static_cast<double>(job.expected.count());
   }
+  Standing standing(const Candidate& job) const override {
+    return job.request.deadline == kNoTime ? no_deadline() : Standing{};
+  }
   bool needs_estimate() const override { return true; }
 };
 

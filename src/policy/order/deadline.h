@@ -6,6 +6,7 @@
 
 #include <limits>
 
+#include "policy/slots.h"
 #include "trace/job.h"
 
 namespace almanac::policy::order {
@@ -19,5 +20,9 @@ inline double deadline_rank(const trace::Request& request) {
   if (request.deadline <= request.submit) return -kEver;
   return static_cast<double>(request.deadline.time_since_epoch().count());
 }
+
+/// Returns the standing of a job without a deadline that it can meet. Jobs that have one go before
+/// it.
+inline Standing no_deadline() { return {Term::deadline, std::numeric_limits<double>::infinity()}; }
 
 }  // namespace almanac::policy::order

@@ -17,7 +17,8 @@ class Edf final : public Order {
   double rank(const Candidate& job) const override { return deadline_rank(job.request); }
   Standing standing(const Candidate& job) const override {
     const Time deadline = job.request.deadline;
-    if (deadline == kNoTime || deadline <= job.now) return {};
+    if (deadline == kNoTime) return no_deadline();
+    if (deadline <= job.now) return {};
     return {Term::deadline, seconds(deadline - job.now)};
   }
 };

@@ -27,6 +27,12 @@ class Promise final : public Order {
     if (deadline <= job.request.submit) return deadline_rank(job.request);
     return job.now + job.expected <= deadline ? gpu_time : kLate + gpu_time;
   }
+  Standing standing(const Candidate& job) const override {
+    const double place = rank(job);
+    if (place >= kLate) return no_deadline();
+    return job.request.deadline <= job.request.submit ? Standing{}
+                                                      : Standing{Term::gpu_time, place / 1e3};
+  }
   Time stands_until(const Candidate& job) const override {
     const Time deadline = job.request.deadline;
     if (deadline == kNoTime || job.now + job.expected > deadline) return Time::max();

@@ -265,10 +265,32 @@ class ElasticPass final : public PledgingPass {
     return true;
   }
 
+  /// Returns a job that begins or grows on a node of `loser`, one with a pledge if possible; kNoJob
+  /// if there is none.
+  JobId winner_over(JobId loser) const {
+    JobId winner = kNoJob;
+    for (const Share& each : shares_) {
+      if (each.level.gpus <= each.had || !is_on_a_node_of(loser, each.grants)) continue;
+      if (each.pledged) return each.job;
+      if (winner == kNoJob) winner = each.job;
+    }
+    return winner;
+  }
+
+  bool is_on_a_node_of(JobId job, std::span<const cluster::Grant> grants) const {
+    const auto held = desk_.grants(job);
+    return std::any_of(grants.begin(), grants.end(), [&](const cluster::Grant& grant) {
+      return std::any_of(held.begin(), held.end(),
+                         [&](const cluster::Grant& its) { return its.node == grant.node; });
+    });
+  }
+
   void settle(VcState& vc, const Share& share) {
     const JobId job = share.job;
     if (share.grants.empty()) {
-      if (share.had > 0) desk_.stop(vc, job);
+      if (share.had == 0) return;
+      const JobId winner = winner_over(job);
+      winner == kNoJob ? desk_.stop(vc, job) : desk_.stop_for(vc, job, winner);
       return;
     }
     const auto held = desk_.grants(job);

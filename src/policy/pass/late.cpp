@@ -56,7 +56,7 @@ class LatePass final : public Pass {
       if (next.entry == nullptr) break;
       const cluster::Demand demand = next.from->demand;
       auto grants = desk_.place(vc.vc, demand);
-      if (grants.empty()) grants = make_room(vc, demand, next.entry->key.tier);
+      if (grants.empty()) grants = make_room(vc, demand, *next.entry);
       if (grants.empty()) {
         let_pass(vc, start_of(vc, demand));
         break;
@@ -78,15 +78,15 @@ class LatePass final : public Pass {
     return lent_[index(vc)];
   }
 
-  /// Places a job of `tier` after stopping late ones of no higher tier, the lowest tier first;
-  /// empty = changed nothing.
+  /// Places a job after stopping late ones of no higher tier, the lowest tier first; empty =
+  /// changed nothing.
   std::span<const cluster::Grant> make_room(VcState& vc, const cluster::Demand& demand,
-                                            std::int32_t tier) {
+                                            const QueueEntry& first) {
     std::vector<JobId>& running = lent(vc.vc);
     const auto tier_of = [&](JobId job) { return desk_.view().tier(job); };
     std::vector<JobId> may_go;
     std::copy_if(running.begin(), running.end(), std::back_inserter(may_go),
-                 [&](JobId job) { return tier_of(job) <= tier; });
+                 [&](JobId job) { return tier_of(job) <= first.key.tier; });
     std::stable_sort(may_go.begin(), may_go.end(),
                      [&](JobId a, JobId b) { return tier_of(a) > tier_of(b); });
     std::size_t left = may_go.size();
@@ -95,7 +95,7 @@ class LatePass final : public Pass {
     const std::span<const JobId> victims = eviction_.victims();
     // The job that began first is the first to wait again.
     for (std::size_t at = victims.size(); at-- > 0;) {
-      desk_.stop(vc, victims[at]);
+      desk_.stop_for(vc, victims[at], first.job);
       std::erase(running, victims[at]);
     }
     return grants;

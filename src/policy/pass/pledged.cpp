@@ -131,7 +131,7 @@ class PledgedPass final : public PledgingPass {
       grants =
           eviction_.make_room(vc.vc, demand, [&] { return left > 0 ? running[--left] : kNoJob; });
       for (const JobId victim : eviction_.victims()) {
-        desk_.stop(vc, victim);
+        desk_.stop_for(vc, victim, next.job);
         std::erase(losers_, victim);
         std::erase(displaced_, victim);
       }

@@ -9,7 +9,7 @@
 ///     (preempt/stop_budget.h); if those do not suffice it holds a reservation, which counts jobs
 ///     that give way to it as gone
 ///   2 later jobs start in GPUs that are free if they end before the reservation begins, take GPUs
-///     that it does not need, or would give way to it themselves
+///     that it does not need, or give way to it themselves, until they end
 ///   3 later jobs take the GPUs of running jobs that give way to them, under the same conditions
 ///   4 a job that must run now to meet its deadline goes before all others, if the deadline can be
 ///     met (preempt/deadlines.h)
@@ -106,6 +106,7 @@ class PreemptPass final : public Pass {
   void withdrawn(VcState& vc, JobId job) override {
     if (bound_) bound_->withdrawn(desk_, job);
     if (deadlines_) deadlines_->ended(vc, job);
+    book_of(vc).stoppable.release_guests(job);
     book_of(vc).calendar.clear();
   }
   void ended(VcState& vc, JobId job) override {
@@ -200,13 +201,19 @@ class PreemptPass final : public Pass {
       const WaitingQueue::Class& first = vc.waiting.first();
       const QueueEntry entry = first.jobs.front();
       auto grants = desk_.place(vc.vc, first.demand);
+      bool stops_guests = false;
       if (grants.empty()) {
         if (!may_stop_others(book, entry)) break;
         grants = book.stoppable.make_room(vc, first, entry);
+        if (grants.empty()) {
+          grants = book.stoppable.make_room_with_guests(vc, first, entry);
+          stops_guests = true;
+        }
         if (grants.empty()) break;
         stop_victims(vc, book, entry.job);
       }
       start(vc, book, entry.job, grants);
+      if (stops_guests && may_stop(entry.job)) book.stoppable.protect(entry.job);
       book.calendar.clear();
     }
     if (vc.waiting.empty() || !book.calendar.holds(vc.waiting.first().jobs.front().job)) {
@@ -218,8 +225,8 @@ class PreemptPass final : public Pass {
   void promise_first(VcState& vc, Book& book) {
     const QueueEntry& first = vc.waiting.first().jobs.front();
     if (book.calendar.holds(first.job)) return;
-    book.calendar.promise(
-        vc, first.job, [&](JobId running) { return book.stoppable.gives_way(running, first.key); });
+    book.calendar.promise(vc, first.job,
+                          [&](JobId running) { return book.stoppable.gives_way(running, first); });
   }
 
   /// Starts jobs behind the first in what is free.
@@ -297,10 +304,11 @@ class PreemptPass final : public Pass {
 
   void start_harmless(VcState& vc, Book& book, const QueueEntry& entry,
                       const cluster::Demand& demand) {
-    if (book.calendar.empty() || would_yield(vc, book, entry)) {
+    const bool yields = would_yield(vc, book, entry);
+    if (book.calendar.empty() || yields) {
       const auto grants = desk_.place(vc.vc, demand);
       ALMANAC_CHECK(!grants.empty(), "job {} was found to fit", index(entry.job));
-      return start(vc, book, entry.job, grants);
+      return yields ? start_guest(vc, book, entry.job, grants) : start(vc, book, entry.job, grants);
     }
     const Duration length = length_of(entry);
     const auto grants = book.calendar.place_now(vc.vc, demand, length);
@@ -367,7 +375,8 @@ class PreemptPass final : public Pass {
     const auto grants = book.stoppable.make_room(vc, from, entry);
     if (grants.empty()) return false;
     const std::vector<cluster::Grant> taken(grants.begin(), grants.end());
-    if (!would_yield(vc, book, entry)) {
+    const bool yields = would_yield(vc, book, entry);
+    if (!yields) {
       const auto stopped = book.stoppable.victims();
       const std::vector<JobId> victims(stopped.begin(), stopped.end());
       book.stoppable.undo();
@@ -378,7 +387,7 @@ class PreemptPass final : public Pass {
       book.calendar.occupy(taken, Time::min(), until, +1);
     }
     stop_victims(vc, book, entry.job);
-    start(vc, book, entry.job, taken);
+    yields ? start_guest(vc, book, entry.job, taken) : start(vc, book, entry.job, taken);
     return true;
   }
 
@@ -393,9 +402,17 @@ class PreemptPass final : public Pass {
   void start(VcState& vc, Book& book, JobId job, std::span<const cluster::Grant> grants) {
     if (bound_) bound_->started(desk_, job);
     desk_.start(vc, job, grants);
+    book.stoppable.release_guests(job);
     if (!may_stop(job)) return;
     book.stoppable.enter(job, desk_.grants(job));
     book.started.push_back(job);
+  }
+
+  /// Starts a job that gives way to the first in line.
+  void start_guest(VcState& vc, Book& book, JobId job, std::span<const cluster::Grant> grants) {
+    const JobId host = vc.waiting.first().jobs.front().job;
+    start(vc, book, job, grants);
+    book.stoppable.add_guest(job, host);
   }
 
   /// Wakes for the next job that becomes overdue or gives way to others, while jobs wait.

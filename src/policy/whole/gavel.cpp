@@ -11,6 +11,9 @@
 /// `gavel_cost` divides time by price, again after each change of a price, and jobs move at the end
 /// of the lease.
 ///
+/// A job that begins while one before it in line finds no room is a guest: at the start of a lease
+/// it gives way to the first in line, however short it has run.
+///
 /// Source   Narayanan et al., OSDI'20 (Gavel), sections 3 to 5; SOSP'21 (POP). Prices that change:
 ///          Narayanan et al., DISPA'20 (MLCloudPrice).
 /// Differs  The published rounds go through types in a fixed order; here all pairs of job and type
@@ -66,6 +69,7 @@ class Gavel final : public LeaseAllocator {
   };
   struct Vc {
     std::map<JobId, Part> parts;
+    std::set<JobId> guests;  // that began while a job before them in line found no room
     Division last;
     Time counted{};
     bool prices_changed = false;  // in this lease
@@ -80,17 +84,45 @@ class Gavel final : public LeaseAllocator {
     Vc& vc = vcs_[deal.vc];
     count(vc, deal.jobs, view);
     if (is_outdated(vc.last, deal, reset_, view)) divide(vc, deal, view, plan);
-    if (deal.begins) vc.prices_changed = false;
+    if (deal.begins) {
+      vc.prices_changed = false;
+      make_room_for_first(vc, deal, view);
+    }
     const std::vector<JobId> open = keep(deal.jobs, deal, view, wishes);
     std::set<JobId> named;
+    bool is_passed = false;
     for (const Entry& entry : line(vc, open, deal.left, view)) {
       if (named.contains(entry.job)) continue;
-      cluster::Demand demand = asked(entry.job, view);
-      demand.gpu_types = entry.type;
-      if (!take(deal.left, demand)) continue;
+      if (!take(deal.left, demand_of(entry, view))) {
+        is_passed = true;
+        continue;
+      }
       named.insert(entry.job);
       wishes.push_back({entry.job, 0, entry.type});
+      if (view.progress(entry.job).phase != Phase::waiting) continue;
+      if (is_passed) {
+        vc.guests.insert(entry.job);
+      } else {
+        vc.guests.erase(entry.job);
+      }
     }
+  }
+
+  static cluster::Demand demand_of(const Entry& entry, const View& view) {
+    cluster::Demand demand = asked(entry.job, view);
+    demand.gpu_types = entry.type;
+    return demand;
+  }
+
+  void make_room_for_first(Vc& vc, Deal& deal, const View& view) const {
+    const auto runs = [&](JobId job) { return view.progress(job).phase == Phase::running; };
+    std::erase_if(vc.guests, [&](JobId job) { return !runs(job); });
+    if (vc.guests.empty()) return;
+    std::vector<JobId> all(deal.jobs.begin(), deal.jobs.end());
+    std::erase_if(all, [&](JobId job) { return asked(job, view).is_cpu_job(); });
+    const std::vector<Entry> entries = line(vc, all, deal.left, view);
+    if (entries.empty() || runs(entries.front().job)) return;
+    make_room(demand_of(entries.front(), view), vc.guests, deal, view);
   }
 
   /// Adds run time since the last decision.

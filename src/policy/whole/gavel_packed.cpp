@@ -7,9 +7,10 @@
 /// Jobs with the same number, types and memory of GPUs and the same model and batch are a kind. The
 /// program gives time to kinds and to pairs of kinds (whole/gavel_packed/pair_time.h). At the start
 /// of a lease, each kind or pair gets as many places as make up for what it deserved until then and
-/// will deserve in this lease, the one most behind first. A place goes to the job of the kind that
-/// has run least, in whole leases. GPUs that are still free go to other jobs, alone. GPUs that
-/// become free within a lease are given out in the same way.
+/// will deserve in this lease, the one most behind in GPU time first. A place goes to the job of
+/// the kind that has run least, in whole leases. GPUs that are still free go to other jobs, alone.
+/// GPUs that become free within a lease are given out in the same way. A job that begins while a
+/// kind before its own finds no room is a guest, as in whole/gavel.cpp.
 ///
 /// Source   Narayanan et al., OSDI'20 (Gavel), sections 4.2 and 5, and its program.
 /// Differs  The published rounds rank each pair of jobs, 500,000 pairs for a thousand jobs. Here
@@ -18,6 +19,7 @@
 ///          come or gone, at most once per `reset_s` or once per lease while new jobs wait;
 ///          otherwise a step per pair of kinds that has time
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -46,9 +48,12 @@ class GavelPacked final : public LeaseAllocator {
   };
   struct Vc {
     std::map<Unit, Share> times;
+    std::set<JobId> guests;
     Division last;
     Time counted{};
   };
+
+  using Behind = std::pair<double, const Unit*>;  // GPUs times leases, and of which
 
   bool groups_jobs() const override { return true; }
 
@@ -56,45 +61,42 @@ class GavelPacked final : public LeaseAllocator {
     Vc& vc = vcs_[deal.vc];
     count(vc, groups(deal.vc), view);
     if (is_outdated(vc.last, deal, reset_, view)) divide(vc, deal, view, plan.ledger);
+    if (deal.begins) make_room_for_first(vc, deal, view);
     const std::vector<JobId> open = keep_groups(deal, view, wishes);
     for (Wish& wish : wishes) {  // one that guests of others leave no cores moves on its type only
       if (!asked(wish.job, view).is_cpu_job()) wish.gpu_types = type_of_[index(wish.job)];
     }
     placed_.clear();
-    if (!open.empty()) hand_out(vc, open, deal.left, view, wishes);
+    const bool is_passed = !open.empty() && hand_out(vc, open, deal.left, view, wishes);
     for (const JobId job : open) {
       if (placed_.has(job) || !take(deal.left, asked(job, view))) continue;
+      if (is_passed) vc.guests.insert(job);
       wishes.push_back({.job = job, .gpu_types = asked(job, view).gpu_types});
     }
   }
 
-  /// Names jobs of `open` for the places of their kinds, the kind most behind first.
-  void hand_out(const Vc& vc, const std::vector<JobId>& open, std::vector<Stock>& left,
-                const View& view, std::vector<Wish>& wishes) {
+  /// Names jobs of `open` for the places of their kinds, the kind most behind first. Returns
+  /// whether one found no room.
+  bool hand_out(Vc& vc, const std::vector<JobId>& open, std::vector<Stock>& left, const View& view,
+                std::vector<Wish>& wishes) {
     std::map<SharerKind, std::vector<JobId>> jobs_of;
     for (const JobId job : open) jobs_of[kinds_.of(job, view)].push_back(job);
-    std::vector<std::pair<double, const Unit*>> behind;  // places, and of which
-    for (const auto& [unit, time] : vc.times) {
-      const double due_s = time.due * seconds(view.now - vc.last.at + lease());
-      behind.emplace_back((due_s - time.had_s) / seconds(lease()), &unit);
-    }
-    const auto by_places = [](const auto& a, const auto& b) {
-      return a.first < b.first || (a.first == b.first && *b.second < *a.second);
-    };
-    std::make_heap(behind.begin(), behind.end(), by_places);
+    std::vector<Behind> behind = behind_of(vc, view);
     const auto name = [&](JobId job, const SharerKind& kind) {
       placed_.add(job);
       std::erase(jobs_of[kind], job);
     };
+    bool is_passed = false;
     while (!behind.empty()) {
-      std::pop_heap(behind.begin(), behind.end(), by_places);
-      auto& [places, unit] = behind.back();
+      std::pop_heap(behind.begin(), behind.end(), by_leases);
+      auto& [leases, unit] = behind.back();
       const JobId one = next(jobs_of[unit->one], unit->type, kNoJob, view);
       const JobId other = unit->is_pair && one != kNoJob
                               ? next(jobs_of[unit->other], unit->type, one, view)
                               : kNoJob;
       const bool is_there = one != kNoJob && (!unit->is_pair || other != kNoJob);
       if (!is_there || !take_type(left, one, unit->type, view)) {
+        is_passed = is_passed || is_there;
         behind.pop_back();
         continue;
       }
@@ -104,9 +106,41 @@ class GavelPacked final : public LeaseAllocator {
         wishes.back().beside.push_back(other);
         name(other, unit->other);
       }
-      --places;
-      std::push_heap(behind.begin(), behind.end(), by_places);
+      if (is_passed) vc.guests.insert(one);
+      leases -= unit->one.gpus;
+      std::push_heap(behind.begin(), behind.end(), by_leases);
     }
+    return is_passed;
+  }
+
+  static bool by_leases(const Behind& a, const Behind& b) {
+    return a.first < b.first || (a.first == b.first && *b.second < *a.second);
+  }
+
+  /// Returns a heap of all kinds and pairs, the one most behind on top.
+  std::vector<Behind> behind_of(const Vc& vc, const View& view) const {
+    std::vector<Behind> behind;
+    for (const auto& [unit, time] : vc.times) {
+      const double due_s = time.due * seconds(view.now - vc.last.at + lease());
+      behind.emplace_back(unit.one.gpus * (due_s - time.had_s) / seconds(lease()), &unit);
+    }
+    std::make_heap(behind.begin(), behind.end(), by_leases);
+    return behind;
+  }
+
+  void make_room_for_first(Vc& vc, Deal& deal, const View& view) {
+    const auto runs = [&](JobId job) { return view.progress(job).phase == Phase::running; };
+    std::erase_if(vc.guests, [&](JobId job) { return !runs(job); });
+    if (vc.guests.empty() || vc.times.empty()) return;
+    const Unit& first = *behind_of(vc, view).front().second;
+    std::vector<JobId> jobs;
+    std::copy_if(deal.jobs.begin(), deal.jobs.end(), std::back_inserter(jobs),
+                 [&](JobId job) { return kinds_.of(job, view) == first.one; });
+    const JobId job = next(jobs, first.type, kNoJob, view);
+    if (job == kNoJob || runs(job)) return;
+    cluster::Demand demand = asked(job, view);
+    demand.gpu_types &= first.type;
+    make_room(demand, vc.guests, deal, view);
   }
 
   /// Returns the job of a kind that has run least, in whole leases; among equals a job that is on

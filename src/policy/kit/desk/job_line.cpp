@@ -2,6 +2,7 @@
 #include "policy/kit/desk/job_line.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace almanac::policy {
@@ -58,6 +59,14 @@ Precedence JobLine::precedence(JobId first, JobId job) const {
     return other.tier > own.tier ? said(Term::tier, own.tier, other.tier) : Precedence{};
   }
   if (its.term == Term::due && mine.term != Term::due) return said(Term::due, 0, its.value);
+  const auto has_no_deadline = [](const Standing& standing) {
+    return standing.term == Term::deadline && std::isinf(standing.value);
+  };
+  if (has_no_deadline(mine)) {
+    const Duration left = other.request.deadline - other.now;
+    if (has_no_deadline(its) || other.request.deadline <= other.now) return {};
+    return said(Term::deadline, 0, seconds(left));
+  }
   if (!(its.value < mine.value)) return {};
   if (its.term == mine.term) return said(its.term, mine.value, its.value);
   // The index of a job that runs to its end once it has started is its expected

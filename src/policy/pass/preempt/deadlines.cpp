@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "policy/kit/order_around.h"
+
 namespace almanac::policy {
 namespace {
 
@@ -41,29 +43,21 @@ double left_s(const predict::Distribution& likely, double worked_s, double share
   return std::max(1.0, Distribution::middle_s(Distribution::kCells - 1) - worked_s);
 }
 
-class DueFirst final : public Order {
+class DueFirst final : public OrderAround {
  public:
   DueFirst(std::unique_ptr<Order> order, const Deadlines& deadlines)
-      : order_(std::move(order)), deadlines_(deadlines) {}
+      : OrderAround(std::move(order)), deadlines_(deadlines) {}
 
   double rank(const Candidate& job) const override {
-    if (!deadlines_.is_due(job.job)) return order_->rank(job);
+    if (!deadlines_.is_due(job.job)) return OrderAround::rank(job);
     return kDue + static_cast<double>(job.request.deadline.time_since_epoch().count());
   }
   Standing standing(const Candidate& job) const override {
-    if (!deadlines_.is_due(job.job)) return order_->standing(job);
+    if (!deadlines_.is_due(job.job)) return OrderAround::standing(job);
     return {Term::due, seconds(job.request.deadline - job.now)};
   }
-  double tie(const Candidate& job) const override { return order_->tie(job); }
-  double drift() const override { return order_->drift(); }
-  Duration jumps_after(const Candidate& job) const override { return order_->jumps_after(job); }
-  bool needs_estimate() const override { return order_->needs_estimate(); }
-  bool needs_distribution() const override { return order_->needs_distribution(); }
-  bool needs_shares() const override { return order_->needs_shares(); }
-  Time stands_until(const Candidate& job) const override { return order_->stands_until(job); }
 
  private:
-  std::unique_ptr<Order> order_;
   const Deadlines& deadlines_;
 };
 

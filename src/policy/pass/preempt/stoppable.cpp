@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/check.h"
 
@@ -16,7 +17,31 @@ void Stoppable::enter(JobId job, std::span<const cluster::Grant> grants) {
   room_.enter(job, grants);
 }
 
+void Stoppable::protect(JobId job) {
+  protected_.insert(job);
+  rank_again(job);
+}
+
+void Stoppable::add_guest(JobId job, JobId host) {
+  host_of_[job] = host;
+  guests_of_[host].push_back(job);
+}
+
+void Stoppable::release_guests(JobId host) {
+  for (const JobId job : guests_of(host)) host_of_.erase(job);
+  guests_of_.erase(host);
+}
+
+std::span<const JobId> Stoppable::guests_of(JobId host) {
+  const auto known = guests_of_.find(host);
+  if (known == guests_of_.end()) return {};
+  std::erase_if(known->second, [&](JobId job) { return !is_guest_of(job, host); });
+  return known->second;
+}
+
 void Stoppable::leave(JobId job, std::span<const cluster::Grant> grants) {
+  protected_.erase(job);
+  host_of_.erase(job);
   by_worth_.erase(keys_[index(job)]);
   keys_[index(job)].sequence = kOut;
   room_.leave(job, grants);
@@ -44,8 +69,9 @@ void Stoppable::rank_again(JobId job) {
 void Stoppable::file(JobId job) {
   const Candidate now = desk_.candidate(job);
   if (!unit_) learn_unit(now);
-  keys_[index(job)] = {
-      .rank = worth(job, desk_.order().rank(now)), .sequence = sequence_++, .tier = now.tier};
+  double rank = worth(job, desk_.order().rank(now));
+  if (protected_.contains(job)) rank = std::min(rank, 0.0);
+  keys_[index(job)] = {.rank = rank, .sequence = sequence_++, .tier = now.tier};
   by_worth_.insert({keys_[index(job)], job, Duration{0}});
   const Duration jump = desk_.order().jumps_after(now);
   if (jump != kNoDuration) jumps_.push({desk_.now() + jump, job, keys_[index(job)].sequence});
@@ -111,6 +137,30 @@ std::span<const cluster::Grant> Stoppable::make_room(VcState& vc, const WaitingQ
     }
     return kNoJob;
   });
+}
+
+std::span<const cluster::Grant> Stoppable::make_room_with_guests(VcState& vc,
+                                                                 const WaitingQueue::Class& wanted,
+                                                                 const QueueEntry& entry) {
+  const double least = std::nextafter(bar(entry.key).rank, std::numeric_limits<double>::max());
+  std::vector<std::pair<JobId, double>> own;
+  for (const JobId job : guests_of(entry.job)) {
+    const double rank = keys_[index(job)].rank;
+    if (rank > 0 && rank < least) own.emplace_back(job, rank);
+  }
+  if (own.empty()) return {};
+  for (const auto& [job, rank] : own) set_rank(job, least);
+  const auto grants = make_room(vc, wanted, entry);
+  for (const auto& [job, rank] : own) set_rank(job, rank);
+  return grants;
+}
+
+void Stoppable::set_rank(JobId job, double rank) {
+  QueueKey& key = keys_[index(job)];
+  by_worth_.erase(key);
+  key.rank = rank;
+  by_worth_.insert({key, job, Duration{0}});
+  for (const cluster::Grant& grant : desk_.grants(job)) room_.changed(grant.node);
 }
 
 }  // namespace almanac::policy

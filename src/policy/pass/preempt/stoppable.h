@@ -8,11 +8,19 @@
 /// gives way to a waiting job whose rank, times a margin, is still below that. Ranks that are no
 /// amount of time, such as deadlines, are compared as they are.
 ///
+/// A guest is a job that started although the first in line, its host, waits, because it gives way
+/// to it. It gives way to its host until it ends, however little work it has left. Otherwise jobs
+/// could start past a wide job for ever: at any time, some of them would be too close to their
+/// ends. A host that has stopped guests gives way to no job of its tier that is not overdue, or
+/// they would stop it in turn.
+///
 /// Source   ours; the ranks are those of the order.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <queue>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -33,6 +41,12 @@ class Stoppable {
   bool empty() const { return by_worth_.empty(); }
   /// A job that may be stopped runs from now on with `grants`, or no more.
   void enter(JobId job, std::span<const cluster::Grant> grants);
+  /// A job that has entered gives way only to overdue jobs and to higher tiers.
+  void protect(JobId job);
+  /// Makes a job that has entered a guest of `host`, which waits.
+  void add_guest(JobId job, JobId host);
+  /// `host` no longer waits: its guests are jobs like others.
+  void release_guests(JobId host);
   void leave(JobId job, std::span<const cluster::Grant> grants);
   bool holds(JobId job) const {
     return index(job) < keys_.size() && keys_[index(job)].sequence != kOut;
@@ -46,9 +60,9 @@ class Stoppable {
   /// Returns when review() must be called next; kNever = not without another event.
   Time next_review() const { return jumps_.empty() ? kNever : jumps_.top().at; }
 
-  /// Returns whether a job that holds GPUs here would give way to the waiting job of `key`.
-  bool gives_way(JobId job, const QueueKey& key) const {
-    return holds(job) && bar(key) < keys_[index(job)];
+  /// Returns whether a job that holds GPUs here would give way to a waiting job.
+  bool gives_way(JobId job, const QueueEntry& entry) const {
+    return holds(job) && (bar(entry.key) < keys_[index(job)] || is_guest_of(job, entry.job));
   }
   /// Returns whether any job here would give way to the waiting job of `key`.
   bool any_gives_way(const QueueKey& key) const {
@@ -67,6 +81,10 @@ class Stoppable {
   /// way, the worst first. Empty = changed nothing. Else either stop the victims() or undo().
   std::span<const cluster::Grant> make_room(VcState& vc, const WaitingQueue::Class& wanted,
                                             const QueueEntry& entry);
+  /// Does the same with the guests of `entry`.
+  std::span<const cluster::Grant> make_room_with_guests(VcState& vc,
+                                                        const WaitingQueue::Class& wanted,
+                                                        const QueueEntry& entry);
   std::span<const JobId> victims() const { return eviction_.victims(); }
   void undo() { eviction_.undo(); }
   /// Makes the same room again after undo().
@@ -98,9 +116,16 @@ class Stoppable {
   /// are behind it, whatever the margin.
   QueueKey bar(const QueueKey& key) const;
   double worth(JobId job, double rank) const;
+  bool is_guest_of(JobId job, JobId host) const {
+    const auto known = host_of_.find(job);
+    return known != host_of_.end() && known->second == host;
+  }
+  /// Returns the guests of a host that still run.
+  std::span<const JobId> guests_of(JobId host);
   /// Sets unit_, unless the rank of this job does not show it.
   void learn_unit(const Candidate& job);
   void file(JobId job);
+  void set_rank(JobId job, double rank);
   /// Whether room_ can say what to stop for a job of `demand` (see PreemptingPass).
   bool knows_who_is_in_the_way(VcId vc, const cluster::Demand& demand);
 
@@ -108,6 +133,9 @@ class Stoppable {
   double margin_;
   std::optional<Unit> unit_;
   std::vector<QueueKey> keys_;  // by job; of jobs that are not held the sequence is kOut
+  std::set<JobId> protected_;
+  std::map<JobId, JobId> host_of_;                 // of each guest
+  std::map<JobId, std::vector<JobId>> guests_of_;  // by host; some may have left
   RankedQueue by_worth_;
   RoomByRank room_;
   Eviction eviction_{desk_};

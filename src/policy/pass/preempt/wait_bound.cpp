@@ -5,40 +5,35 @@
 #include <cmath>
 #include <utility>
 
+#include "policy/kit/order_around.h"
+
 namespace almanac::policy {
 namespace {
 
 /// Below all ranks of orders: these are times, shares, or products of GPUs and times.
 constexpr double kBeforeAll = -1e15;
 
-class OverdueFirst final : public Order {
+class OverdueFirst final : public OrderAround {
  public:
   OverdueFirst(std::unique_ptr<Order> order, const WaitBound& bound)
-      : order_(std::move(order)), bound_(bound) {}
+      : OrderAround(std::move(order)), bound_(bound) {}
 
   double rank(const Candidate& job) const override {
     const Time at = bound_.overdue_at(job);
-    if (job.now < at) return order_->rank(job);
+    if (job.now < at) return OrderAround::rank(job);
     return kBeforeAll + static_cast<double>((at - job.attained).time_since_epoch().count());
   }
   Standing standing(const Candidate& job) const override {
-    if (job.now < bound_.overdue_at(job)) return order_->standing(job);
+    if (job.now < bound_.overdue_at(job)) return OrderAround::standing(job);
     return {Term::overdue, seconds(job.now - job.request.submit - job.attained)};
   }
-  double tie(const Candidate& job) const override { return order_->tie(job); }
-  double drift() const override { return order_->drift(); }
-  Duration jumps_after(const Candidate& job) const override { return order_->jumps_after(job); }
-  bool needs_estimate() const override { return order_->needs_estimate(); }
-  bool needs_distribution() const override { return order_->needs_distribution(); }
-  bool needs_shares() const override { return order_->needs_shares(); }
   Time stands_until(const Candidate& job) const override {
     const Time at = bound_.overdue_at(job);
-    if (at == kNever || job.now >= at) return order_->stands_until(job);
-    return std::min(order_->stands_until(job), at);
+    if (at == kNever || job.now >= at) return OrderAround::stands_until(job);
+    return std::min(OrderAround::stands_until(job), at);
   }
 
  private:
-  std::unique_ptr<Order> order_;
   const WaitBound& bound_;
 };
 
