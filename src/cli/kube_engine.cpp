@@ -23,15 +23,18 @@ void KubeEngine::add_to(CLI::App& command) {
       .add_option("--canary", canary,
                   "ClusterQueues in which lever order acts (default: all that share no cohort)")
       ->type_name("QUEUE,...")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->check(kube_name());
   command.add_option("--exempt", exempt, "Namespaces whose workloads are never touched")
       ->type_name("NAMESPACE,...")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->check(kube_name());
   command
       .add_option("--lease-namespace", lease_space,
                   "Namespace of the Lease by which one service at a time writes (default: "
                   "almanac)")
-      ->type_name("NAMESPACE");
+      ->type_name("NAMESPACE")
+      ->check(kube_name());
   command
       .add_option("--user-label", user_label,
                   "Label of workloads that names the user (default: the namespace is the user)")

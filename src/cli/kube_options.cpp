@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/kube_options.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "cli/option_group.h"
@@ -12,6 +14,26 @@ namespace almanac::cli {
 CLI::App& kube_noun(Program& program) {
   return program.noun(Purpose::run, "kube",
                       "Read a Kubernetes cluster that uses Kueue, and undo what lever order wrote");
+}
+
+CLI::Validator kube_name() {
+  return {[](std::string& text) -> std::string {
+            constexpr std::size_t kLongest = 253;
+            const auto is_plain = [](unsigned char c) {
+              return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+            };
+            const bool fits = !text.empty() && text.size() <= kLongest && is_plain(text.front()) &&
+                              is_plain(text.back()) &&
+                              std::all_of(text.begin(), text.end(), [&](unsigned char c) {
+                                return is_plain(c) || c == '-' || c == '.';
+                              });
+            return fits ? ""
+                        : fmt::format(
+                              "must be a Kubernetes name of lower-case letters, digits, "
+                              "'-' and '.', found \"{}\"",
+                              text);
+          },
+          ""};
 }
 
 void KubeOptions::add_to(CLI::App& command) {
@@ -54,8 +76,17 @@ Result<kube::Picture> OutlookOptions::picture() const {
   if (!client) return tl::unexpected(client.error());
   auto taken = kube::take_picture(*client);
   if (!taken) return taken;
-  for (const std::string& each : taken->notes) note(each);
+  say_notes(*taken);
   return taken;
+}
+
+void say_notes(const kube::Picture& picture) {
+  constexpr std::size_t kMost = 2;
+  const std::size_t shown = picture.notes.size() <= kMost + 1 ? picture.notes.size() : kMost;
+  for (std::size_t at = 0; at < shown; ++at) note(picture.notes[at]);
+  if (shown == picture.notes.size()) return;
+  note(fmt::format("{} more notes of this kind; almanac kube doctor lists all of them",
+                   picture.notes.size() - shown));
 }
 
 Result<std::vector<kube::Outlook>> OutlookOptions::outlook(const kube::Picture& picture) const {

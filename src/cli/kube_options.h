@@ -23,8 +23,14 @@ struct KubeOptions {
   Result<kube::Client> client() const;
 };
 
+/// The name of a namespace or of a ClusterQueue: lower-case letters, digits, "-" and ".".
+CLI::Validator kube_name();
+
 /// The noun that the commands belong to.
 CLI::App& kube_noun(Program& program);
+
+/// Prints the notes of a picture on standard error: the first few, and how many there are.
+void say_notes(const kube::Picture& picture);
 
 /// Options of the commands that say when workloads are expected to start.
 struct OutlookOptions {

@@ -91,9 +91,11 @@ class Doctor {
     const auto version = client_.get("/version");
     if (!version) return tl::unexpected(version.error());
     const json told = parsed(*version);
-    if (told.is_object() && told.contains("gitVersion") && told["gitVersion"].is_string()) {
-      made_.server = plain(told["gitVersion"].get<std::string>());
+    if (!told.is_object() || !told.contains("gitVersion") || !told["gitVersion"].is_string()) {
+      return fail(Code::invalid, "/version: the answer has no gitVersion", {.file = client_.from()},
+                  "another server than Kubernetes answers; check the address of the API server");
     }
+    made_.server = plain(told["gitVersion"].get<std::string>());
     look_at_clock();
     look_at_others();
     if (!look_at_kueue()) return std::move(made_);

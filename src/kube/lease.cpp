@@ -34,6 +34,10 @@ std::string Lease::lost(std::string why) {
   return is_held() ? "" : why_;
 }
 
+std::string Lease::path() const {
+  return fmt::format("/apis/coordination.k8s.io/v1/namespaces/{}/leases/{}", name_space_, name_);
+}
+
 std::string Lease::write(Client& client, const std::string& version, std::int64_t transitions,
                          const std::string& acquired) {
   const std::string path =
@@ -65,12 +69,10 @@ std::string Lease::hold(Client& client) {
   const Time now = steady();
   if (tried_at_ != kNoTime && now - tried_at_ < kRenewEvery) return is_held() ? "" : why_;
   tried_at_ = now;
-  const std::string path =
-      fmt::format("/apis/coordination.k8s.io/v1/namespaces/{}/leases/{}", name_space_, name_);
-  const auto answer = client.ask(path);
+  const auto answer = client.ask(path());
   if (!answer) return lost(to_string(answer.error()));
   if (answer->status == 404) return write(client, "", 0, "");
-  if (!answer->good()) return lost(to_string(refusal(*answer, path)));
+  if (!answer->good()) return lost(to_string(refusal(*answer, path())));
   try {
     const json found = json::parse(answer->body, nullptr, /*allow_exceptions=*/false);
     const kueue::Object of(found, "Lease");
@@ -95,6 +97,24 @@ std::string Lease::hold(Client& client) {
   } catch (const kueue::Refused& refused) {
     return lost(plain(refused.message));
   }
+}
+
+void Lease::release(Client& client) {
+  if (!is_held()) return;
+  held_at_ = kNoTime;
+  const auto answer = client.get(path());
+  if (!answer) return;
+  json lease = json::parse(*answer, nullptr, /*allow_exceptions=*/false);
+  try {
+    if (kueue::Object(lease, "Lease").object("spec").text("holderIdentity") != holder_) return;
+  } catch (const kueue::Refused&) {
+    return;
+  }
+  // Newer servers refuse a holder without a name; no holder at all is allowed everywhere.
+  lease["spec"].erase("holderIdentity");
+  lease["spec"]["leaseDurationSeconds"] = 1;
+  // A conflict means that another has just written it.
+  (void)client.send("PUT", path(), lease.dump());
 }
 
 }  // namespace almanac::kube

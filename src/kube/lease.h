@@ -27,10 +27,14 @@ class Lease {
   /// Takes or renews it if that is due. Returns why it is not held; "" if it is. An expired one of
   /// another holder is taken over once it has not changed for its duration by our own clock.
   std::string hold(Client& client);
+  /// Gives it up, if it is held, so that a successor need not wait until it expires. If the server
+  /// does not answer, it expires.
+  void release(Client& client);
   /// Whether it is held as of the last hold(), now.
   bool is_held() const;
 
  private:
+  std::string path() const;
   /// Writes it with us as its holder. `version` is what it replaces; "" = it is new. `acquired` is
   /// since when we hold it; "" = from now on.
   std::string write(Client& client, const std::string& version, std::int64_t transitions,

@@ -20,6 +20,7 @@ using kueue::Object;
 using nlohmann::json;
 
 constexpr const char* kBoost = "kueue.x-k8s.io/priority-boost";
+constexpr const char* kMark = "almanac/order";
 constexpr const char* kGatedBy = "kueue.x-k8s.io/admission-gated-by";
 constexpr const char* kKueueGroup = "kueue.x-k8s.io";
 
@@ -180,6 +181,9 @@ void read_metadata(const Object& of, const std::string& user_label, Workload& wo
   if (const auto boost = annotations.find(kBoost); boost != annotations.end()) {
     workload.boost = text::parse_whole(boost->second);
     workload.boost_text = plain(boost->second);
+  }
+  if (const auto mark = annotations.find(kMark); mark != annotations.end()) {
+    workload.mark = plain(mark->second);
   }
   for (const Object& each : metadata.objects("managedFields")) {
     const bool wrote = each.object("fieldsV1").object("f:spec").has("f:priority");

@@ -63,6 +63,7 @@ struct Workload {
   std::string priority_writer{};   ///< Field manager that wrote spec.priority last: "kueue".
   std::optional<std::int64_t> boost{};
   std::string boost_text{};  ///< The annotation as it is written; "" = there is none.
+  std::string mark{};        ///< The annotation almanac/order, by which lever order is undone.
   bool is_active = true;
   bool is_deleted = false;  ///< Its deletion has begun.
   bool is_gated = false;

@@ -6,61 +6,98 @@
 
 namespace almanac::kueue {
 
+namespace {
+
+/// Moves all elements. Cost: that of the smaller set.
+template <typename Set>
+void move_all(Set& from, Set& to) {
+  if (from.size() > to.size()) std::swap(from, to);
+  to.merge(from);
+}
+
+}  // namespace
+
 bool Line::Order::operator()(const Workload* a, const Workload* b) const {
   if (a->rank != b->rank) return a->rank > b->rank;
   if (a->asked.created != b->asked.created) return a->asked.created < b->asked.created;
   return a->name() < b->name();
 }
 
+template <typename Change>
+void Line::update(Kind& kind, const Change& change) {
+  if (!kind.heap.empty()) heads_.erase(*kind.heap.begin());
+  change(kind);
+  if (!kind.heap.empty()) heads_.insert(*kind.heap.begin());
+}
+
 Workload* Line::first() const {
-  if (heap_.empty()) return nullptr;
   if (sticky_ != nullptr) {
-    const auto sticky = heap_.find(sticky_);
-    if (sticky != heap_.end()) return *sticky;
+    if (const auto kind = kinds_.find(sticky_->shape()); kind != kinds_.end()) {
+      const auto sticky = kind->second.heap.find(sticky_);
+      if (sticky != kind->second.heap.end()) return *sticky;
+    }
   }
-  return *heap_.begin();
+  return heads_.empty() ? nullptr : *heads_.begin();
 }
 
 std::vector<const Workload*> Line::all() const {
   std::vector<const Workload*> made;
-  std::merge(heap_.begin(), heap_.end(), aside_.begin(), aside_.end(), std::back_inserter(made),
-             Order{});
+  for (const auto& [shape, kind] : kinds_) {
+    made.insert(made.end(), kind.heap.begin(), kind.heap.end());
+    made.insert(made.end(), kind.aside.begin(), kind.aside.end());
+  }
+  std::sort(made.begin(), made.end(), Order{});
   const auto sticky = std::find(made.begin(), made.end(), sticky_);
   if (sticky != made.end()) std::rotate(made.begin(), sticky, std::next(sticky));
   return made;
 }
 
+bool Line::is_aside(const Workload& workload) const {
+  const auto kind = kinds_.find(workload.shape());
+  return kind != kinds_.end() && kind->second.aside.contains(&workload);
+}
+
 void Line::push(Workload& workload) {
-  const bool goes_aside = sets_shapes_aside_ && shapes_aside_.contains(workload.shape());
-  (goes_aside ? aside_ : heap_).insert(&workload);
+  update(kinds_[workload.shape()],
+         [&](Kind& kind) { (kind.goes_aside ? kind.aside : kind.heap).insert(&workload); });
+}
+
+void Line::pop(Workload& workload) {
+  update(kinds_[workload.shape()], [&](Kind& kind) { kind.heap.erase(&workload); });
+}
+
+void Line::put_back(Workload& workload) {
+  update(kinds_[workload.shape()], [&](Kind& kind) { kind.heap.insert(&workload); });
 }
 
 void Line::set_aside(Workload& workload, bool takes_its_shape) {
-  aside_.insert(&workload);
-  if (!takes_its_shape || !sets_shapes_aside_) return;
-  const Shape shape = workload.shape();
-  shapes_aside_.insert(shape);
-  // Workloads of a shape have the same rank, so they are neighbours in the heap.
-  auto at = heap_.lower_bound(shape);
-  while (at != heap_.end() && (*at)->rank == shape.rank) {
-    if ((*at)->shape() == shape) {
-      aside_.insert(*at);
-      at = heap_.erase(at);
-    } else {
-      ++at;
-    }
-  }
+  update(kinds_[workload.shape()], [&](Kind& kind) {
+    kind.aside.insert(&workload);
+    if (!takes_its_shape || !sets_shapes_aside_) return;
+    kind.goes_aside = true;
+    move_all(kind.heap, kind.aside);
+  });
 }
 
 void Line::retry() {
-  shapes_aside_.clear();
-  heap_.merge(aside_);
+  for (auto at = kinds_.begin(); at != kinds_.end();) {
+    Kind& kind = at->second;
+    kind.goes_aside = false;
+    if (!kind.aside.empty()) {
+      update(kind, [](Kind& of) { move_all(of.aside, of.heap); });
+    }
+    at = kind.heap.empty() ? kinds_.erase(at) : std::next(at);
+  }
 }
 
 void Line::remove(Workload& workload) {
-  heap_.erase(&workload);
-  aside_.erase(&workload);
   if (sticky_ == &workload) sticky_ = nullptr;
+  const auto found = kinds_.find(workload.shape());
+  if (found == kinds_.end()) return;
+  update(found->second, [&](Kind& kind) {
+    kind.heap.erase(&workload);
+    kind.aside.erase(&workload);
+  });
 }
 
 }  // namespace almanac::kueue

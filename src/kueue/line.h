@@ -7,6 +7,7 @@
 /// Source   Kueue v0.19, pkg/cache/queue: cluster_queue.go.
 #pragma once
 
+#include <map>
 #include <set>
 #include <vector>
 
@@ -20,20 +21,22 @@ class Line {
   Line(bool is_strict, bool sets_shapes_aside)
       : is_strict_(is_strict), sets_shapes_aside_(sets_shapes_aside && !is_strict) {}
 
-  /// Null = the heap is empty.
+  /// Null = the heap is empty. Cost: O(log n).
   Workload* first() const;
-  /// All that wait, in order, also those set aside.
+  /// All that wait, in order, also those set aside. Cost: O(n log n).
   std::vector<const Workload*> all() const;
-  bool is_aside(const Workload& workload) const { return aside_.contains(&workload); }
+  bool is_aside(const Workload& workload) const;
 
   void push(Workload& workload);
   /// Takes the first out of the heap for a cycle.
-  void pop(Workload& workload) { heap_.erase(&workload); }
+  void pop(Workload& workload);
   /// Back into the heap, whatever its shape.
-  void put_back(Workload& workload) { heap_.insert(&workload); }
-  /// Sets it aside. With `takes_its_shape`, all of the heap with its shape go with it.
+  void put_back(Workload& workload);
+  /// Sets it aside. With `takes_its_shape`, all of the heap with its shape go with it. Cost: that
+  /// of the smaller of the two parts of its shape.
   void set_aside(Workload& workload, bool takes_its_shape);
-  /// Returns all that were set aside to the heap.
+  /// Returns all that were set aside to the heap. Cost: for each shape, that of the smaller of its
+  /// two parts: a queue of 10,000 workloads of few shapes takes no longer than a short one.
   void retry();
   /// The workload waits for those that it preempts, and goes first until it is admitted or removed.
   void hold_place(const Workload& workload) {
@@ -50,13 +53,23 @@ class Line {
   struct Order {
     using is_transparent = void;
     bool operator()(const Workload* a, const Workload* b) const;
-    bool operator()(const Workload* a, const Shape& b) const { return a->rank > b.rank; }
   };
+  using Ordered = std::set<Workload*, Order>;
+  /// The workloads of one shape.
+  struct Kind {
+    Ordered heap{};
+    Ordered aside{};
+    bool goes_aside = false;  ///< Newcomers are set aside at once.
+  };
+
+  /// Changes a kind by `change(kind)`, and keeps heads_ up to date.
+  template <typename Change>
+  void update(Kind& kind, const Change& change);
+
   bool is_strict_;
   bool sets_shapes_aside_;
-  std::set<Workload*, Order> heap_{};
-  std::set<Workload*, Order> aside_{};
-  std::set<Shape> shapes_aside_{};
+  std::map<Shape, Kind> kinds_{};
+  Ordered heads_{};  ///< The first of each kind's heap.
   const Workload* sticky_ = nullptr;
 };
 

@@ -36,7 +36,8 @@ class KubeCluster final : public service::Cluster {
   void finish() override {}
   Duration rest() const override;
   std::vector<int> sources() const override { return {}; }
-  void close() override {}
+  /// Releases the Lease.
+  void close() override { lease_.release(writer_); }
 
  private:
   /// Forgets runs that are older than the retention.

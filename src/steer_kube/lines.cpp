@@ -12,6 +12,7 @@
 
 #include "kueue/order_guard.h"
 #include "kueue/shortage.h"
+#include "steer_kube/mark.h"
 #include "steer_kube/ranks.h"
 
 namespace almanac::steer_kube {
@@ -105,8 +106,23 @@ class Liner {
 
 }  // namespace
 
+std::optional<Claim> marked_claim(const kube::Workload& workload) {
+  const auto mark = parse_mark(workload.mark);
+  if (!mark) return std::nullopt;
+  const bool is_boost = mark->field == Field::boost;
+  if (is_boost && (!workload.boost || mark->base != 0)) return std::nullopt;
+  if ((is_boost ? *workload.boost : workload.priority) != mark->value) return std::nullopt;
+  return Claim{.name_space = workload.name_space,
+               .name = workload.name,
+               .field = mark->field,
+               .base = mark->base,
+               .value = mark->value};
+}
+
 Number number_of(const kube::Workload& workload, Field field, const Claim* claim) {
   if (claim != nullptr && claim->field != field) claim = nullptr;
+  const std::optional<Claim> marked = claim == nullptr ? marked_claim(workload) : std::nullopt;
+  if (marked && marked->field == field) claim = &*marked;
   if (field == Field::boost) {
     const bool is_there = !workload.boost_text.empty();
     const std::int64_t now = workload.boost.value_or(0);

@@ -41,7 +41,11 @@ struct Number {
   std::int64_t base = 0;
   bool is_foreign = false;  ///< Another wrote the field: it is never overwritten.
 };
+/// Returns what the claim says, or else the mark of the workload.
 Number number_of(const kube::Workload& workload, Field field, const Claim* claim);
+/// Returns the claim that the mark of the workload stands for; nothing if it has none, or if
+/// another has written the number since.
+std::optional<Claim> marked_claim(const kube::Workload& workload);
 
 /// Returns a line for each ClusterQueue, in the order of the setup. Workloads that nothing lets
 /// start, exempt ones and those whose number another wrote are in no line. `foreign` are uids of

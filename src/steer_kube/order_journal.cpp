@@ -141,6 +141,19 @@ Result<void> OrderJournal::end(const std::optional<std::string>& failure) {
   return file_.append(line_of(line));
 }
 
+Result<void> OrderJournal::adopt(const std::string& uid, const Claim& claim, Time at) {
+  const Change standing{.uid = uid,
+                        .name_space = claim.name_space,
+                        .name = claim.name,
+                        .field = claim.field,
+                        .base = claim.base,
+                        .was = claim.value,
+                        .becomes = claim.value,
+                        .why = "found on the workload"};
+  if (auto begun = begin(standing, at); !begun) return begun;
+  return end("");
+}
+
 Result<void> OrderJournal::drop(const std::string& uid, const std::string& why, bool is_foreign) {
   claims_.erase(uid);
   foreign_.erase(uid);

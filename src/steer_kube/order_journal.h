@@ -73,6 +73,8 @@ class OrderJournal {
   Result<void> end(const std::optional<std::string>& failure);
   /// Uids of workloads whose number another wrote after Almanac: they are left alone for ever.
   const std::set<std::string>& foreign() const { return foreign_; }
+  /// Adds a number that is in force, of an earlier journal. Fails like begin().
+  Result<void> adopt(const std::string& uid, const Claim& claim, Time at);
   /// The claim, or the mark as foreign, is over.
   Result<void> drop(const std::string& uid, const std::string& why, bool is_foreign);
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "steer_kube/mark.h"
 #include "steer_kube/ranks.h"
 
 namespace almanac::steer_kube {
@@ -43,12 +44,19 @@ Result<Written> write_number(kube::Client& client, const std::string& api_versio
     return fail(Code::invalid, "no Kubernetes object has such a name");
   }
   json body{{"metadata", {{"uid", change.uid}, {"resourceVersion", resource_version}}}};
+  json& annotations = body["metadata"]["annotations"];
   if (change.field == Field::priority) {
     body["spec"]["priority"] = change.becomes;
   } else if (change.becomes == 0) {
-    body["metadata"]["annotations"][kBoost] = nullptr;
+    annotations[kBoost] = nullptr;
   } else {
-    body["metadata"]["annotations"][kBoost] = std::to_string(change.becomes);
+    annotations[kBoost] = std::to_string(change.becomes);
+  }
+  if (change.becomes == change.base) {
+    annotations[kMark] = nullptr;
+  } else {
+    annotations[kMark] =
+        to_text(Mark{.field = change.field, .base = change.base, .value = change.becomes});
   }
   const std::string path =
       fmt::format("/apis/kueue.x-k8s.io/{}/namespaces/{}/workloads/{}?fieldManager=almanac",
@@ -62,6 +70,19 @@ Result<Written> write_number(kube::Client& client, const std::string& api_versio
 
 void OrderLever::drop(const std::string& uid, const std::string& why, bool is_foreign) {
   if (auto done = journal_.drop(uid, why, is_foreign); !done) trouble_ = to_string(done.error());
+}
+
+void OrderLever::adopt(const kube::Picture& picture) {
+  for (const kube::Workload& workload : picture.workloads) {
+    if (workload.mark.empty() || workload.stage == kube::Stage::finished) continue;
+    // A picture from before the last write still has the mark that the write removed.
+    if (journal_.claims().contains(workload.uid) || tried_.contains(workload.uid)) continue;
+    const auto claim = marked_claim(workload);
+    if (!claim || foreign().contains(workload.uid)) continue;
+    if (auto kept = journal_.adopt(workload.uid, *claim, picture.at); !kept) {
+      trouble_ = to_string(kept.error());
+    }
+  }
 }
 
 void OrderLever::reconcile(const kube::Picture& picture) {
@@ -182,9 +203,20 @@ void OrderLever::plan(const kube::Picture& picture, const std::vector<Line>& lin
   wanted_.insert(wanted_.end(), wanted.begin(), wanted.end());
 }
 
+std::string OrderLever::why_idle(const std::vector<Line>& lines) const {
+  std::string made = "no queue may get ranks";
+  for (const Line& line : lines) {
+    if (!settings_.canary.empty() && !settings_.canary.contains(line.queue)) continue;
+    return fmt::format("{}; {}: {}", made, line.queue, line.obstacle);
+  }
+  return made;
+}
+
 void OrderLever::look(const kube::Picture& picture, const std::vector<Line>& lines,
                       std::int64_t ended) {
   reconcile(picture);
+  // A dry service leaves alone what another service has in force.
+  if (settings_.order != Switch::dry) adopt(picture);
   std::int64_t most = 0;
   for (const Line& line : lines) {
     if (!line.obstacle.empty()) continue;
@@ -192,6 +224,7 @@ void OrderLever::look(const kube::Picture& picture, const std::vector<Line>& lin
     if (queues_.insert(line.queue).second) budget_ += kPerQueue;
   }
   budget_ = std::min(budget_ + kPerEnd * ended, most);
+  idle_ = most > 0 || settings_.order == Switch::off ? "" : why_idle(lines);
   plan(picture, lines);
 }
 
@@ -258,7 +291,9 @@ void OrderLever::end(const Next& next, const Written& written, Instant now) {
 service::LeverView OrderLever::view() const {
   service::LeverView made{.name = "order",
                           .how = settings_.order,
-                          .rests = rests_.empty() ? pause_ : rests_,
+                          .rests = !rests_.empty()   ? rests_
+                                   : !pause_.empty() ? pause_
+                                                     : idle_,
                           .wanted = std::ssize(wanted_),
                           .done = done_,
                           .failed = failed_,

@@ -78,9 +78,14 @@ class OrderLever {
 
  private:
   void reconcile(const kube::Picture& picture);
+  /// Claims the numbers whose marks are on workloads and that the journal does not have, as after
+  /// the loss of the state folder.
+  void adopt(const kube::Picture& picture);
   void plan(const kube::Picture& picture, const std::vector<Line>& lines);
   void plan_restores(const kube::Picture& picture, const std::set<std::string>& ranked,
                      std::vector<Next>& made) const;
+  /// Names an obstacle of the first queue in which the lever is to act.
+  std::string why_idle(const std::vector<Line>& lines) const;
   void drop(const std::string& uid, const std::string& why, bool is_foreign = false);
 
   Settings settings_;
@@ -91,6 +96,7 @@ class OrderLever {
   std::int64_t budget_ = 0;
   std::set<std::string> queues_{};  ///< Those that have been given their first budget.
   std::string rests_{};
+  std::string idle_{};  ///< Why no queue may get ranks; "" if one may.
   std::string pause_{};
   Instant paused_until_{};
   int failures_ = 0;  ///< Of the server, in a row.

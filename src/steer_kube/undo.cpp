@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steer_kube/undo.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <thread>
 #include <unordered_map>
 #include <utility>
 
@@ -14,71 +19,180 @@
 #include "steer_kube/order_lever.h"
 
 namespace almanac::steer_kube {
+namespace {
 
-Result<TakenBack> undo(const std::string& state, kube::Client& client) {
-  const std::string path = state + "/order.jsonl";
-  if (!std::filesystem::exists(path)) {
-    return fail(Code::not_found, "Almanac never changed a Kubernetes cluster from this folder",
-                {.file = state});
+/// The pauses between passes double, and sum up to 31 s.
+constexpr int kMostPasses = 6;
+constexpr Duration kBetweenPasses = 1s;
+constexpr Duration kLongestBetweenPasses = 30s;
+/// After so many failures in a row the server is not there, and the pass ends.
+constexpr int kMostInARow = 5;
+
+class Undo {
+ public:
+  Undo(kube::Client& client, std::optional<OrderJournal> journal)
+      : client_(client), journal_(std::move(journal)) {
+    made_.has_journal = journal_.has_value();
   }
-  const auto lock = service::Lock::take(service::lock_of_folder(state), "this folder");
-  if (!lock) return tl::unexpected(lock.error());
-  auto journal = OrderJournal::open(path);
-  if (!journal) return tl::unexpected(journal.error());
-  const auto cluster = kube::cluster_uid(client);
-  if (!cluster) return tl::unexpected(cluster.error());
-  if (auto bound = journal->bind(*cluster); !bound) return tl::unexpected(bound.error());
-  const auto picture = kube::take_picture(client);
-  if (!picture) return tl::unexpected(picture.error());
-  std::unordered_map<std::string, const kube::Workload*> known;
-  for (const kube::Workload& each : picture->workloads) known.emplace(each.uid, &each);
 
-  TakenBack made;
-  const std::map<std::string, Claim> claims = journal->claims();
-  for (const auto& [uid, claim] : claims) {
-    if (picture->unreadable.contains(uid)) {
-      made.left.push_back(
-          fmt::format("not taken back: {}/{} cannot be read", claim.name_space, claim.name));
-      continue;
-    }
-    const auto found = known.find(uid);
-    const Number number =
-        found == known.end() ? Number{} : number_of(*found->second, claim.field, &claim);
-    const bool is_ours = found != known.end() && !number.is_foreign && claim.is_ours(number.now);
-    if (!is_ours || number.now == claim.base) {
-      ++made.gone;
-      if (auto kept = journal->drop(uid, "not there", false); !kept) {
-        return tl::unexpected(kept.error());
+  Result<TakenBack> run() {
+    for (int pass = 0;; ++pass) {
+      pause_ = std::min<Duration>(kBetweenPasses * (1LL << pass), kLongestBetweenPasses);
+      if (auto looked = look(); looked) {
+        if (auto wrote = write_all(); !wrote) return tl::unexpected(wrote.error());
+      } else if (pass == 0 || looked.error().code != Code::unavailable) {
+        return tl::unexpected(looked.error());
       }
-      continue;
+      if (wanted_.empty() || pass + 1 == kMostPasses) break;
+      std::this_thread::sleep_for(pause_);
     }
-    const Change change{.uid = uid,
-                        .name_space = claim.name_space,
-                        .name = claim.name,
+    for (const Restore& each : wanted_) leave(each.change, why_[each.change.uid]);
+    return std::move(made_);
+  }
+
+ private:
+  struct Restore {
+    Change change{};
+    std::string version{};  ///< Of the workload.
+  };
+
+  /// Lists the cluster, and finds what is still to be taken back.
+  Result<void> look() {
+    const auto picture = kube::take_picture(client_);
+    if (!picture) return tl::unexpected(picture.error());
+    at_ = picture->at;
+    api_version_ = picture->version;
+    wanted_.clear();
+    std::unordered_map<std::string, const kube::Workload*> known;
+    for (const kube::Workload& each : picture->workloads) known.emplace(each.uid, &each);
+    const auto claims = journal_ ? journal_->claims() : std::map<std::string, Claim>();
+    for (const auto& [uid, claim] : claims) {
+      if (given_up_.contains(uid)) continue;
+      if (picture->unreadable.contains(uid)) {
+        give_up(uid,
+                fmt::format("not taken back: {}/{} cannot be read", claim.name_space, claim.name));
+        continue;
+      }
+      const auto found = known.find(uid);
+      const Number number =
+          found == known.end() ? Number{} : number_of(*found->second, claim.field, &claim);
+      const bool is_ours = found != known.end() && !number.is_foreign && claim.is_ours(number.now);
+      if (is_ours && number.now != claim.base) {
+        want(*found->second, claim, number.now);
+        continue;
+      }
+      // A change without an answer may have been made.
+      const bool is_done = found != known.end() && number.now == claim.base && why_.contains(uid);
+      ++(is_done ? made_.changes : made_.gone);
+      if (auto kept = journal_->drop(uid, "not there", false); !kept) return kept;
+    }
+    for (const kube::Workload& each : picture->workloads) {
+      if (claims.contains(each.uid) || given_up_.contains(each.uid)) continue;
+      const auto claim = marked_claim(each);
+      if (claim && each.stage != kube::Stage::finished) want(each, *claim, claim->value);
+    }
+    return {};
+  }
+
+  void want(const kube::Workload& workload, const Claim& claim, std::int64_t now) {
+    wanted_.push_back({{.uid = workload.uid,
+                        .name_space = workload.name_space,
+                        .name = workload.name,
                         .field = claim.field,
                         .base = claim.base,
-                        .was = number.now,
+                        .was = now,
                         .becomes = claim.base,
-                        .why = "undo"};
-    if (auto begun = journal->begin(change, picture->at); !begun) {
-      return tl::unexpected(begun.error());
-    }
-    const auto written = write_number(client, picture->version, change, found->second->version);
-    if (!written) return tl::unexpected(written.error());
-    if (written->status == 0 || written->status >= 500) {
-      return fail(Code::unavailable, written->message, {}, "run the command again");
-    }
-    const bool is_done = written->status < 300;
-    if (auto ended = journal->end(is_done ? "" : written->message); !ended) {
-      return tl::unexpected(ended.error());
-    }
-    if (is_done) {
-      ++made.changes;
-    } else {
-      made.left.push_back("not taken back: " + to_words(change) + ": " + written->message);
-    }
+                        .why = "undo"},
+                       workload.version});
   }
-  return made;
+
+  /// Writes what is wanted; what may still succeed stays wanted.
+  Result<void> write_all() {
+    std::vector<Restore> again;
+    int in_a_row = 0;
+    for (const Restore& each : wanted_) {
+      if (in_a_row == kMostInARow) {
+        why_.try_emplace(each.change.uid, "the API server does not answer");
+        again.push_back(each);
+        continue;
+      }
+      const auto written = write(each);
+      if (!written) return tl::unexpected(written.error());
+      const int status = written->status;
+      if (status >= 200 && status < 300) {
+        ++made_.changes;
+        in_a_row = 0;
+        continue;
+      }
+      const bool is_busy = status == 0 || status == 429 || status >= 500;
+      in_a_row = is_busy ? in_a_row + 1 : 0;
+      if (status == 401 || status == 403) made_.lacks_right = true;
+      if (is_busy || status == 404 || status == 409) {
+        why_[each.change.uid] = written->message;
+        pause_ = std::clamp(written->pause, pause_, kLongestBetweenPasses);
+        again.push_back(each);
+        continue;
+      }
+      leave(each.change, written->message);
+    }
+    wanted_ = std::move(again);
+    return {};
+  }
+
+  Result<Written> write(const Restore& restore) {
+    if (journal_) {
+      if (auto begun = journal_->begin(restore.change, at_); !begun) {
+        return tl::unexpected(begun.error());
+      }
+    }
+    auto written = write_number(client_, api_version_, restore.change, restore.version);
+    if (!written) written = Written{.status = 422, .message = written.error().message};
+    if (journal_) {
+      const bool is_unknown = written->status == 0 || written->status >= 500;
+      const auto failure = is_unknown ? std::nullopt : std::optional(written->message);
+      if (auto ended = journal_->end(failure); !ended) return tl::unexpected(ended.error());
+    }
+    return written;
+  }
+
+  void leave(const Change& change, const std::string& why) {
+    give_up(change.uid, "not taken back: " + to_words(change) + ": " + why);
+  }
+  void give_up(const std::string& uid, std::string words) {
+    given_up_.insert(uid);
+    made_.left.push_back(std::move(words));
+  }
+
+  kube::Client& client_;
+  std::optional<OrderJournal> journal_;
+  Time at_{};
+  std::string api_version_{};
+  std::vector<Restore> wanted_{};
+  std::map<std::string, std::string> why_{};  ///< By uid, why the last try failed.
+  std::set<std::string> given_up_{};          ///< Uids that are in `left`.
+  Duration pause_{};
+  TakenBack made_{};
+};
+
+}  // namespace
+
+Result<TakenBack> undo(const std::string& state, kube::Client& client) {
+  std::optional<service::Lock> lock;
+  if (std::filesystem::exists(state)) {
+    auto taken = service::Lock::take(service::lock_of_folder(state), "this folder");
+    if (!taken) return tl::unexpected(taken.error());
+    lock.emplace(std::move(*taken));
+  }
+  std::optional<OrderJournal> journal;
+  if (const std::string path = state + "/order.jsonl"; std::filesystem::exists(path)) {
+    auto opened = OrderJournal::open(path);
+    if (!opened) return tl::unexpected(opened.error());
+    const auto cluster = kube::cluster_uid(client);
+    if (!cluster) return tl::unexpected(cluster.error());
+    if (auto bound = opened->bind(*cluster); !bound) return tl::unexpected(bound.error());
+    journal.emplace(std::move(*opened));
+  }
+  return Undo(client, std::move(journal)).run();
 }
 
 }  // namespace almanac::steer_kube

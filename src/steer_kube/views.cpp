@@ -29,6 +29,19 @@ std::optional<service::Expected> expected_of(const kube::Outlook& outlook, Time 
                            .start_by = outlook.start_by};
 }
 
+/// Says which workloads request more GPUs than jobs can have; "" if none does.
+std::string note_of_large(const kube::Picture& picture) {
+  std::string first;
+  std::uint64_t count = 0;
+  for (const kube::Workload& each : picture.workloads) {
+    if (each.stage == kube::Stage::finished || each.gpus() <= kube::kMostGpus) continue;
+    if (count++ == 0) first = each.full_name();
+  }
+  if (count == 0) return "";
+  return fmt::format("{} with more than {} GPUs, such as {}: lists and metrics show {}",
+                     text::counted(count, "workload"), kube::kMostGpus, first, kube::kMostGpus);
+}
+
 std::string why_it_waits(const kube::Outlook* outlook) {
   if (outlook == nullptr) return "has just been submitted";
   if (!outlook->obstacle.empty()) return outlook->obstacle;
@@ -230,6 +243,9 @@ service::Overview Views::overview() const {
   }
   for (const auto* const notes : {&known_.picture->notes, &known_.picture->objects.not_modelled}) {
     made.warnings.insert(made.warnings.end(), notes->begin(), notes->end());
+  }
+  if (const std::string note = note_of_large(*known_.picture); !note.empty()) {
+    made.warnings.push_back(note);
   }
   for (const std::string& each : known_.lever.warnings()) made.warnings.push_back(each);
   for (const Line& line : known_.lines) {

@@ -6,14 +6,17 @@
 
 #include <cstdio>
 #include <memory>
+#include <thread>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <httplib.h>
 #include <openssl/ec.h>
 
 #include "api_server.h"
 #include "kube/access.h"
+#include "kube/doctor.h"
 #include "objects.h"
 #include "support/certificate.h"
 #include "support/temporary_folder.h"
@@ -51,6 +54,24 @@ TEST(Client, SaysThatNobodyAnswers) {
   EXPECT_EQ(said.error().code, Code::unavailable);
   EXPECT_THAT(to_string(said.error()), HasSubstr("no API server answers at http://127.0.0.1:"));
   EXPECT_THAT(to_string(said.error()), HasSubstr("nothing accepts connections there"));
+}
+
+// A proxy's login page is no cluster without Kueue.
+TEST(Client, TheDoctorKnowsThatAnotherServerAnswers) {
+  httplib::Server page;
+  page.Get(".*", [](const httplib::Request&, httplib::Response& said) {
+    said.set_content("<html>Sign in</html>", "text/html");
+  });
+  const int port = page.bind_to_any_port("127.0.0.1");
+  std::thread serving([&] { page.listen_after_bind(); });
+  page.wait_until_ready();
+  const std::string url = fmt::format("http://127.0.0.1:{}", port);
+  Client client = Client::to({.server = url, .from = url}).value();
+  const auto found = diagnose(client);
+  page.stop();
+  serving.join();
+  ASSERT_FALSE(found);
+  EXPECT_THAT(to_string(found.error()), HasSubstr("another server than Kubernetes answers"));
 }
 
 // A quiet watch stands for a server that never completes an answer.

@@ -158,6 +158,21 @@ TEST_F(KubeCommand, SaysWhatIsWrongInOneLine) {
   const ProgramRun both = kube({"status", "--server", server_.url()});
   EXPECT_EQ(both.status, 2);
   EXPECT_THAT(both.err, HasSubstr("--server names an API server without a kubeconfig"));
+  const ProgramRun lease = kube({"doctor", "--lease-namespace", "BAD NAME/../x"});
+  EXPECT_EQ(lease.status, 2);
+  EXPECT_THAT(lease.err, HasSubstr("--lease-namespace: must be a Kubernetes name"));
+}
+
+TEST_F(KubeCommand, ManyObjectsThatCannotBeReadAreAFewNotes) {
+  for (int at = 0; at < 9; ++at) {
+    server_.create(in_namespace("b", "workloads"), workload(fmt::format("odd-{}", at), "main", 1));
+    server_.patch(in_namespace("b", "workloads") + fmt::format("/odd-{}", at),
+                  {{"spec", {{"maximumExecutionTimeSeconds", "soon"}}}});
+  }
+  const ProgramRun explained = kube({"explain", "a/waits"});
+  EXPECT_EQ(explained.status, 0) << explained.err;
+  EXPECT_THAT(explained.err, HasSubstr("7 more notes of this kind"));
+  EXPECT_LE(std::count(explained.err.begin(), explained.err.end(), '\n'), 4);
 }
 
 // The configuration that Kueue installs has fair sharing in a comment.

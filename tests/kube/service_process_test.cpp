@@ -34,12 +34,14 @@ using SteadyClock = std::chrono::steady_clock;
 
 class ServingProcess {
  public:
-  ServingProcess(const ApiServer& server, const std::string& state, const std::string& order) {
+  /// Its log goes to the file `log`.
+  ServingProcess(const ApiServer& server, const std::string& state, const std::string& order,
+                 const std::string& log = "/dev/null") {
     const char* const program = std::getenv("ALMANAC_PROGRAM");
     const std::string url = server.url();
     process_ = ::fork();
     if (process_ == 0) {
-      std::freopen("/dev/null", "w", stderr);
+      std::freopen(log.c_str(), "w", stderr);
       std::freopen("/dev/null", "w", stdout);
       ::execl(program, program, "serve", "--engine", "kubernetes", "--server", url.c_str(),
               "--state", state.c_str(), "--order", order.c_str(), nullptr);
@@ -123,7 +125,7 @@ TEST_F(ServiceProcessTest, UndoNeedsNoService) {
   wait("long", 8, "2026-11-01T10:00:00Z", 3600);
   wait("short", 8, "2026-11-01T11:00:00Z", 60);
   const std::vector<std::string> undo{"kube", "undo", "--server", server_.url(), "--state", state_};
-  EXPECT_THAT(run_program(undo).err, HasSubstr("never changed a Kubernetes cluster"));
+  EXPECT_THAT(run_program(undo).err, HasSubstr("has no journal"));
   {
     const ServingProcess killed(server_, state_, "on");
     ASSERT_TRUE(comes([&] { return priority("short") == 3; }));
@@ -132,6 +134,31 @@ TEST_F(ServiceProcessTest, UndoNeedsNoService) {
   EXPECT_EQ(run_program(undo).out, "1 change taken back\n");
   EXPECT_EQ(priority("short"), 0);
   EXPECT_EQ(run_program(undo).out, "0 changes taken back\n");
+}
+
+// An operator who only reads the log must see that nothing is written, and that nothing is seen.
+TEST_F(ServiceProcessTest, TheLogSaysThatARightIsMissingAndThatTheServerIsAway) {
+  wait("long", 8, "2026-11-01T10:00:00Z", 3600);
+  wait("short", 8, "2026-11-01T11:00:00Z", 60);
+  server_.set_tokens({{"token", "admin"}});
+  server_.set_rights([](const std::string&, const std::string& verb, const std::string&) {
+    return verb != "patch";
+  });
+  const std::string log = folder_ / "log";
+  const ServingProcess service(server_, state_, "on", log);
+  const auto says = [&](const char* text) {
+    std::ifstream file(log);
+    const std::string all(std::istreambuf_iterator<char>(file), {});
+    return all.find(text) != std::string::npos;
+  };
+  EXPECT_TRUE(comes([&] { return says("lever order rests: "); }));
+  EXPECT_TRUE(says("cannot patch resource"));
+  EXPECT_FALSE(says("true run times"));
+  server_.fail_next(1'000'000, 503);
+  server_.cut_streams();
+  EXPECT_TRUE(comes([&] { return says("the cluster is not seen: "); }));
+  server_.fail_next(0, 503);
+  EXPECT_TRUE(comes([&] { return says("the cluster is seen again"); }));
 }
 
 TEST_F(ServiceProcessTest, CommandsAskIt) {
@@ -148,6 +175,7 @@ TEST_F(ServiceProcessTest, CommandsAskIt) {
   })) << ask({"explain", "1"}).out
       << ask({"explain", "1"}).err;
   EXPECT_THAT(ask({"queue"}).out, HasSubstr("waits"));
+  EXPECT_THAT(ask({"nodes"}).out, HasSubstr("use not known"));
   EXPECT_THAT(ask({"hold", "1"}).err, HasSubstr("does not write spec.active"));
   EXPECT_THAT(ask({"cancel", "1"}).err, HasSubstr("kubectl delete job"));
 }

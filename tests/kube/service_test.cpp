@@ -2,130 +2,20 @@
 
 /// \file
 /// The service of a Kubernetes cluster, first as it only watches, then as lever `order` writes.
-#include <chrono>
 #include <filesystem>
-#include <fstream>
-#include <functional>
 #include <limits>
-#include <thread>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "admitter.h"
-#include "api_server.h"
-#include "kube/picture.h"
-#include "objects.h"
 #include "serve/metrics.h"
-#include "steer_kube/kube_service.h"
+#include "service_fixture.h"
 #include "steer_kube/undo.h"
-#include "support/temporary_folder.h"
 
 namespace almanac::steer_kube {
 namespace {
 
-using kube::Json;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-const std::string kJobs = kube::in_namespace("a", "workloads");
-
-class KubeServiceTest : public testing::Test {
- protected:
-  void SetUp() override {
-    server_.date = "Sun, 01 Nov 2026 12:00:00 GMT";
-    kube::make_cluster(server_, "");
-    // Five runs of each kind, so that their run times are known: 10 h and 1 h.
-    for (int run = 1; run <= 5; ++run) {
-      end_run("long-" + std::to_string(run), "2026-11-01T10:00:00Z");
-      end_run("short-" + std::to_string(run), "2026-11-01T01:00:00Z");
-    }
-  }
-  void end_run(const std::string& name, const std::string& until) {
-    server_.create(kJobs, kube::workload(name, "main", 1));
-    server_.patch(kJobs + "/" + name, kube::finished("team-a", 1, "2026-11-01T00:00:00Z", until));
-  }
-  void wait(const std::string& name, int gpus, const std::string& created,
-            const Json& more = Json::object()) {
-    Json made = kube::workload(name, "main", gpus);
-    made["metadata"]["creationTimestamp"] = created;
-    made.merge_patch(more);
-    server_.create(kJobs, made);
-  }
-  /// The queue is full, an older long job waits before a newer short one.
-  void fill() {
-    for (const auto& [name_space, queue] : {std::pair("a", "team-a"), std::pair("b", "team-b")}) {
-      const std::string path = kube::in_namespace(name_space, "workloads");
-      server_.create(path, kube::workload(std::string("runs-") + name_space, "main", 8));
-      server_.patch(path + "/runs-" + name_space, kube::admitted(queue, 8, "2026-11-01T11:00:00Z"));
-    }
-    wait("long-9", 8, "2026-11-01T11:00:00Z");
-    wait("short-9", 8, "2026-11-01T11:30:00Z");
-  }
-  Result<std::unique_ptr<KubeService>> try_open(service::Switch order, Settings settings = {}) {
-    service_.reset();
-    settings.order = order;
-    Config config{.state = folder_ / "state", .settings = std::move(settings)};
-    config.connect = [url = server_.url()] {
-      return kube::Client::to({.server = url, .from = url});
-    };
-    return KubeService::open(std::move(config));
-  }
-  void open(service::Switch order, Settings settings = {}) {
-    auto opened = try_open(order, std::move(settings));
-    ASSERT_TRUE(opened) << to_string(opened.error());
-    service_ = std::move(*opened);
-  }
-  kube::Client client() {
-    return kube::Client::to({.server = server_.url(), .from = server_.url()}).value();
-  }
-  /// Runs steps until something is so; false after 20 s.
-  bool comes(const std::function<bool()>& is_true) {
-    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    while (std::chrono::steady_clock::now() < until) {
-      service_->step();
-      if (is_true()) return true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    return false;
-  }
-  /// Runs steps for a second and a half, in which seven numbers could be written.
-  void go_on() {
-    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(1500);
-    comes([&] { return std::chrono::steady_clock::now() >= until; });
-  }
-  Json object(const std::string& name) {
-    kube::Client client =
-        kube::Client::to({.server = server_.url(), .from = server_.url()}).value();
-    return Json::parse(client.get(kJobs + "/" + name).value());
-  }
-  std::int64_t priority(const std::string& name) { return object(name)["spec"]["priority"]; }
-  std::string boost(const std::string& name) {
-    return object(name)["metadata"]
-        .value("annotations", Json::object())
-        .value("kueue.x-k8s.io/priority-boost", "");
-  }
-  service::LeverView lever() { return service_->manager()->levers.at(0); }
-  service::JobView view(const std::string& full_name) {
-    const auto all = service_->jobs({});
-    for (const service::JobView& each : *all) {
-      if (each.job.asked->comment == full_name) return each;
-    }
-    ADD_FAILURE() << "no job " << full_name;
-    return {};
-  }
-  bool has_used(const std::string& verb) {
-    for (const std::string& right : server_.rights_used()) {
-      if (right.starts_with(verb + " ")) return true;
-    }
-    return false;
-  }
-
-  kube::ApiServer server_;
-  TemporaryFolder folder_;
-  std::unique_ptr<KubeService> service_;
-};
 
 TEST_F(KubeServiceTest, AShadowDecidesAndWritesNothing) {
   fill();
@@ -228,18 +118,45 @@ TEST_F(KubeServiceTest, TurnedOffItGivesAllNumbersBack) {
   EXPECT_TRUE(comes([&] { return priority("short-9") == 0 && priority("long-9") == 0; }));
 }
 
-TEST_F(KubeServiceTest, UndoGivesAllNumbersBack) {
+// Otherwise its successor would rest until the Lease expires.
+TEST_F(KubeServiceTest, AStoppedServiceReleasesTheLease) {
   fill();
   open(service::Switch::on);
   ASSERT_TRUE(comes([&] { return priority("short-9") == 3; }));
-  kube::Client client = kube::Client::to({.server = server_.url(), .from = server_.url()}).value();
-  EXPECT_EQ(undo(folder_ / "state", client).error().code, Code::conflict) << "the service runs";
+  const std::atomic<bool> stop = true;
+  service_->run(stop);
+  kube::Client by_hand = client();
+  const Json lease = Json::parse(
+      by_hand.get("/apis/coordination.k8s.io/v1/namespaces/almanac/leases/almanac").value());
+  EXPECT_FALSE(lease["spec"].contains("holderIdentity"));
   service_.reset();
-  const auto done = undo(folder_ / "state", client);
-  ASSERT_TRUE(done) << to_string(done.error());
-  EXPECT_EQ(done->changes, 1);
-  EXPECT_EQ(priority("short-9"), 0);
-  EXPECT_EQ(undo(folder_ / "state", client)->changes, 0);
+  std::filesystem::remove_all(folder_ / "state");  // another service, with another name
+  open(service::Switch::off);
+  service_->step();
+  service_->step();
+  EXPECT_EQ(lever().rests, "");
+  EXPECT_TRUE(comes([&] { return priority("short-9") == 0; }));
+}
+
+TEST_F(KubeServiceTest, ACanaryThatCannotActSaysSo) {
+  for (const char* const queue : {"team-a", "team-b"}) {
+    server_.patch(kube::kKueueApi + "/clusterqueues/" + queue,
+                  {{"spec", {{"cohortName", "research"}}}});
+  }
+  fill();
+  open(service::Switch::on, {.canary = {"team-a"}});
+  EXPECT_EQ(lever().rests,
+            "no queue may get ranks; team-a: a rank would overtake queue team-b, which is in the "
+            "same cohort tree");
+}
+
+TEST_F(KubeServiceTest, MoreGpusThanAJobCanHaveAreNoted) {
+  fill();
+  wait("huge-1", 1'000'000, "2026-11-01T11:50:00Z");
+  open(service::Switch::dry);
+  EXPECT_THAT(service_->overview().warnings,
+              testing::Contains("1 workload with more than 65535 GPUs, such as a/huge-1: lists and "
+                                "metrics show 65535"));
 }
 
 TEST_F(KubeServiceTest, ABoostLeavesThePriorityAlone) {

@@ -54,7 +54,7 @@ Result<int> examine_kube(const KubeDoctorOptions& options) {
   } else {
     if (options.list.explains()) {
       fmt::print("Kubernetes {}, Kueue's API {} ({})\n\n", diagnosis->server,
-                 diagnosis->kueue.empty() ? "not there" : diagnosis->kueue, client->from());
+                 diagnosis->kueue.empty() ? "not found" : diagnosis->kueue, client->from());
     }
     const auto shown = options.list.print(
         feature_rows(
@@ -78,6 +78,7 @@ void register_kube_doctor(Program& program) {
       .add_option("--lease-namespace", options->lease_space,
                   "Namespace of the service's Lease, by which one service at a time writes")
       ->type_name("NAMESPACE")
+      ->check(kube_name())
       ->capture_default_str();
   options->list.add_to(command);
   add_example(command, "almanac kube doctor");

@@ -86,7 +86,7 @@ Result<int> kube_status(const KubeStatusOptions& options) {
   if (!client) return tl::unexpected(client.error());
   const auto picture = kube::take_picture(*client);
   if (!picture) return tl::unexpected(picture.error());
-  for (const std::string& each : picture->notes) note(each);
+  say_notes(*picture);
   return options.list.print(status_rows(statuses_of(*picture), picture->at));
 }
 

@@ -24,11 +24,21 @@ Result<int> undo_order(const KubeUndoOptions& options) {
   if (!client) return tl::unexpected(client.error());
   const auto done = steer_kube::undo(options.state, *client);
   if (!done) return tl::unexpected(done.error());
+  if (!done->has_journal) {
+    note(
+        fmt::format("{} has no journal: the annotation almanac/order of each workload says what "
+                    "was written to it",
+                    options.state));
+  }
   fmt::print("{} taken back\n", text::counted(static_cast<std::uint64_t>(done->changes), "change"));
   for (const std::string& each : done->left) note(each);
   if (done->left.empty()) return kDone;
-  return fail(Code::unavailable, "some changes could not be taken back", {},
-              "run the command again; almanac kube doctor lists the rights that are missing");
+  return fail(Code::unavailable,
+              fmt::format("{} could not be taken back",
+                          text::counted(static_cast<std::uint64_t>(done->left.size()), "change")),
+              {},
+              done->lacks_right ? "almanac kube doctor lists the rights that are missing"
+                                : "run the command again");
 }
 
 }  // namespace

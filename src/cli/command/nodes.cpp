@@ -37,12 +37,14 @@ struct NodesOptions {
 struct NodeRow {
   const service::NodeView& node;
   const service::GpuView* gpu = nullptr;
+  bool hides_jobs = false;  ///< Nobody says which jobs use it.
 };
 
 std::string state_of(const NodeRow& row) {
   if (row.node.silent) return "silent";
   if (row.gpu == nullptr) return row.node.drained ? "drained" : "up";
   if (!row.gpu->in_service) return row.gpu->trouble;
+  if (row.hides_jobs) return "use not known";
   return row.gpu->jobs.empty() ? "idle" : "busy";
 }
 
@@ -51,11 +53,11 @@ Cell measured(double value, double scale, const char* unit) {
   return value < 0 ? Cell::nothing("") : Cell(value, fmt::format("{:.3g}{}", scale * value, unit));
 }
 
-figure::Listing rows_of(const std::vector<service::NodeView>& nodes) {
+figure::Listing rows_of(const std::vector<service::NodeView>& nodes, bool hides_jobs) {
   std::vector<NodeRow> all;
   for (const service::NodeView& node : nodes) {
-    all.push_back({node});
-    for (const service::GpuView& gpu : node.gpus) all.push_back({node, &gpu});
+    all.push_back({node, nullptr, hides_jobs});
+    for (const service::GpuView& gpu : node.gpus) all.push_back({node, &gpu, hides_jobs});
   }
   figure::Rows rows(all);
   rows.add("node", "NODE", [](const NodeRow& row) { return row.node.name; });
@@ -65,13 +67,13 @@ figure::Listing rows_of(const std::vector<service::NodeView>& nodes) {
   rows.add(figure::Tier::key, "state", "STATE", state_of);
   rows.add("use", "USE", [](const NodeRow& row) {
     if (row.gpu != nullptr) return measured(row.gpu->use, 100, " %");
-    if (row.node.cpus <= 0) return Cell::nothing("");  // its cores are unknown
+    if (row.node.cpus <= 0 || row.hides_jobs) return Cell::nothing("");
     return Cell(row.node.cpus_held / row.node.cpus,
                 fmt::format("{:g}/{:g} cores", row.node.cpus_held, row.node.cpus));
   });
   rows.add("memory_gb", "MEMORY", [](const NodeRow& row) {
     if (row.gpu != nullptr) return measured(row.gpu->memory_gb, 1, " GB");
-    if (row.node.memory_gb <= 0) return Cell::nothing("");
+    if (row.node.memory_gb <= 0 || row.hides_jobs) return Cell::nothing("");
     return Cell(row.node.memory_held_gb,
                 fmt::format("{:g}/{:g} GB", row.node.memory_held_gb, row.node.memory_gb));
   });
@@ -161,7 +163,12 @@ Result<int> nodes(const NodesOptions& options) {
   if (!said) return tl::unexpected(said.error());
   const auto found = serve::read_nodes(said->body);
   if (!found) return tl::unexpected(found.error());
-  return options.list.print(rows_of(*found));
+  const auto asked = client->get("/v1/overview");
+  if (!asked) return tl::unexpected(asked.error());
+  const auto overview = serve::read_overview(asked->body);
+  if (!overview) return tl::unexpected(overview.error());
+  // Kueue does not say on which nodes the pods of a workload run.
+  return options.list.print(rows_of(*found, overview->manager == "kubernetes"));
 }
 
 }  // namespace

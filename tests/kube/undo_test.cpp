@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// How the numbers that lever `order` wrote are taken back, also without the journal and from a
+/// server in trouble.
+#include "steer_kube/undo.h"
+
+#include <filesystem>
+
+#include "service_fixture.h"
+
+namespace almanac::steer_kube {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST_F(KubeServiceTest, UndoGivesAllNumbersBack) {
+  fill();
+  open(service::Switch::on);
+  ASSERT_TRUE(comes([&] { return priority("short-9") == 3; }));
+  kube::Client client = kube::Client::to({.server = server_.url(), .from = server_.url()}).value();
+  EXPECT_EQ(undo(folder_ / "state", client).error().code, Code::conflict) << "the service runs";
+  service_.reset();
+  const auto done = undo(folder_ / "state", client);
+  ASSERT_TRUE(done) << to_string(done.error());
+  EXPECT_EQ(done->changes, 1);
+  EXPECT_EQ(priority("short-9"), 0);
+  EXPECT_EQ(undo(folder_ / "state", client)->changes, 0);
+}
+
+// A deleted volume takes the journal with it. What is on the workloads is enough.
+TEST_F(KubeServiceTest, UndoNeedsNoJournal) {
+  fill();
+  server_.patch(kJobs + "/long-9", {{"spec", {{"priority", 100}}}});
+  server_.patch(kJobs + "/short-9", {{"spec", {{"priority", 100}}}});
+  open(service::Switch::on);
+  ASSERT_TRUE(comes([&] { return priority("short-9") == 103; }));
+  service_.reset();
+  std::filesystem::remove_all(folder_ / "state");
+  kube::Client by_hand = client();
+  const auto done = undo(folder_ / "state", by_hand);
+  ASSERT_TRUE(done) << to_string(done.error());
+  EXPECT_EQ(done->changes, 1);
+  EXPECT_FALSE(done->has_journal);
+  EXPECT_EQ(priority("short-9"), 100);
+  EXPECT_FALSE(object("short-9")["metadata"].contains("annotations")) << "nothing is left";
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "state"));
+  EXPECT_EQ(undo(folder_ / "state", by_hand)->changes, 0);
+}
+
+TEST_F(KubeServiceTest, AMarkOfANumberThatAnotherWroteCountsForNothing) {
+  fill();
+  open(service::Switch::on);
+  ASSERT_TRUE(comes([&] { return priority("short-9") == 3; }));
+  service_.reset();
+  std::filesystem::remove_all(folder_ / "state");
+  server_.patch(kJobs + "/short-9", {{"spec", {{"priority", 50}}}});
+  const char* const forged = R"({"base":-1000,"field":"priority","value":7})";
+  server_.patch(kJobs + "/long-9", {{"metadata", {{"annotations", {{"almanac/order", forged}}}}},
+                                    {"spec", {{"priority", 7}}}});
+  kube::Client by_hand = client();
+  EXPECT_EQ(undo(folder_ / "state", by_hand)->changes, 0);
+  EXPECT_EQ(priority("short-9"), 50);
+  EXPECT_EQ(priority("long-9"), 7) << "no rank is 1007";
+}
+
+TEST_F(KubeServiceTest, AServiceWithoutItsJournalKnowsItsRanks) {
+  fill();
+  open(service::Switch::on);
+  ASSERT_TRUE(comes([&] { return priority("short-9") == 3; }));
+  const auto open_anew = [&](service::Switch order) {
+    service_.reset();
+    std::filesystem::remove_all(folder_ / "state");
+    const std::string lease = "/apis/coordination.k8s.io/v1/namespaces/almanac/leases/almanac";
+    if (client().get(lease)) server_.remove(lease);
+    open(order);
+  };
+  open_anew(service::Switch::on);
+  go_on();
+  EXPECT_EQ(priority("short-9"), 3) << "a rank on a rank would be 6";
+  open_anew(service::Switch::dry);
+  go_on();
+  EXPECT_EQ(priority("short-9"), 3) << "the ranks of another service are not a dry one's";
+  open_anew(service::Switch::off);
+  EXPECT_TRUE(comes([&] { return priority("short-9") == 0; }));
+}
+
+// A workload that has changed (409) and a server in trouble (500) are no reason to stop.
+TEST_F(KubeServiceTest, UndoTriesAgain) {
+  fill_both();
+  open(service::Switch::on);
+  ASSERT_TRUE(comes([&] { return priority("short-9") == 3 && priority_of_b() == 3; }));
+  service_.reset();
+  int patches = 0;
+  server_.before_patch = [&] {
+    if (++patches == 1) {
+      const Json change{{"metadata", {{"labels", {{"changed", "1"}}}}}};
+      server_.patch(kJobs + "/short-9", change);
+      server_.patch(kube::in_namespace("b", "workloads") + "/short-b", change);
+    }
+    if (patches == 2) server_.fail_next(1, 500);
+  };
+  kube::Client by_hand = client();
+  const auto done = undo(folder_ / "state", by_hand);
+  ASSERT_TRUE(done) << to_string(done.error());
+  EXPECT_EQ(done->changes, 2);
+  EXPECT_THAT(done->left, IsEmpty());
+  EXPECT_EQ(priority("short-9"), 0);
+  EXPECT_EQ(priority_of_b(), 0);
+}
+
+TEST_F(KubeServiceTest, UndoGoesOnWithTheOthersAndSaysWhatIsLeft) {
+  fill_both();
+  open(service::Switch::on);
+  ASSERT_TRUE(comes([&] { return priority("short-9") == 3 && priority_of_b() == 3; }));
+  service_.reset();
+  server_.set_tokens({{"token", "admin"}});
+  int patches = 0;
+  server_.set_rights([&](const std::string&, const std::string& verb, const std::string&) {
+    return verb != "patch" || ++patches != 1;
+  });
+  kube::Client by_hand = client();
+  const auto done = undo(folder_ / "state", by_hand);
+  ASSERT_TRUE(done) << to_string(done.error());
+  EXPECT_EQ(done->changes, 1);
+  EXPECT_TRUE(done->lacks_right);
+  EXPECT_THAT(done->left, ElementsAre(HasSubstr("cannot patch")));
+  EXPECT_EQ(undo(folder_ / "state", by_hand)->changes, 1) << "the journal still has it";
+}
+
+}  // namespace
+}  // namespace almanac::steer_kube
