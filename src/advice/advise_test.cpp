@@ -141,6 +141,7 @@ TEST(Advise, IsTheSameEachTime) {
 TEST(Advise, WarnsWhereThePlayIsNotLikeTheTruth) {
   trace::Trace log = crowded_mornings(30);
   for (trace::Job& job : log.jobs) {
+    if (job.request.submit < Time{24h * 10}) continue;  // nobody waits when the simulation begins
     job.outcome.start = job.request.submit + 300h;
     job.outcome.end = job.outcome.start + job.outcome.run;
   }
