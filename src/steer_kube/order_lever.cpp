@@ -114,6 +114,8 @@ void OrderLever::reconcile(const kube::Picture& picture) {
       // Kueue writes the priority of a class again whenever it starts.
       ++budget_;
       over.push_back({uid, "as it was before Almanac"});
+    } else if (marked_claim(workload)) {
+      over.push_back({uid, "written by another Almanac"});
     } else {
       over.push_back({uid, "written by another", true});
     }

@@ -87,6 +87,33 @@ TEST_F(KubeServiceTest, AServiceWithoutItsJournalKnowsItsRanks) {
   EXPECT_TRUE(comes([&] { return priority("short-9") == 0; }));
 }
 
+// A standby that takes over must not mistake the leader's later ranks for a person's numbers.
+TEST_F(KubeServiceTest, AStandbyKnowsTheLatestRanksOfTheLeader) {
+  fill();
+  const Json spec{{"holderIdentity", "leader"},
+                  {"leaseDurationSeconds", 15},
+                  {"renewTime", "2026-11-01T12:00:00.000000Z"}};
+  server_.create("/apis/coordination.k8s.io/v1/namespaces/almanac/leases",
+                 {{"metadata", {{"name", "almanac"}}}, {"spec", spec}});
+  const auto rank = [&](int value) {
+    const std::string mark = Json{{"field", "priority"}, {"base", 0}, {"value", value}}.dump();
+    server_.patch(kJobs + "/short-9", {{"metadata", {{"annotations", {{"almanac/order", mark}}}}},
+                                       {"spec", {{"priority", value}}}});
+  };
+  rank(2);
+  open(service::Switch::on);
+  go_on();
+  rank(3);
+  go_on();
+  EXPECT_THAT(service_->overview().warnings,
+              testing::Not(testing::Contains(HasSubstr("another writes the numbers"))));
+  service_.reset();
+  server_.remove("/apis/coordination.k8s.io/v1/namespaces/almanac/leases/almanac");
+  kube::Client by_hand = client();
+  EXPECT_EQ(undo(folder_ / "state", by_hand)->changes, 1);
+  EXPECT_EQ(priority("short-9"), 0);
+}
+
 // A workload that has changed (409) and a server in trouble (500) are no reason to stop.
 TEST_F(KubeServiceTest, UndoTriesAgain) {
   fill_both();
