@@ -165,7 +165,7 @@ TEST_F(Box, RunsSrunOfScriptsOfSlurmOnTheJobsGpus) {
   for (std::string line; std::getline(lines, line);) tasks.insert(line);
   EXPECT_EQ(tasks, (std::multiset<std::string>{"0 of 3 on 0", "1 of 3 on 1", "2 of 3 on 2"}));
   EXPECT_EQ(text("whole"), "all 0,1,2\ncame to 3\n");
-  EXPECT_NE(text("log").find("srun: error: --nodes=2 is not supported here"), std::string::npos);
+  EXPECT_NE(text("log").find("srun: error: --nodes=2: this job has one node"), std::string::npos);
 }
 
 TEST_F(Box, StepsThatRunAtOnceShareNoGpu) {
