@@ -75,8 +75,12 @@ Json parts_json(const policy::Composition& composition) {
     const policy::Entry& whole = policy::registry().wholes.at(composition.whole);
     made["whole"] = to_string(composition.whole, whole.parameters);
   }
+  // A whole policy ignores the other parts, so that their defaults would say nothing of it.
+  const policy::Composition untold;
   for (const Slot& slot : policy::registry().slots()) {
-    made[slot.name()] = text_of(slot, composition.*slot.choice);
+    const policy::Choice& choice = composition.*slot.choice;
+    if (!composition.whole.name.empty() && choice == untold.*slot.choice) continue;
+    made[slot.name()] = text_of(slot, choice);
   }
   return made;
 }
@@ -93,9 +97,24 @@ void print_comment(const std::string& text) {
   }
 }
 
+/// "relax_s: how long ...; a number of at least 0 (default 0)".
+std::string told_of(const policy::Parameter& parameter) {
+  const std::string usual = parameter.words.empty()
+                                ? fmt::format("{}", fmt::join(parameter.usual, ":"))
+                                : parameter.words.front();
+  return fmt::format("{}: {}; {} (default {})", parameter.name, parameter.summary,
+                     parameter.expected(), usual);
+}
+
 void print_policy(const policy::Composition& composition) {
   print_comment(fmt::format("{}: {}", composition.name, composition.summary));
   print_comment(fmt::format("Source: {}", composition.source));
+  if (!composition.whole.name.empty()) {
+    for (const policy::Parameter& each :
+         policy::registry().wholes.at(composition.whole).parameters) {
+      print_comment(fmt::format("Parameter {}", told_of(each)));
+    }
+  }
   for (const std::string& each : policy::sentences_of(composition)) print_comment(each);
   print_comment(policy::age_cap_sentence(policy::kAgeCap));
   for (const Part& part : parts_named(composition.name)) {
@@ -128,10 +147,7 @@ void print_part(const Part& part) {
   fmt::print("  Part    {}: {}\n", part.slot.name(), role_of(part.slot));
   fmt::print("  Use     {}\n", use_of(part));
   for (const policy::Parameter& each : entry.parameters) {
-    const std::string usual =
-        each.words.empty() ? fmt::format("{}", fmt::join(each.usual, ":")) : each.words.front();
-    fmt::print("  Value   {}: {}; {} (default {})\n", each.name, each.summary, each.expected(),
-               usual);
+    fmt::print("  Value   {}\n", told_of(each));
   }
   entry.traits.has.each([](policy::Trait trait) { fmt::print("  Does    {}\n", clause(trait)); });
   fmt::print("  Source  {}\n", entry.source);
