@@ -211,7 +211,7 @@ TEST(ReadCluster, NamesPlaceAndNearestKeyOfAMistake) {
   EXPECT_EQ(message(parse_toml("[node]\ngpu_power_limit = 200\n", "c.toml")),
             "c.toml:2:1: unknown key gpu_power_limit (did you mean gpu_power_limit_w?)");
   EXPECT_EQ(message(parse_toml("[node]\ncpus = nan\n", "c.toml")),
-            "c.toml:2:8: cpus must be 0 to 1000000: nan");
+            "c.toml:2:8: cpus must be 0 to 1000000, found nan");
   const std::string one = "[[vc]]\nname = \"v\"\nnodes = 1\nrack = \"pod1/r2\"\n";
   EXPECT_EQ(message(parse_toml(one + "[[switch]]\npath = \"r2\"\nuplink_gbps = 40\n", "c.toml")),
             "c.toml:5:1: a [[switch]] needs the path of a switch above some node, as in its rack: "

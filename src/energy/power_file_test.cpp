@@ -94,7 +94,7 @@ TEST(PowerFile, SaysWhatIsWrongAndWhere) {
   says("gpus = 1.5\nidle_w = 300\n" + board,
        "mine.toml:1:8: gpus must be a whole number, found 1.5");
   says("gpus = 4\nidle_w = \"300\"\n" + board, "mine.toml:2:10: idle_w must be a number");
-  says("gpus = 4\nidle_w = nan\n" + board, "idle_w must be 0 to 1000000: nan");
+  says("gpus = 4\nidle_w = nan\n" + board, "idle_w must be 0 to 1000000, found nan");
   says(node + "full_w = 200\n" + board, "full_w must be 300 to 1000000, found 200");
   says(node + "asleep_w = 301\n" + board, "asleep_w must be 0 to 300, found 301");
   says(node + board + "[facility]\npue = 0.9\n", "pue must be 1 to 10, found 0.9");
