@@ -25,15 +25,13 @@ constexpr Need kNeeds[] = {
     {Trait::reads_deadlines, "deadlines",
      "Uses deadlines (deadline_s); has no effect on jobs without one."},
     {Trait::reads_tenants, "tenants",
-     "Uses the guarantees of tenants ([[tenant]] in the cluster file); without tenants this part "
-     "has no effect."},
-    {Trait::reads_speeds, "speeds",
-     "Uses speed profiles (--speed); without them this part has no effect."},
+     "Uses the guarantees of tenants ([[tenant]] in the cluster file), if there are any."},
+    {Trait::reads_speeds, "speeds", "Uses speed profiles (--speed), if there are any."},
     {Trait::reads_training, "training",
      "Uses what elastic jobs report about their training (--elastic); without it this part has no "
      "effect."},
     {Trait::reads_groups, "trials",
-     "Compares the trials of a sweep (group, metric); without trials this part has no effect."},
+     "Compares the trials of a sweep (group, metric), if there are any."},
     {Trait::reads_signals, "signals",
      "Uses a signal, such as the price of power (--incidents); without one this part has no "
      "effect."},

@@ -5,13 +5,13 @@
 ///
 /// Source   Choi et al., ATC'22 (gpulet), and its released scheduler (gpulet/scheduler.h), which
 ///          makes the plan.
-/// Differs  The scheduler uses all GPUs that it gets, so it gets the fewest with which the plan
-///          serves every rate. It drops no requests, and tries the largest batch of a variant too.
-///          A service has at least two requests in the time of its objective: for fewer, the
-///          scheduler finds no batch.
-///          Neighbors slow each other by --beside, which all batches are charged. Each service has
-///          the most accurate variant that is in time. As in the scheduler, rates and milliseconds
-///          of objectives are whole numbers.
+/// Differs  The scheduler uses all GPUs that it gets, so it gets the fewest found by bisection
+///          with which the plan serves every rate. It drops no requests, and tries the largest
+///          batch of a variant too. A service has at least two requests in the time of its
+///          objective: for fewer, the scheduler finds no batch. Neighbors slow each other by
+///          --beside, which all batches are charged. Each service has the most accurate variant
+///          that is in time. As in the scheduler, rates and milliseconds of objectives are whole
+///          numbers.
 #include <algorithm>
 #include <cmath>
 #include <map>

@@ -45,8 +45,16 @@ void LeaseAllocator::make_room(const cluster::Demand& first, const std::set<JobI
                                Deal& deal, const View& view) const {
   const auto fits = [&] {
     std::vector<Stock> left = deal.left;
-    for (const JobId job : deal.jobs) {
-      if (stays(job, deal, view)) take(left, job, view);
+    const auto is_kept = [&](JobId job) { return stays(job, deal, view); };
+    if (groups_jobs()) {
+      for (const std::vector<JobId>& group : vcs_[index(deal.vc)].groups) {
+        const auto kept = std::find_if(group.begin(), group.end(), is_kept);
+        if (kept != group.end()) take(left, *kept, view);
+      }
+    } else {
+      for (const JobId job : deal.jobs) {
+        if (is_kept(job)) take(left, job, view);
+      }
     }
     return take(left, first);
   };

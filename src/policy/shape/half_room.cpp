@@ -9,37 +9,19 @@
 ///
 /// Source   Our own.
 #include <algorithm>
-#include <unordered_set>
 
+#include "policy/kit/arrival_shape.h"
 #include "policy/registry.h"
 
 namespace almanac::policy::shape {
 namespace {
 
-class HalfRoom final : public Shape {
- public:
-  Shaped choose(JobId job, Duration, const View& view, const cluster::Ledger& ledger) override {
-    const Progress& state = view.progress(job);
-    const cluster::Demand& asked = view.demand(state.demand);
-    Shaped made{.gpus = asked.gpus, .rate = rate(job, asked.gpus, view)};
-    if (!came_.insert(job).second) return made;  // it had to wait
-    const int room = std::min(ledger.free_gpus(state.vc, asked) / 2, view.request(job).max_gpus);
-    for (int gpus = asked.gpus + 1; gpus <= room; ++gpus) {
-      const double faster = rate(job, gpus, view);
-      // Where speeds are known, no GPU is taken that makes the job slower.
-      if (view.speeds == nullptr || faster > made.rate) made = {.gpus = gpus, .rate = faster};
-    }
-    if (made.gpus > asked.gpus) made.until = view.now + Duration{1};
-    return made;
+class HalfRoom final : public ArrivalShape {
+  Shaped on_arrival(JobId job, const cluster::Demand& asked, const View& view,
+                    const cluster::Ledger& ledger) override {
+    const int free = ledger.free_gpus(view.progress(job).vc, asked);
+    return fastest(job, asked.gpus, std::min(free / 2, view.request(job).max_gpus), view);
   }
-  bool needs_speeds() const override { return false; }
-
- private:
-  static double rate(JobId job, int gpus, const View& view) {
-    return view.speeds == nullptr ? 1 : view.speeds->rate(job, 1, gpus);
-  }
-
-  std::unordered_set<JobId> came_;
 };
 
 }  // namespace

@@ -6,18 +6,22 @@
 /// In a reallocation, no GPU stays idle that a job could use. Jobs that run keep what they hold
 /// while the shares differ little from equal ones: by at most `unfairness` of all GPUs in sum. If
 /// they differ more, if a job waits, or if GPUs are idle, the jobs furthest from their equal share
-/// change, but at most the fraction `changed` of those that run, rounded up. A job that then finds
-/// no GPUs waits.
+/// change, but at most the fraction `changed` of those that run, rounded up. If a job with an equal
+/// share then finds no GPUs, the running jobs that change keep at most their equal share or their
+/// minimum, so that GPUs collect for it from one reallocation to the next.
 ///
 /// Source   Sun et al., CLUSTER'17 (Dorm): most utilization, subject to bounds on the loss of
 ///          fairness and on the number of applications that are adjusted.
 /// Differs  The paper solves a mixed-integer program for several resources. Here GPUs are the only
-///          resource that is divided, and the jobs that change are chosen greedily.
+///          resource that is divided, and the jobs that change are chosen greedily. Running jobs
+///          keep their minimum, so the wait of a wide job has no bound while narrow jobs keep
+///          coming.
 /// Cost     O(jobs^2 x GPUs) per reallocation
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "policy/kit/elastic_allocator.h"
@@ -37,11 +41,13 @@ class Dorm final : public ElasticAllocator {
  private:
   using Counts = std::vector<int>;  // GPUs by job
 
-  void deal(std::span<const Elastic> jobs, const Room& room, const View&,
+  void deal(std::span<const Elastic> jobs, const Room& room, const View& view,
             std::vector<Wish>& wishes) override {
     std::vector<std::size_t> all(jobs.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
-    const Counts equal = level(jobs, all, room.gpus);
+    Counts limit;
+    for (const Elastic& job : jobs) limit.push_back(job.most);
+    const Counts equal = level(jobs, all, limit, room.gpus);
 
     std::vector<std::size_t> open;  // jobs whose GPUs may change
     std::vector<std::size_t> running;
@@ -55,11 +61,17 @@ class Dorm final : public ElasticAllocator {
                      [&](std::size_t a, std::size_t b) { return distance(a) > distance(b); });
     const auto most =
         static_cast<std::size_t>(std::ceil(changed_ * static_cast<double>(running.size())));
-    Counts dealt = deal_open(jobs, open, left);
+    Counts dealt = deal_open(jobs, open, limit, left);
     for (std::size_t next = 0; next < most && !suffices(jobs, dealt, equal, room.gpus); ++next) {
       open.push_back(running[next]);
       left += jobs[running[next]].held_gpus;
-      dealt = deal_open(jobs, open, left);
+      dealt = deal_open(jobs, open, limit, left);
+    }
+    const auto lacks = [&](std::size_t at) { return dealt[at] == 0 && equal[at] > 0; };
+    if (std::any_of(all.begin(), all.end(), lacks)) {
+      for (const std::size_t at : running) limit[at] = std::max(jobs[at].least, equal[at]);
+      const Counts before = std::exchange(dealt, deal_open(jobs, open, limit, left));
+      if (dealt != before) deal_by(view.now + every(), view);
     }
     for (const std::size_t at : all) {
       if (dealt[at] > 0) wishes.push_back(wish_of(jobs[at], dealt[at], room));
@@ -67,9 +79,10 @@ class Dorm final : public ElasticAllocator {
   }
 
   /// Returns what each job has if the `open` ones share `gpus` and the others keep what they hold.
-  static Counts deal_open(std::span<const Elastic> jobs, std::vector<std::size_t> open, int gpus) {
+  static Counts deal_open(std::span<const Elastic> jobs, std::vector<std::size_t> open,
+                          const Counts& limit, int gpus) {
     std::sort(open.begin(), open.end());
-    Counts dealt = level(jobs, open, gpus);
+    Counts dealt = level(jobs, open, limit, gpus);
     for (std::size_t at = 0; at < jobs.size(); ++at) {
       if (!std::binary_search(open.begin(), open.end(), at)) dealt[at] = jobs[at].held_gpus;
     }
@@ -91,9 +104,10 @@ class Dorm final : public ElasticAllocator {
     return used >= usable && off <= unfairness_ * gpus;
   }
 
-  /// Returns equal shares of `gpus` for the jobs at `these`, within their limits: one GPU at a time
-  /// to the job that has fewest. A job for which its minimum is not left gets none.
-  static Counts level(std::span<const Elastic> jobs, std::span<const std::size_t> these, int gpus) {
+  /// Returns equal shares of `gpus` for the jobs at `these`, up to `limit`: one GPU at a time to
+  /// the job that has fewest. A job for which its minimum is not left gets none.
+  static Counts level(std::span<const Elastic> jobs, std::span<const std::size_t> these,
+                      const Counts& limit, int gpus) {
     Counts made(jobs.size(), 0);
     for (const std::size_t at : these) {
       if (jobs[at].least > gpus) continue;
@@ -103,7 +117,7 @@ class Dorm final : public ElasticAllocator {
     while (gpus > 0) {
       std::size_t fewest = jobs.size();
       for (const std::size_t at : these) {
-        if (made[at] == 0 || made[at] >= jobs[at].most) continue;
+        if (made[at] == 0 || made[at] >= limit[at]) continue;
         if (fewest == jobs.size() || made[at] < made[fewest]) fewest = at;
       }
       if (fewest == jobs.size()) break;

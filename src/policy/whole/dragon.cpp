@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Dragon: jobs start on their fewest GPUs, in order of arrival, and scale with the load. Once a
-/// job has waited for `patience_s`, running jobs shrink towards their minimum until it fits, the
-/// job with most GPUs above its minimum first. While no job waits, free GPUs go to the job with the
-/// fewest.
+/// Dragon: jobs start on their fewest GPUs and scale with the load. Jobs are considered in order of
+/// arrival, and one that does not fit lets others pass. Once a job has waited for `patience_s`,
+/// running jobs shrink towards their minimum until it fits, the job with most GPUs above its
+/// minimum first; none shrinks if the job would not fit even so. Free GPUs go to the job with the
+/// fewest, unless a job waits that would fit if others shrank.
 ///
 /// Each job has its GPUs all at once, on as few nodes as possible.
 ///
 /// Source   Lin, Yeh and Chou, CLOSER'19 (Dragon): gang scheduling, locality, scaling by load.
 /// Differs  The paper scales up once GPUs have been idle for a while; here GPUs are reallocated at
-///          most once in `every_s`.
+///          most once in `every_s`. No GPUs are kept free for a wide job: while narrow jobs keep
+///          coming, its wait has no bound.
 /// Cost     O(jobs x GPUs) per reallocation
 #include <algorithm>
 #include <vector>
@@ -37,24 +39,34 @@ class Dragon final : public ElasticAllocator {
       gpus.push_back(job.held_gpus);
       free -= job.held_gpus;
     }
-    bool any_waits = false;
+    bool shrinks_soon = false;
     for (std::size_t at = 0; at < jobs.size(); ++at) {
       const Elastic& job = jobs[at];
       if (gpus[at] > 0) continue;
-      const Time impatient = view.progress(job.job).since + patience_;
-      if (job.least > free && impatient <= view.now) shrink(jobs, job.least, gpus, free);
       if (job.least > free) {
-        any_waits = true;
-        if (impatient > view.now) deal_by(impatient, view);
-        continue;
+        if (job.least > free + spare(jobs, gpus)) continue;
+        const Time impatient = view.progress(job.job).since + patience_;
+        if (impatient > view.now) {
+          shrinks_soon = true;
+          deal_by(impatient, view);
+          continue;
+        }
+        shrink(jobs, job.least, gpus, free);
       }
       gpus[at] = job.least;
       free -= job.least;
     }
-    if (!any_waits) grow(jobs, gpus, free);
+    if (!shrinks_soon) grow(jobs, gpus, free);
     for (std::size_t at = 0; at < jobs.size(); ++at) {
       if (gpus[at] > 0) wishes.push_back(wish_of(jobs[at], gpus[at], room));
     }
+  }
+
+  /// Returns how many GPUs jobs have above their minimum, all together.
+  static int spare(std::span<const Elastic> jobs, const std::vector<int>& gpus) {
+    int sum = 0;
+    for (std::size_t at = 0; at < jobs.size(); ++at) sum += std::max(0, gpus[at] - jobs[at].least);
+    return sum;
   }
 
   /// Takes GPUs from jobs that have more than their minimum until `wanted` are free.
@@ -95,7 +107,8 @@ void register_dragon(Registry& registry) {
   registry.wholes.add(
       {.name = "dragon",
        .summary =
-           "elastic: jobs grow while none waits, and shrink for one that has waited for long",
+           "elastic: jobs shrink for one that has waited for long and so finds room, and grow "
+           "otherwise",
        .source = "Lin et al. CLOSER'19 (Dragon)",
        .traits = {.has = {Trait::reads_training, Trait::stops_jobs, Trait::moves_jobs,
                           Trait::resizes_jobs, Trait::chooses_gpus}},

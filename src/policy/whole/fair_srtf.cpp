@@ -6,7 +6,8 @@
 ///
 /// Each lease maximizes the sum over jobs of rho^`power` / remaining time
 /// (timeshare::shortest_first). As in Themis, rho is the time from submission to the expected end,
-/// divided by the time on 1/n of the GPUs. Rho grows while a job waits, so no job waits forever.
+/// divided by the time on 1/n of the GPUs. Rho grows while a job waits. A wide job can still wait
+/// without bound while narrow jobs keep coming, because no GPUs are kept free for it.
 /// GPUs that become free within a lease are given out at once, and no job is stopped. At the end of
 /// a lease, a job is not stopped either if the work of the lease does not exceed the cost of
 /// stopping it.

@@ -70,7 +70,7 @@ class GavelPacked final : public LeaseAllocator {
     const bool is_passed = !open.empty() && hand_out(vc, open, deal.left, view, wishes);
     for (const JobId job : open) {
       if (placed_.has(job) || !take(deal.left, asked(job, view))) continue;
-      if (is_passed) vc.guests.insert(job);
+      note_start(vc, job, is_passed, view);
       wishes.push_back({.job = job, .gpu_types = asked(job, view).gpu_types});
     }
   }
@@ -105,12 +105,23 @@ class GavelPacked final : public LeaseAllocator {
       if (unit->is_pair) {
         wishes.back().beside.push_back(other);
         name(other, unit->other);
+        note_start(vc, other, is_passed, view);
       }
-      if (is_passed) vc.guests.insert(one);
+      note_start(vc, one, is_passed, view);
       leases -= unit->one.gpus;
       std::push_heap(behind.begin(), behind.end(), by_leases);
     }
     return is_passed;
+  }
+
+  /// Makes a job that starts a guest if one before it in line found no room.
+  static void note_start(Vc& vc, JobId job, bool is_passed, const View& view) {
+    if (view.progress(job).phase != Phase::waiting) return;
+    if (is_passed) {
+      vc.guests.insert(job);
+    } else {
+      vc.guests.erase(job);
+    }
   }
 
   static bool by_leases(const Behind& a, const Behind& b) {

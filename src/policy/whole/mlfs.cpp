@@ -9,7 +9,12 @@
 ///                rises fast go first. A job with fewer than three reports counts as if its whole
 ///                gain were new.
 ///   computation  weights x (1 / time to the deadline, 1 / remaining time, time waited so far), in
-///                hours. So a job that waits for long runs at last.
+///                hours. The priority of a waiting job thus grows until it is first in line.
+///
+/// A job that begins while one before it in line finds no room is a guest, as in whole/gavel.cpp:
+/// at the start of a lease it gives way to the first in line, however short it has run. A wide job
+/// is first in line once its priority exceeds that of every running job. That may take many hours,
+/// because a job near its end has a high priority.
 ///
 /// Source   Wang et al., CoNEXT'20 (MLFS), the heuristic MLF-H.
 /// Differs  A job is scheduled as a whole, so it has no tasks with sizes and dependencies. Reports
@@ -19,6 +24,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "policy/kit/lease_allocator.h"
@@ -67,15 +73,42 @@ class Mlfs final : public LeaseAllocator {
   }
 
   void deal(Deal& deal, const View& view, Plan&, std::vector<Wish>& wishes) override {
-    std::vector<std::pair<double, JobId>> line;
-    for (const JobId job : keep(deal.jobs, deal, view, wishes)) {
-      line.emplace_back(priority(job, view), job);
+    std::set<JobId>& guests = guests_[deal.vc];
+    std::erase_if(guests, [&](JobId job) { return view.progress(job).phase != Phase::running; });
+    if (deal.begins && !guests.empty()) make_room_for_first(guests, deal, view);
+    const std::vector<Stock> all = deal.left;
+    bool is_passed = false;
+    for (const JobId job : line(keep(deal.jobs, deal, view, wishes), view)) {
+      if (!take(deal.left, job, view)) {
+        is_passed = is_passed || is_in(all, asked(job, view));
+        continue;
+      }
+      wishes.push_back({job});
+      if (is_passed && view.progress(job).phase == Phase::waiting) guests.insert(job);
     }
-    std::stable_sort(line.begin(), line.end(),
+  }
+
+  void make_room_for_first(const std::set<JobId>& guests, Deal& deal, const View& view) const {
+    std::vector<JobId> all(deal.jobs.begin(), deal.jobs.end());
+    std::erase_if(all, [&](JobId job) {
+      return asked(job, view).is_cpu_job() || !is_in(deal.left, asked(job, view));
+    });
+    const std::vector<JobId> ranked = line(all, view);
+    if (ranked.empty() || view.progress(ranked.front()).phase == Phase::running) return;
+    make_room(asked(ranked.front(), view), guests, deal, view);
+  }
+
+  /// Returns `jobs` by priority, the highest first.
+  std::vector<JobId> line(const std::vector<JobId>& jobs, const View& view) const {
+    std::vector<std::pair<double, JobId>> ranked;
+    ranked.reserve(jobs.size());
+    for (const JobId job : jobs) ranked.emplace_back(priority(job, view), job);
+    std::stable_sort(ranked.begin(), ranked.end(),
                      [](const auto& one, const auto& other) { return one.first > other.first; });
-    for (const auto& [priority, job] : line) {
-      if (take(deal.left, job, view)) wishes.push_back({job});
-    }
+    std::vector<JobId> made;
+    made.reserve(jobs.size());
+    for (const auto& [priority, job] : ranked) made.push_back(job);
+    return made;
   }
 
   double priority(JobId job, const View& view) const {
@@ -108,6 +141,7 @@ class Mlfs final : public LeaseAllocator {
   double left_;
   double waited_;
   std::map<JobId, Gains> gains_;
+  std::map<VcId, std::set<JobId>> guests_;
 };
 
 }  // namespace

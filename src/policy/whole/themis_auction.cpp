@@ -18,7 +18,8 @@
 /// Differs  The policy computes the bids; apps do not report them. A job gets all the GPUs that it
 ///          requests or none, so payments are whole trials, and that no app gains by a wrong bid is
 ///          not claimed. Bids count GPUs, not their places or
-///          types. The paper gives leftover GPUs to apps at random.
+///          types. The paper gives leftover GPUs to apps at random. No GPUs are kept free for a
+///          wide job: while narrow jobs keep coming, its wait has no bound.
 /// Cost     O(b^2 g m) per decision with b bidders, g free GPUs and at most m GPUs of an app; O(b g
 ///          m) if no bidder wins several trials
 #include <algorithm>

@@ -168,8 +168,8 @@ class Tiresias final : public Allocator {
 void register_tiresias(Registry& registry) {
   registry.wholes.add(
       {.name = "tiresias",
-       .summary = "least attained service (GPU time) first, in several queues; jobs that wait long "
-                  "return to the first",
+       .summary = "least attained service (GPU time) first, in several queues; with "
+                  "`promote`, jobs that wait long return to the first",
        .source = "Gu et al. NSDI'19 §3",
        .traits = {.has = {Trait::stops_jobs}},
        .parameters = {numbers("queues_gpu_s", "attained GPU time at which a job leaves each queue",

@@ -112,9 +112,15 @@ class YarnCs final : public Allocator {
   Time spreads_at(JobId job, const View& view) const { return view.progress(job).since + relax_; }
 
   void settled(VcId, const View& view, Plan& plan) override {
+    const auto starts = [&](JobId job) { return will_run(job, view, plan); };
+    const bool any_starts = std::any_of(started_.begin(), started_.end(), starts);
     for (const JobId job : started_) {
-      const bool waits = may_spread(asked(job, view)) && !will_run(job, view, plan);
-      if (waits && spreads_at(job, view) > view.now) plan.wake(spreads_at(job, view));
+      if (!may_spread(asked(job, view)) || starts(job)) continue;
+      if (spreads_at(job, view) > view.now) {
+        plan.wake(spreads_at(job, view));
+      } else if (any_starts) {
+        plan.wake(view.now);  // another took its place; it may spread elsewhere
+      }
     }
   }
 
