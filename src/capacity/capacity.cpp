@@ -69,6 +69,7 @@ class Planner {
   Outcome measure(const Chain& chain, const sim::Schedule& schedule,
                   const std::vector<bool>& is_lost) const;
   Result<void> test_common_sizes();
+  std::size_t run_of_today() const;
   Result<void> search(Chain& chain);
   Answer answer_of(const Chain& chain, std::size_t scope) const;
   template <typename Work>
@@ -290,8 +291,20 @@ Result<void> Planner::test_common_sizes() {
     }
     if (at % kSizes == kSizes - 1) chain.never_today = outcomes[at].never;
   }
-  match_ = outcomes[kSizes - 1].match;  // today's nodes, the first case and policy
+  const std::size_t today = run_of_today();
+  match_ = outcomes[today * kSizes + kSizes - 1].match;  // today's nodes
+  if (match_) match_->policy = subject_.log().runs[today].composition.name;
   return {};
+}
+
+/// Returns the run of the log as it is under the policy most like today's.
+std::size_t Planner::run_of_today() const {
+  const auto& runs = subject_.log().runs;
+  const auto reader = std::find_if(runs.begin(), runs.end(), [](const auto& run) {
+    return run.site != nullptr &&
+           policy::registry().traits(run.composition).has(policy::Trait::reads_site);
+  });
+  return reader == runs.end() ? 0 : static_cast<std::size_t>(reader - runs.begin());
 }
 
 Result<void> Planner::search(Chain& chain) {

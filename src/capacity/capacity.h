@@ -67,9 +67,10 @@ struct Answer {
   std::vector<Point> curve{};        ///< By number of nodes.
 };
 
-/// How the simulation with today's nodes under the first policy compares with the log, over the
-/// jobs that end in both.
+/// How the simulation with today's nodes compares with the log, over the jobs that end in both.
 struct Match {
+  /// The first of the policies that reads the settings of today's Slurm site, else the first.
+  std::string policy{};
   std::int64_t jobs = 0;
   std::int64_t waited = 0;  ///< Number that waited longer than 10 min, as recorded or simulated.
   double share = 0;         ///< Fraction of jobs that start within 10 min of their recorded start.

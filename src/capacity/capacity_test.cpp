@@ -87,6 +87,29 @@ TEST(Capacity, GrowsASiteUnderItsOwnSlurm) {
   EXPECT_LT(made->answers[0].curve.back().value, 60);
 }
 
+// Today's Slurm decides whether the simulation matches, wherever it stands in the list.
+TEST(Capacity, ComparesTheLogWithTheSlurmOfTheSite) {
+  const TemporaryFolder folder;
+  experiment::Experiment asked;
+  asked.trace = folder.write("log.csv",
+                             "job_id,submit_s,start_s,run_s,gpus,user,state\n"
+                             "1,0,0,7200,8,ann,COMPLETED\n");
+  asked.cluster = folder.write("slurm.conf",
+                               "ClusterName=c\nGresTypes=gpu\nSelectType=select/cons_tres\n"
+                               "NodeName=n1 CPUs=16 RealMemory=64000 Gres=gpu:8\n"
+                               "PartitionName=gpu Nodes=ALL Default=YES\n");
+  Question question;
+  question.goal = *parse_goal("max wait < 1h");
+  const auto judged_under = [&](std::vector<std::string> policies) {
+    asked.policies = std::move(policies);
+    const auto subject = load(asked, {.growth = 0});
+    EXPECT_TRUE(subject) << to_string(subject.error());
+    return plan(*subject, question)->match.value().policy;
+  };
+  EXPECT_EQ(judged_under({"almanac", "slurm"}), "slurm");
+  EXPECT_EQ(judged_under({"almanac", "easy"}), "almanac");
+}
+
 // Slurm has one node, the cluster one for each GPU type, which would grow apart.
 TEST(Capacity, GrowsNodesOfSeveralGpuTypesUnderPoliciesThatDoNotReadTheSite) {
   const TemporaryFolder folder;

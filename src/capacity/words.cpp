@@ -35,7 +35,7 @@ std::string reproduction(const Plan& plan) {
   const std::string figures = fmt::format(
       "under {} with today's nodes, {} of the jobs start within 10 minutes of their recorded start "
       "(mean wait {}, recorded {}; p99 {}, recorded {})",
-      plan.policies.front(), text::human_share(plan.match->share),
+      plan.match->policy, text::human_share(plan.match->share),
       text::human_time(plan.match->simulated.mean_s), text::human_time(plan.match->recorded.mean_s),
       text::human_time(plan.match->simulated.p99_s), text::human_time(plan.match->recorded.p99_s));
   const std::string little = experiment::little_evidence(plan.match->waited, plan.match->jobs);

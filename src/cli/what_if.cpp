@@ -19,6 +19,9 @@ using serve::Shape;
 
 constexpr const char* kLittleHistory =
     "Few jobs like this one have ended, so its run time is partly a guess.\n";
+constexpr const char* kUnknownStart =
+    "A start is unknown if the job may not start within a year on the nodes in service. Nodes that "
+    "are drained, or do not report, are not in service (almanac nodes).\n";
 
 std::string start_text(const service::Expected& expected, Time now) {
   if (expected.start_by == kNoTime) return "unknown";
@@ -82,13 +85,17 @@ Result<int> what_if(const ServiceOptions& service, const serve::WhatIf& what,
   const bool is_guess = std::any_of(shapes->begin(), shapes->end(), [](const Shape& shape) {
     return shape.expected && shape.expected->has_little_history();
   });
+  const bool is_unknown = std::any_of(shapes->begin(), shapes->end(), [](const Shape& shape) {
+    return shape.never.empty() && shape.expected && shape.expected->start_by == kNoTime;
+  });
   return list.print(
       rows_of(*shapes),
-      std::string(is_guess ? kLittleHistory : "") +
+      std::string(is_guess ? kLittleHistory : "") + (is_unknown ? kUnknownStart : "") +
           "START BY and END BY are separate: each is met with 90 % probability, so END BY is not "
           "START BY plus a run time.\n"
           "Assumes submission now and no later jobs; the run time is estimated from "
-          "similar jobs. Tenant limits are included, Slurm's quotas are not.\n");
+          "similar jobs. Tenant limits are included, Slurm's quotas and announced maintenance are "
+          "not.\n");
 }
 
 }  // namespace almanac::cli

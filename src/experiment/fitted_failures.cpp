@@ -56,19 +56,24 @@ std::vector<faults::PastRun> runs_of(const trace::Trace& trace, const cluster::C
 
 Result<std::string> fitted_failures(const trace::Trace& trace, const cluster::Cluster& cluster) {
   const faults::Fit fit = faults::fit(runs_of(trace, cluster));
-  if (fit.node.failures == 0 && !fit.software.any()) {
-    return fail(Code::usage,
-                fit.user.failures == 0
-                    ? "--failures fitted: no job of the log with GPUs is FAILED or NODE_FAIL"
-                    : fmt::format("--failures fitted: no job is NODE_FAIL, and the {} FAILED ones "
-                                  "do not depend on their number of GPUs, so they count as errors "
-                                  "of users",
-                                  fit.user.failures),
-                {},
-                fit.user.failures == 0 ? "add the column state, or give a preset"
-                                       : "give a preset or a model of your own");
+  if (fit.node.failures > 0 || fit.software.any()) {
+    return faults::to_toml(fit,
+                           fmt::format("a log of {}", text::counted(trace.jobs.size(), "job")));
   }
-  return faults::to_toml(fit, fmt::format("a log of {}", text::counted(trace.jobs.size(), "job")));
+  if (fit.user.failures == 0) {
+    return fail(Code::usage,
+                "--failures fitted: no job of the log with GPUs is FAILED or NODE_FAIL", {},
+                "add the column state, or give a preset");
+  }
+  return fail(
+      Code::usage,
+      fmt::format("--failures fitted: no job is NODE_FAIL, and {}. The {} FAILED jobs "
+                  "therefore count as errors of users",
+                  fit.is_one_size ? "all jobs have the same number of GPUs, so it is unknown how "
+                                    "failures depend on it"
+                                  : "jobs with more GPUs do not fail more often per day of running",
+                  fit.user.failures),
+      {}, "give a preset or a model of your own");
 }
 
 std::string fit_in_words(const faults::Fit& fit) {
@@ -91,8 +96,8 @@ std::string fit_in_words(const faults::Fit& fit) {
   if (!few.empty()) said += fmt::format(". Too few to rely on: {}", fmt::join(few, ", "));
   if (fit.user.any()) {
     said += fmt::format(
-        ". {:.3g} FAILED jobs per 1,000 job-days do not depend on the number of GPUs: they count "
-        "as errors of users, which are not simulated",
+        ". {:.3g} FAILED jobs per 1,000 days of running, whatever the number of GPUs, count as "
+        "errors of users, which are not simulated",
         1000 * fit.user.per_day);
   }
   return said + ". The log does not show repairs, so nodes return at once";

@@ -59,12 +59,24 @@ TEST(FittedFailures, BecomeTheModelOfASimulation) {
   const auto none = prepare(experiment, log_with_failures(0), cluster::uniform(8, 8));
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, Code::usage);
+}
+
+TEST(FittedFailures, SayWhyFailuresOfUsersAreNoModel) {
   // Jobs that their users made fail say nothing about the cluster.
   trace::Trace of_users = log_with_failures(0);
   for (trace::Job& job : of_users.jobs) job.outcome.state = trace::JobState::failed;
-  const auto users = prepare(experiment, std::move(of_users), cluster::uniform(8, 8));
+  const cluster::Cluster nodes = cluster::uniform(8, 8);
+  const auto one_size = fitted_failures(of_users, nodes);
+  ASSERT_FALSE(one_size);
+  EXPECT_THAT(to_string(one_size.error()),
+              testing::AllOf(testing::HasSubstr("all jobs have the same number of GPUs"),
+                             testing::HasSubstr("The 100 FAILED jobs")));
+  of_users.jobs[0].request.gpus = 1;
+  of_users.jobs[0].outcome.run = 12h;  // fails more often per day than those of 16 GPUs
+  const auto users = fitted_failures(of_users, nodes);
   ASSERT_FALSE(users);
-  EXPECT_THAT(to_string(users.error()), testing::HasSubstr("the 100 FAILED ones"));
+  EXPECT_THAT(to_string(users.error()),
+              testing::HasSubstr("jobs with more GPUs do not fail more often per day of running"));
 }
 
 }  // namespace

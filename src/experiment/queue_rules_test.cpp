@@ -32,7 +32,10 @@ class QueueRules : public testing::Test {
     job.outcome.start = job.outcome.end = Time{until_s * 1s};
     return job;
   }
-  sim::Schedule play(const char* policy, int nodes, bool rules = true) {
+  sim::Schedule play(const char* policy, int nodes, JobId watched = kNoJob) {
+    return play_by(policy, nodes, true, watched);
+  }
+  sim::Schedule play_by(const char* policy, int nodes, bool rules, JobId watched = kNoJob) {
     const auto composition = policy::registry().compose(policy);
     EXPECT_TRUE(composition);
     composition_ = *composition;
@@ -41,6 +44,8 @@ class QueueRules : public testing::Test {
     sim::Options options{.policy = policy,
                          .restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s}};
     options.keeps_queue_rules = rules;
+    options.watch.job = watched;
+    options.watch.log_waits = true;
     return sim::simulate(trace_, cluster::uniform(static_cast<std::uint32_t>(nodes), 8), **made,
                          options);
   }
@@ -118,8 +123,11 @@ TEST_P(QueueRulesOf, NoMoreTasksOfAnArrayRunAtOnceThanItsThrottleAllows) {
   const std::vector<Time> starts{Time{0s}, Time{0s}, Time{100s}, Time{200s}, Time{250s}, Time{0s}};
   for (std::size_t at = 0; at < starts.size(); ++at) {
     EXPECT_EQ(schedule.jobs[at].start, starts[at]) << at;
-    EXPECT_EQ(sim::joined(trace_.jobs[at].request, schedule.jobs[at]), starts[at]) << at;
+    EXPECT_EQ(sim::joined(trace_.jobs[at].request, schedule.jobs[at]), Time{0s}) << at;
   }
+  // The throttle holds the tasks for 0, 0, 100, 200 and 250 s, and 52_1 starts at once.
+  const Summary summary = summarize(composition_, trace_, schedule, energy::PowerModel());
+  EXPECT_DOUBLE_EQ(summary.avg_wait_s, 550.0 / 6);
 }
 
 TEST_P(QueueRulesOf, ATaskWithADependencyWaitsForBoth) {
@@ -135,6 +143,8 @@ TEST_P(QueueRulesOf, ATaskWithADependencyWaitsForBoth) {
   EXPECT_EQ(schedule.jobs[2].start, Time{0s});
   EXPECT_EQ(schedule.jobs[3].start, Time{100s});
   EXPECT_EQ(schedule.jobs[1].start, Time{200s});
+  EXPECT_EQ(sim::joined(trace_.jobs[1].request, schedule.jobs[1]), Time{150s})
+      << "eligible when its dependency has ended; then the throttle holds it";
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryKindOfPolicy, QueueRulesOf, testing::ValuesIn(kPolicies));
@@ -184,18 +194,28 @@ TEST_F(QueueRules, NameTheThrottleAsSlurmDoes) {
     job.id = trace_.key("51_" + std::to_string(task));
     job.request.submit_line = trace_.names.intern("sbatch -a 1-3%1 job.sh");
   }
-  const auto composition = policy::registry().compose("fifo");
-  ASSERT_TRUE(composition);
-  const auto made = make_policy(*composition, trace_);
-  ASSERT_TRUE(made);
-  sim::Options options{.policy = "fifo"};
-  options.watch.job = JobId{1};
-  const sim::Schedule schedule = sim::simulate(trace_, cluster::uniform(1, 8), **made, options);
+  const sim::Schedule schedule = play("fifo", 1, JobId{1});
   ASSERT_EQ(schedule.waits.size(), 1U);
   EXPECT_EQ(schedule.waits[0].from, Time{0s});
   EXPECT_EQ(schedule.waits[0].until, Time{100s});
   EXPECT_EQ(policy::to_string(schedule.waits[0].reason, ""),
             "JobArrayTaskLimit: as many tasks of its array run as its user allows");
+}
+
+TEST_F(QueueRules, NameTheThrottleOfATaskWhoseDependencyHasEnded) {
+  add(0, 150, 1);
+  for (int task = 1; task <= 2; ++task) {
+    trace::Job& job = add(0, 200, 1);
+    job.id = trace_.key("51_" + std::to_string(task));
+    job.request.submit_line = trace_.names.intern("sbatch -a 1-2%1 job.sh");
+    if (task == 1) job.request.after = trace::JobKey{1};
+  }
+  const sim::Schedule schedule = play("fifo", 1);
+  // Task 1 is eligible at 150 s, and starts when task 2 has ended, at 200 s.
+  ASSERT_EQ(schedule.job_waits.size(), 1U);
+  EXPECT_EQ(schedule.job_waits[0].job, JobId{1});
+  EXPECT_EQ(schedule.job_waits[0].wait.from, Time{150s});
+  EXPECT_EQ(schedule.job_waits[0].wait.until, Time{200s});
 }
 
 TEST_F(QueueRules, HoldTheHeadOfTheQueueUntilTheWithdrawal) {
@@ -209,7 +229,7 @@ TEST_F(QueueRules, ArePublishedSimulatorsOwn) {
   add(0, 1000, 4);
   add_withdrawn(10, 200, 8);
   add(20, 50, 4);
-  const sim::Schedule schedule = play("fifo", 1, false);
+  const sim::Schedule schedule = play_by("fifo", 1, false);
   EXPECT_EQ(schedule.jobs[1].phase, policy::Phase::ended);
   EXPECT_EQ(schedule.jobs[1].start, Time{1000s});
   EXPECT_EQ(schedule.jobs[2].start, Time{1000s});

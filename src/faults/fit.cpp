@@ -48,22 +48,32 @@ struct Pair {
   double gpu = 0;
 };
 
-/// Runs of one size do not tell the two apart: then all failures count for the job.
+/// Returns the most likely pair. All failures are expected under it, so the rate of a GPU gives
+/// that of a job, and the logarithm of the likelihood has one maximum. Runs of one size do not tell
+/// the two apart: then all failures count for the job. Cost: O(failures).
 Pair most_likely(const std::vector<int>& failed_gpus, double job_days, double gpu_days,
-                 bool of_one_size) {
+                 bool is_one_size) {
   if (failed_gpus.empty()) return {};
   const auto failures = static_cast<double>(failed_gpus.size());
-  if (of_one_size) return {.job = failures / job_days};
-  Pair made{.job = failures / job_days / 2, .gpu = failures / gpu_days / 2};
-  for (int round = 0; round < 2000; ++round) {
-    double by_job = 0;  // expected number of failures that have nothing to do with GPUs
-    for (const int gpus : failed_gpus) by_job += made.job / (made.job + made.gpu * gpus);
-    const Pair next{.job = by_job / job_days, .gpu = (failures - by_job) / gpu_days};
-    const double step = std::abs(next.job - made.job) / (made.job + 1e-300);
-    made = next;
-    if (step < 1e-10) break;
+  const auto pair_of = [&](double gpu) {
+    return Pair{.job = (failures - gpu * gpu_days) / job_days, .gpu = gpu};
+  };
+  const auto grows = [&](const Pair& rates) {
+    double slope = 0;
+    for (const int gpus : failed_gpus) {
+      slope += (gpus - gpu_days / job_days) / (rates.job + rates.gpu * gpus);
+    }
+    return slope > 0;
+  };
+  double low = 0;
+  double high = failures / gpu_days;
+  if (is_one_size || !grows(pair_of(low))) return pair_of(low);
+  if (grows({.job = 0, .gpu = high})) return {.job = 0, .gpu = high};
+  for (int step = 0; step < 60; ++step) {
+    const double middle = (low + high) / 2;
+    (grows(pair_of(middle)) ? low : high) = middle;
   }
-  return made;
+  return pair_of(low);
 }
 
 /// Sets the intervals of both rates by the observed information; `job` and `gpu` have their days.
@@ -284,10 +294,10 @@ Fit fit(std::span<const PastRun> runs) {
   Crashes crashes(used);
   Fit made;
   add_node_rate(made, used, crashes);
-  const bool of_one_size = std::all_of(used.begin(), used.end(), [&](const PastRun& each) {
+  made.is_one_size = std::all_of(used.begin(), used.end(), [&](const PastRun& each) {
     return each.gpus == used.front().gpus;
   });
-  const Pair rates = most_likely(failed_gpus, job_days, gpu_days, of_one_size);
+  const Pair rates = most_likely(failed_gpus, job_days, gpu_days, made.is_one_size);
   const std::uint64_t failed = failed_gpus.size();
   made.user = {.failures = failed, .days = job_days, .per_day = rates.job};
   made.software = {.failures = failed, .days = gpu_days, .per_day = rates.gpu};
@@ -326,12 +336,13 @@ std::string to_toml(const Fit& fit, const std::string& of) {
         fit.unnamed);
   }
   made += cause_toml("node failure", "node", fit.node, "node-days");
-  made += fit.software.any()
-              ? cause_toml("job failure, by GPU", "software", fit.software, "GPU-days")
-              : fmt::format(
-                    "\n# job failure, by GPU: the failures do not depend on the number of GPUs; at "
-                    "most {:.3g} per 1,000 GPU-days (95 %)\n",
-                    1000 * fit.software.high);
+  made +=
+      fit.software.any()
+          ? cause_toml("job failure, by GPU", "software", fit.software, "GPU-days")
+          : fmt::format("\n# job failure, by GPU: {}; at most {:.3g} per 1,000 GPU-days (95 %)\n",
+                        fit.is_one_size ? "all jobs have the same number of GPUs"
+                                        : "jobs with more GPUs do not fail more often per day",
+                        1000 * fit.software.high);
   if (fit.user.any()) {
     made += fmt::format(
         "\n# Errors of users: {} FAILED jobs per 1,000 job-days whatever their GPUs ({}).\n"

@@ -11,8 +11,8 @@
 /// nodes ends within a minute have the same crash. A node is watched while any run is on it. Runs
 /// whose nodes are unknown count one by one.
 ///
-/// Source   Garwood, Biometrika 1936 (exact interval of a Poisson rate); Dempster, Laird, Rubin,
-///          JRSS B 1977 (EM, for the pair); observed Fisher information for its intervals.
+/// Source   Garwood, Biometrika 1936 (exact interval of a Poisson rate); observed Fisher
+///          information for the intervals of the pair.
 #pragma once
 
 #include <cstdint>
@@ -48,8 +48,7 @@ struct Rate {
   double low = 0;
   double high = 0;
 
-  /// Whether it is more than what the fit leaves of a rate of 0.
-  bool any() const { return per_day >= 1e-9; }
+  bool any() const { return per_day > 0; }
 
   /// Fewer failures than this leave the rate uncertain by a factor of more than 3.
   static constexpr std::uint64_t kEnough = 10;
@@ -65,6 +64,7 @@ struct Fit {
   Rate software{};
   /// Of a running job, whatever its GPUs: errors of users. `failures` are all failed runs.
   Rate user{};
+  bool is_one_size = false;  ///< All runs have as many GPUs: then all failures count for `user`.
   /// Runs of `from` to `to` GPUs; all failures.
   struct Size {
     int from = 0;

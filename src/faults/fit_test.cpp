@@ -52,6 +52,28 @@ TEST(FitTest, TellsWhatFailsByGpuFromWhatFailsByJob) {
   EXPECT_NEAR(made.software.per_day, 0.01, 1e-6);
 }
 
+// 1000 job-days on a GPU with 20 failures and 1000 on eight with 19: more GPUs do not make jobs
+// fail more often, so the most likely rate of a GPU is 0, not a small number.
+TEST(FitTest, LeavesNothingOfARateThatIsZero) {
+  std::vector<PastRun> runs;
+  for (int run = 0; run < 1000; ++run) {
+    runs.push_back({.gpus = 1, .days = 1, .end = run < 20 ? End::failed : End::other});
+    runs.push_back({.gpus = 8, .days = 1, .end = run < 19 ? End::failed : End::other});
+  }
+  const Fit made = fit(runs);
+  EXPECT_EQ(made.software.per_day, 0);
+  EXPECT_DOUBLE_EQ(made.user.per_day, 39.0 / 2000);
+  // 10 and 90 instead: more than eight times as many, which is all that GPUs can explain.
+  for (PastRun& run : runs) run.end = End::other;
+  for (std::size_t failed = 0; failed < 90; ++failed) {
+    if (failed < 10) runs[2 * failed].end = End::failed;
+    runs[2 * failed + 1].end = End::failed;
+  }
+  const Fit steep = fit(runs);
+  EXPECT_EQ(steep.user.per_day, 0);
+  EXPECT_DOUBLE_EQ(steep.software.per_day, 100.0 / 9000);
+}
+
 // Of 3 counted failures up to 8.767 were expected (Garwood), of the jobs or of their GPUs.
 TEST(FitTest, HasAnIntervalIfAllFailedRunsHaveOneSize) {
   std::vector<PastRun> runs(100, {.gpus = 1, .days = 1});

@@ -57,13 +57,19 @@ Result<void> add_nodes(const Change& change, const Setting& setting, World& worl
   const sim::Options& options = setting.options;
   const bool is_fixed = options.truth.speeds != nullptr || options.believed != nullptr ||
                         options.incidents != nullptr || setting.site != nullptr ||
-                        !world.cluster.changes.empty() || grown.num_nodes == 0;
+                        !world.cluster.changes.empty();
   if (is_fixed) {
     return fail(
         Code::unsupported,
         "nodes cannot be added where speeds, incidents, changes of capacity or a Slurm site "
         "refer to the nodes",
         {}, "leave this change out");
+  }
+  if (grown.num_nodes == 0) {
+    return fail(Code::unsupported,
+                "nodes cannot be added to a virtual cluster that has none: a new node is a copy of "
+                "its last one",
+                {}, "leave this change out");
   }
   const auto end = static_cast<std::uint32_t>(index(grown.first)) + grown.num_nodes;
   const auto added = static_cast<std::uint32_t>(change.nodes);

@@ -249,13 +249,13 @@ std::string loan_lines(const std::vector<Summary>& summaries) {
   return lines;
 }
 
-/// "35 of 1,500 jobs never ended under kueue.": a line for each policy under which jobs never end
-/// that could start.
+/// "35 of 1,500 jobs did not finish under kueue ...": a line for each policy under which jobs that
+/// could start never end, or which ends them early.
 std::string unfinished_lines(const std::vector<Summary>& summaries) {
   std::string lines;
   for (const Summary& each : summaries) {
     if (!is_whole(each) || each.never_ended <= each.never_startable) continue;
-    lines += fmt::format("{} of {} never ended under {} and count in no average.\n",
+    lines += fmt::format("{} of {} did not finish under {} and count in no average.\n",
                          count(each.never_ended - each.never_startable),
                          text::counted(each.never_ended + each.finished, "job"),
                          experiment::marked_name(each));
@@ -433,10 +433,11 @@ std::optional<figure::Finding> how_well_reproduced(const std::vector<Summary>& s
       std::max(closest->avg_wait_s, kNoWait_s) / std::max(recorded->avg_wait_s, kNoWait_s);
   const bool like = ratio < kLikeRecorded && ratio > 1 / kLikeRecorded;
   if (closest->as_recorded < kMostStart || !like) {
-    finding.advice =
-        "No simulation reproduces the log. Limits, priorities, reservations, outages or nodes that "
-        "the log does not show may explain the difference. Compare policies with each other, not "
-        "with the recorded waits.";
+    finding.advice = fmt::format(
+        "No simulation reproduces {}. Limits, priorities, reservations, outages or nodes that the "
+        "log does not show may explain the difference. Compare policies with each other, not with "
+        "the recorded waits.",
+        closest->as_recorded < kMostStart ? "the log" : "the average wait of the log");
   }
   return finding;
 }

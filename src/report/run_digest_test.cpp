@@ -548,8 +548,7 @@ TEST(RunDocument, SpeaksOfJobsThatHadNotFinished) {
   PolicyDigest made = digest_of(input, plan);
   made.summary.finished = 1;
   made.summary.never_ended = 2;
-  EXPECT_THAT(run_findings(input, {made})[1].headline,
-              "Under fifo 2 jobs had not finished when the simulation ended.");
+  EXPECT_THAT(run_findings(input, {made})[1].headline, "Under fifo 2 jobs did not finish.");
 }
 
 TEST(RunDocument, NeedsNoVirtualCluster) {

@@ -304,11 +304,12 @@ std::optional<Finding> unfinished(const Policies& policies) {
       [&](const PolicyDigest& a, const PolicyDigest& b) { return left(a) < left(b); });
   if (left(*most) == 0) return std::nullopt;
   return Finding{
-      .headline = fmt::format("Under {} {} had not finished when the simulation ended.",
-                              marked_name(most->summary), count(left(*most), "job", "jobs")),
+      .headline = fmt::format("Under {} {} did not finish.", marked_name(most->summary),
+                              count(left(*most), "job", "jobs")),
       .detail =
-          "Averages cover finished jobs only, which differ from policy to policy: compare with "
-          "care.",
+          "They waited or ran when the simulation ended, or the policy ended them early (state "
+          "CUT_OFF in jobs.csv). Averages cover finished jobs only, which differ from policy to "
+          "policy: compare with care.",
       .figure = "run_comparison"};
 }
 

@@ -120,7 +120,7 @@ void Engine::gather_events() {
     if (breakdowns_) breakdowns_->ended(job);
     give_back(job);
     round_.end(now_, job);
-    dependencies_.release(job);
+    release_dependents(job);
     events_.push_back({EventKind::job_ended, static_cast<std::uint32_t>(index(job))});
   }
   if (options_.services != nullptr) gather_replicas_gone();
@@ -137,7 +137,7 @@ void Engine::gather_withdrawals() {
     const JobId job = withdrawals_.take();
     if (round_.progress(job).phase != Phase::waiting) continue;
     round_.withdraw(now_, job);
-    dependencies_.release(job);
+    release_dependents(job);
     end_wait(job);
     events_.push_back({EventKind::job_withdrawn, static_cast<std::uint32_t>(index(job))});
   }
@@ -149,17 +149,23 @@ void Engine::gather_arrivals() {
     const JobId job{static_cast<std::uint32_t>(next_arrival_)};
     if (!dependencies_.hold(job, round_, breakdowns_ ? &*breakdowns_ : nullptr)) {
       join(job);
-    } else if (options_.watch.log_waits && dependencies_.is_throttled(job)) {
-      wait_log_.hold(job, now_, throttle_reason(job));
+    } else {
+      log_throttle(job);
     }
     ++next_arrival_;
     skip_jobs_left_out();
   }
   while (dependencies_.any_released()) {
     const JobId job = dependencies_.take();
+    if (now_ <= options_.range.last_arrival) join(job);
+  }
+}
+
+void Engine::release_dependents(JobId job) {
+  for (const JobId each : dependencies_.release(job)) {
     if (now_ > options_.range.last_arrival) continue;
-    if (trace_.jobs[index(job)].request.submit < now_) joined_[job] = now_;
-    join(job);
+    if (trace_.jobs[index(each)].request.submit < now_) joined_[each] = now_;
+    log_throttle(each);
   }
 }
 
@@ -167,13 +173,13 @@ void Engine::join(JobId job) {
   const auto reason = round_.admit(job, {.since = now_});
   if (reason) {
     result_.never.emplace_back(job, *reason);
-    dependencies_.release(job);
+    release_dependents(job);
     return;
   }
   if (withdrawals_.has(job)) {
     if (withdrawals_.at(job) <= now_) {  // it was gone before anything could be decided
       round_.withdraw(now_, job);
-      dependencies_.release(job);
+      release_dependents(job);
       return;
     }
     withdrawals_.await(job);

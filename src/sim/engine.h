@@ -85,7 +85,7 @@ class Engine final : public schedule::Actuator {
   }
   void end(JobId job, bool runs) override {
     if (is_replica(job)) options_.services->ended(job, now_);
-    dependencies_.release(job);
+    release_dependents(job);
     if (!runs) return end_wait(job);
     if (breakdowns_ && !is_replica(job)) breakdowns_->ended(job);
     if (!is_replica(job)) pacer_ ? pacer_->stop(job, now_) : ends_.erase(job);
@@ -95,7 +95,7 @@ class Engine final : public schedule::Actuator {
     options_.services->scale(service, replicas, now_);
   }
   void decline(JobId job) override {
-    dependencies_.release(job);
+    release_dependents(job);
     end_wait(job);
     result_.never.emplace_back(job, policy::Reason{.kind = policy::ReasonKind::declined,
                                                    .wanted = trace_.jobs[index(job)].request.gpus});
@@ -120,6 +120,12 @@ class Engine final : public schedule::Actuator {
   void check_order_of_arrivals() const;
   void gather_arrivals();
   void join(JobId job);
+  /// `job` has left: the jobs that depend on it are eligible from now on.
+  void release_dependents(JobId job);
+  void log_throttle(JobId job) {
+    if (options_.watch.log_waits && dependencies_.is_throttled(job))
+      wait_log_.hold(job, now_, throttle_reason(job));
+  }
   void begin_later(JobId job, Time at);
   void begin_wait(JobId job) {
     if (options_.watch.log_waits) wait_log_.begin(job, now_);

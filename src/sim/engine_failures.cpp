@@ -132,7 +132,7 @@ void Engine::break_job(JobId job, const Breakdowns::Event& event) {
   if (again == now_) return;
   round_.withdraw(now_, job);
   if (again == kNever) {
-    dependencies_.release(job);
+    release_dependents(job);
   } else if (options_.watch.listener != nullptr) {
     options_.watch.listener->paused(job, again);
   }

@@ -107,16 +107,19 @@ bool Dependencies::hold(JobId job, const schedule::Round& round, const Breakdown
   return true;
 }
 
-void Dependencies::release(JobId job) {
+std::vector<JobId> Dependencies::release(JobId job) {
   const std::size_t before = released_.size();
   leave_array(job);
+  std::vector<JobId> eligible;
   if (const auto found = held_.find(job); found != held_.end()) {
-    for (const JobId each : found->second) {
-      if (enter_array(each)) released_.push_back(each);
-    }
+    eligible = std::move(found->second);
     held_.erase(found);
   }
+  for (const JobId each : eligible) {
+    if (enter_array(each)) released_.push_back(each);
+  }
   if (released_.size() > before) std::sort(released_.begin(), released_.end(), std::greater<>());
+  return eligible;
 }
 
 JobId Dependencies::take() {

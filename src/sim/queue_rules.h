@@ -9,7 +9,8 @@
 ///
 /// A task of an array with a throttle joins likewise when the log says, but not before the array
 /// has room: fewer than the throttle's tasks wait or run. Slurm counts running tasks only, and
-/// tests one pending task of an array at a time, so as many start.
+/// tests one pending task of an array at a time, so as many start. The task waits from the time
+/// that the log says, as in Slurm's records.
 ///
 /// A job that never ran in the log (trace::never_ran) waits like any other, and leaves the queue
 /// when its owner withdrew it. A policy that would have started it before then frees its GPUs at
@@ -47,8 +48,9 @@ class Dependencies {
   /// Whether `job`, which arrives now, must wait for another or for room in its array. If so, it is
   /// kept until release() of a job that makes it free. `breakdowns` is null if nothing fails.
   bool hold(JobId job, const schedule::Round& round, const Breakdowns* breakdowns);
-  /// `job` has left: it has ended, was withdrawn, or can never start.
-  void release(JobId job);
+  /// `job` has left: it has ended, was withdrawn, or can never start. Returns the jobs that waited
+  /// for it: they are eligible from now on, although the array of some may have no room.
+  std::vector<JobId> release(JobId job);
   bool any_released() const { return !released_.empty(); }
   /// Returns the first job that may join now. There must be one.
   JobId take();

@@ -31,7 +31,7 @@ struct JobWait {
 /// Records the reason of each waiting job when its wait begins, at arrival or when it is stopped,
 /// and again each time that wait has grown by a tenth, at least 10 s. A period therefore starts
 /// when its reason was first seen, at most a tenth too late; reasons that come and go in between
-/// are missed. The periods of a job add up to its wait, but for those in which it was held.
+/// are missed. The periods of a job add up to its wait.
 ///
 /// Cost: about 10 ln(t / 10 s) questions for a wait of t, 110 for ten days, whatever else happens.
 /// Asking at every event would cost jobs times events.
@@ -43,7 +43,7 @@ class WaitLog {
   void end(JobId job, Time now);
   /// `job` has its nodes, and waits for them to boot.
   void boot(JobId job, Time from, Time until, int gpus);
-  /// `job` may not join the queue before its wait begins, for `reason`.
+  /// `job` waits from now on, but may not join the queue yet, for `reason`.
   void hold(JobId job, Time now, const policy::Reason& reason);
   /// Asks the jobs that are due, once the policy has decided everything at this instant.
   void look(Time now, schedule::Round& round);

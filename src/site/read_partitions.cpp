@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,6 +11,7 @@
 #include "site/node_values.h"
 #include "site/read_config.h"
 #include "site/read_machines.h"
+#include "text/human.h"
 #include "text/number.h"
 
 namespace almanac::site {
@@ -95,17 +98,28 @@ Result<void> read_partitions(std::span<const Record> records, Site& site) {
       known.emplace(site.nodes[at].name, static_cast<NodeIndex>(at));
     }
     std::vector<Partition> made;
+    std::set<std::string> left_out;
     for (const Record& record : records) {
       Partition partition = partition_of(record, site.tres, site.unknown);
       for (const std::string& name : hosts(record, "Nodes")) {
         const auto node = known.find(name);
-        // A node of State=FUTURE is in the list, but not in the cluster.
-        if (node != known.end()) partition.nodes.push_back(node->second);
+        if (node != known.end()) {
+          partition.nodes.push_back(node->second);
+        } else {
+          left_out.insert(name);
+        }
       }
       std::sort(partition.nodes.begin(), partition.nodes.end());
       made.push_back(std::move(partition));
     }
     site.partitions = std::move(made);
+    if (!left_out.empty()) {
+      site.notes.push_back(
+          fmt::format("left out {} of partitions that the list of nodes does not have, for example "
+                      "{}: State=FUTURE, "
+                      "or the list is incomplete",
+                      text::counted(left_out.size(), "node"), *left_out.begin()));
+    }
     return true;
   });
   if (!read) return tl::unexpected(read.error());

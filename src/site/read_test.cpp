@@ -262,6 +262,21 @@ TEST_F(SiteFolder, ReadsSlurmConfWithIncludesDefaultsAndDevices) {
   EXPECT_THAT(site.assumed, Contains(HasSubstr("the release of Slurm is unknown")));
 }
 
+TEST_F(SiteFolder, SaysWhichNodesOfPartitionsAreUnknown) {
+  folder_.write("nodes.txt",
+                "NodeName=g1 Arch=x86_64 CoresPerSocket=32 CPUTot=64 Gres=gpu:8 RealMemory=1000 "
+                "Sockets=2 State=IDLE ThreadsPerCore=1\n");
+  folder_.write("partitions.txt",
+                "PartitionName=gpu Default=YES Nodes=g1 State=UP\n"
+                "PartitionName=big Default=NO Nodes=x[1-4] State=UP\n");
+  const Site site = read(folder_ / ".");
+  ASSERT_EQ(site.partitions.size(), 2U);
+  EXPECT_TRUE(site.partitions[1].nodes.empty());
+  EXPECT_THAT(site.notes,
+              Contains(HasSubstr("left out 4 nodes of partitions that the list of nodes "
+                                 "does not have, for example x1")));
+}
+
 TEST_F(SiteFolder, ReadsTheOutputOfCommandsByItsContent) {
   folder_.write(
       "a.txt",

@@ -214,6 +214,10 @@ TEST_F(ReadTrace, NamesAMissingColumnAndTheOneThatMayBeMeant) {
   EXPECT_EQ(error("job_id,submit_s,run_s,gpu,user\n1,0,1,1,a\n"),
             "t.csv:1: the column \"gpus\" is missing (almanac format): the header has job_id, "
             "submit_s, run_s, gpu, user (did you mean gpu?)");
+  EXPECT_EQ(error("job_id,submit_s,seconds,gpus,user\n1,0,1,1,a\n"),
+            "t.csv:1: the column \"run_s\" is missing (almanac format): the header has job_id, "
+            "submit_s, seconds, gpus, user (add it, or name the columns of this file in a column "
+            "map; see almanac help formats)");
 }
 
 TEST_F(ReadTrace, RefusesANegativeDuration) {

@@ -58,8 +58,9 @@ class TableReader {
 /// How to have a column that is missing.
 std::string TableReader::hint(const std::string& column) const {
   std::string meant = text::did_you_mean(column, csv_.header());
-  if (!meant.empty() || format_.command.empty()) return meant;
-  return "all columns: " + format_.command;
+  if (!meant.empty()) return meant;
+  if (!format_.command.empty()) return "all columns: " + format_.command;
+  return "add it, or name the columns of this file in a column map; see almanac help formats";
 }
 
 /// Finds the columns in the header.

@@ -152,6 +152,10 @@ TEST_F(ChangesTest, RefusesWhatCannotBe) {
   EXPECT_FALSE(after({"policy nonsense"}));
   EXPECT_EQ(after({"add 2000 nodes"}).error().code, Code::usage);
   EXPECT_EQ(after({"add 600 nodes", "add 600 nodes"}).error().code, Code::usage) << "as many";
+  input_.cluster.add_vc("empty");
+  const auto copy = after({"add 1 node to empty"});
+  ASSERT_FALSE(copy);
+  EXPECT_NE(to_string(copy.error()).find("virtual cluster that has none"), std::string::npos);
 }
 
 // The node of `right` fails about once an hour. It becomes node 2 if `left` grows, and its
