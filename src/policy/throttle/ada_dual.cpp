@@ -4,12 +4,10 @@
 /// Jobs take turns on shared links: a transfer begins if no other is in progress, or next to one
 /// that has more than twice as much left.
 ///
-/// With the order `gpu_time` (smallest GPU time first), as in `qssf+scan+ada_dual`, this is
-/// Ada-SRSF for jobs that do not share GPUs.
+/// With the order `gpu_time` (smallest GPU time first) and the packing `least_work` (the paper's
+/// placement, LWF-kappa), as in `qssf+scan+least_work+ada_dual`, this is Ada-SRSF.
 ///
 /// Source   Wang et al., Ada-SRSF, the rule AdaDUAL; see rules/links/turns.h.
-/// Differs  Lacks the paper's placement LWF-kappa, which puts jobs on the GPUs with the least
-///          queued work: here a free GPU has none.
 /// Cost     a speed for each job that starts on several nodes
 #include <vector>
 
