@@ -17,7 +17,8 @@ std::string which_are_stopped(const Parameters& told) {
                        "interval";
   return fmt::format(
       "{}, and only if the GPU time that such a job still needs, less the cost of "
-      "the stop, is more than {:g} times that of the job that gets its GPUs.",
+      "the stop, is more than {:g} times that of the job that gets its GPUs. A job that started "
+      "past the first in line gives way to it until it ends.",
       which, told.number("margin"));
 }
 

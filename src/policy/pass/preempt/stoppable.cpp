@@ -18,7 +18,7 @@ void Stoppable::enter(JobId job, std::span<const cluster::Grant> grants) {
 }
 
 void Stoppable::protect(JobId job) {
-  protected_.insert(job);
+  protected_[job] = desk_.order().rank(desk_.candidate(job));
   rank_again(job);
 }
 
@@ -69,9 +69,12 @@ void Stoppable::rank_again(JobId job) {
 void Stoppable::file(JobId job) {
   const Candidate now = desk_.candidate(job);
   if (!unit_) learn_unit(now);
-  double rank = worth(job, desk_.order().rank(now));
-  if (protected_.contains(job)) rank = std::min(rank, 0.0);
-  keys_[index(job)] = {.rank = rank, .sequence = sequence_++, .tier = now.tier};
+  const double rank = desk_.order().rank(now);
+  const auto known = protected_.find(job);
+  if (known != protected_.end() && known->second < rank) protected_.erase(known);
+  keys_[index(job)] = {.rank = protected_.contains(job) ? std::min(rank, 0.0) : worth(job, rank),
+                       .sequence = sequence_++,
+                       .tier = now.tier};
   by_worth_.insert({keys_[index(job)], job, Duration{0}});
   const Duration jump = desk_.order().jumps_after(now);
   if (jump != kNoDuration) jumps_.push({desk_.now() + jump, job, keys_[index(job)].sequence});

@@ -12,7 +12,8 @@
 /// to it. It gives way to its host until it ends, however little work it has left. Otherwise jobs
 /// could start past a wide job for ever: at any time, some of them would be too close to their
 /// ends. A host that has stopped guests gives way to no job of its tier that is not overdue, or
-/// they would stop it in turn.
+/// they would stop it in turn. It is a job like others again once its rank exceeds that at its
+/// start, because it runs longer than believed.
 ///
 /// Source   ours; the ranks are those of the order.
 #pragma once
@@ -20,7 +21,6 @@
 #include <map>
 #include <optional>
 #include <queue>
-#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -41,7 +41,8 @@ class Stoppable {
   bool empty() const { return by_worth_.empty(); }
   /// A job that may be stopped runs from now on with `grants`, or no more.
   void enter(JobId job, std::span<const cluster::Grant> grants);
-  /// A job that has entered gives way only to overdue jobs and to higher tiers.
+  /// A job that has entered now gives way only to overdue jobs and to higher tiers, until its rank
+  /// exceeds its present one.
   void protect(JobId job);
   /// Makes a job that has entered a guest of `host`, which waits.
   void add_guest(JobId job, JobId host);
@@ -132,9 +133,9 @@ class Stoppable {
   Desk& desk_;
   double margin_;
   std::optional<Unit> unit_;
-  std::vector<QueueKey> keys_;  // by job; of jobs that are not held the sequence is kOut
-  std::set<JobId> protected_;
-  std::map<JobId, JobId> host_of_;                 // of each guest
+  std::vector<QueueKey> keys_;         // by job; of jobs that are not held the sequence is kOut
+  std::map<JobId, double> protected_;  // with the rank at the start
+  std::map<JobId, JobId> host_of_;     // of each guest
   std::map<JobId, std::vector<JobId>> guests_of_;  // by host; some may have left
   RankedQueue by_worth_;
   RoomByRank room_;
