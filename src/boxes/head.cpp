@@ -119,8 +119,10 @@ Result<std::unique_ptr<Head>> Head::open(const std::string& state, Clocks clocks
     if (!is_box_name(name)) {
       return damaged(fmt::format("box {} has no name", made->boxes_.size() + 1));
     }
-    Joined& box = made->boxes_.emplace_back(
-        Joined{.name = name, .id = text_of(each, "id"), .hardware = text_of(each, "hardware")});
+    Joined& box = made->boxes_.emplace_back(Joined{.name = name,
+                                                   .id = text_of(each, "id"),
+                                                   .hardware = text_of(each, "hardware"),
+                                                   .cluster = text_of(each, "cluster")});
     for (const json& id : each.value("gone", json::array())) {
       if (id.is_string()) box.gone.insert(id.get<std::string>());
     }
@@ -128,9 +130,17 @@ Result<std::unique_ptr<Head>> Head::open(const std::string& state, Clocks clocks
   return made;
 }
 
-void Head::mark_damaged(const std::string& box) {
+Result<void> Head::keep_clusters(const std::map<std::string, std::string>& clusters) {
   const std::lock_guard lock(mutex_);
-  for (Joined& each : boxes_) each.is_damaged = each.is_damaged || each.name == box;
+  bool is_new = false;
+  for (Joined& each : boxes_) {
+    const auto found = clusters.find(each.name);
+    each.is_damaged = found == clusters.end();
+    if (each.is_damaged || each.cluster == found->second) continue;
+    each.cluster = found->second;
+    is_new = true;
+  }
+  return is_new ? write_boxes(boxes_) : Result<void>{};
 }
 
 std::vector<Head::Joined> Head::boxes() const {
@@ -155,8 +165,11 @@ void Head::on_join(Entrance entrance) {
 Result<void> Head::write_boxes(const std::vector<Joined>& all) const {
   json made = json::array();
   for (const Joined& each : all) {
-    made.push_back(
-        {{"name", each.name}, {"id", each.id}, {"hardware", each.hardware}, {"gone", each.gone}});
+    made.push_back({{"name", each.name},
+                    {"id", each.id},
+                    {"hardware", each.hardware},
+                    {"cluster", each.cluster},
+                    {"gone", each.gone}});
   }
   auto file = shepherd::NewFile::create(state_ + kBoxesFile);
   if (!file) return tl::unexpected(file.error());
@@ -385,17 +398,30 @@ Result<std::int64_t> Head::append(const std::string& box, const std::string& key
       shepherd::read_record<shepherd::Spec>(known->folder + shepherd::spec_file(task));
   if (!spec) return tl::unexpected(spec.error());
   lock.unlock();
-  write_apart(path, user_of(*spec), [=, spec = *spec, piece = std::string(piece), say = say_] {
-    // The same piece may have come twice at once.
-    if (const auto now = taken(); !now || *now != offset) return;
-    const std::string& name = stream == "err" ? spec.err : spec.out;
-    if (const auto put = append_as_user(spec, name, piece); !put) {
-      say(fmt::format("run {}: output is lost: {}", key, almanac::to_string(put.error())));
-    }
-    if (const auto kept = shepherd::write_file(path, std::to_string(offset + size)); !kept) {
-      say(almanac::to_string(kept.error()));
-    }
-  });
+  const std::string own = key + taken_file(task, stream);
+  const auto kept = std::make_shared<Result<void>>();
+  const bool has_ended = write_apart(
+      path, user_of(*spec),
+      [=, spec = *spec, piece = std::string(piece), say = say_, unrecorded = unrecorded_] {
+        // The same piece may have come twice at once.
+        if (const auto now = taken(); !now || *now != offset) return;
+        std::unique_lock records(unrecorded->mutex);
+        const auto [end, is_new] = unrecorded->ends.emplace(own, offset + size);
+        const std::string record = std::to_string(end->second);
+        records.unlock();
+        const std::string& name = stream == "err" ? spec.err : spec.out;
+        if (const auto put = is_new ? append_as_user(spec, name, piece) : Result<void>{}; !put) {
+          say(fmt::format("run {}: output is lost: {}", key, almanac::to_string(put.error())));
+        }
+        *kept = shepherd::write_file(path, record);
+        if (*kept) {
+          records.lock();
+          unrecorded->ends.erase(own);
+        } else if (is_new) {
+          say(almanac::to_string(kept->error()));
+        }
+      });
+  if (has_ended && !*kept) return tl::unexpected(kept->error());
   return taken();
 }
 

@@ -34,6 +34,7 @@ class Head {
     std::string name{};
     std::string id{};  ///< Of its state folder; "" if it was declared gone.
     std::string hardware{};
+    std::string cluster{};         ///< Its nodes, as keep_clusters() was given them last.
     std::set<std::string> gone{};  ///< Earlier ids, which never run anything again.
     bool is_damaged = false;       ///< Its hardware cannot be read; the next report replaces it.
   };
@@ -46,8 +47,10 @@ class Head {
   /// Reads the boxes of a state folder, in order of joining. Fails with `corrupt` if their names
   /// cannot be read: their order numbers the nodes that jobs hold.
   static Result<std::unique_ptr<Head>> open(const std::string& state, Clocks clocks, Say say);
-  /// Marks a box whose hardware is none. Its next report replaces it.
-  void mark_damaged(const std::string& box);
+  /// Keeps the nodes of each box, by its name, apart from its hardware: they number the nodes that
+  /// jobs hold, also if the hardware becomes unreadable. Marks boxes that are not named as damaged.
+  /// Fails like the disk; boxes are marked nevertheless.
+  Result<void> keep_clusters(const std::map<std::string, std::string>& clusters);
 
   std::vector<Joined> boxes() const;
   /// Returns the names of the boxes that were declared gone, and have not joined again.
@@ -71,7 +74,8 @@ class Head {
   /// Appends output of a run to the log of its job: `stream` is "out" or "err", `offset` counts the
   /// bytes of this run on this box before. Returns up to where the head has it, so a repeated piece
   /// is not written twice: `offset` if the piece is still being written, or too many others are. A
-  /// crash between write and record may repeat one piece.
+  /// crash between write and record may repeat one piece. Fails with `unavailable` while the disk
+  /// refuses the record, and then does not write the piece again.
   Result<std::int64_t> append(const std::string& box, const std::string& key,
                               const std::string& stream, std::int64_t offset,
                               std::string_view piece);
@@ -83,6 +87,11 @@ class Head {
   Result<void> declare_gone(const std::string& box);
 
  private:
+  /// Pieces in logs of which there is no record yet. Shared, because a writer may outlive the head.
+  struct Unrecorded {
+    std::mutex mutex;
+    std::map<std::string, std::int64_t> ends;  // by key of the run and name of the record
+  };
   struct Known {
     shepherd::RemoteRun run{};
     std::string folder{};
@@ -109,6 +118,7 @@ class Head {
   std::map<std::string, Duration> heard_;  // by box; since boot
   Duration begun_{};
   std::map<std::string, Known> runs_;  // by name: "17.1"
+  const std::shared_ptr<Unrecorded> unrecorded_ = std::make_shared<Unrecorded>();
 };
 
 }  // namespace almanac::boxes

@@ -79,14 +79,16 @@ double grams_at(const GpuFleet& fleet, double at_ms) {
 
 double mean_grams(const GpuFleet& fleet, double from_ms, double until_ms) {
   if (until_ms <= from_ms) return grams_at(fleet, from_ms);
-  double sum = 0, since_ms = from_ms;
+  double sum = 0, since_ms = from_ms, grams = fleet.grams_per_kwh;
   for (const CarbonStep& step : fleet.carbon) {
-    if (step.from_ms <= since_ms) continue;
     if (step.from_ms >= until_ms) break;
-    sum += (step.from_ms - since_ms) * grams_at(fleet, since_ms);
-    since_ms = step.from_ms;
+    if (step.from_ms > since_ms) {
+      sum += (step.from_ms - since_ms) * grams;
+      since_ms = step.from_ms;
+    }
+    grams = step.grams_per_kwh;
   }
-  sum += (until_ms - since_ms) * grams_at(fleet, since_ms);
+  sum += (until_ms - since_ms) * grams;
   return sum / (until_ms - from_ms);
 }
 

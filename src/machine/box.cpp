@@ -30,24 +30,30 @@ std::string describe_box(const Machine& machine) {
       .dump();
 }
 
-Result<void> add_box(Machine& machine, const std::string& name, std::string_view hardware) try {
-  const json said = json::parse(hardware);
-  const auto read = cluster::parse_toml(said.at("cluster").get<std::string>(), "box " + name);
-  if (!read) return tl::unexpected(read.error());
-  const auto gpus = said.at("gpus").get<std::vector<std::vector<std::string>>>();
-  auto minors = said.at("device_minors").get<std::vector<std::vector<int>>>();
+namespace {
+
+/// What a box says about each of its nodes.
+struct Details {
+  std::vector<std::vector<std::string>> gpus{};
+  std::vector<std::vector<int>> minors{};  // empty if not given
+  std::vector<int> cores{};
+};
+
+Result<void> add_nodes(Machine& machine, const std::string& name, const cluster::Cluster& read,
+                       Details details) {
   const auto fail_by = [&](const std::string& why) {
     return fail(Code::invalid, fmt::format("box {}: {}", name, why));
   };
-  if (gpus.size() != read->nodes.size()) return fail_by("it does not name the GPUs of each node");
+  auto& [gpus, minors, cores] = details;
+  if (gpus.size() != read.nodes.size()) return fail_by("it does not name the GPUs of each node");
   if (!minors.empty() && minors.size() != gpus.size()) {
     return fail_by("it does not give the devices of each node");
   }
   constexpr std::size_t kMostNodes = 256;
   if (gpus.size() > kMostNodes) return fail_by(fmt::format("more than {} nodes", kMostNodes));
   minors.resize(gpus.size());
-  for (std::size_t at = 0; at < read->nodes.size(); ++at) {
-    const cluster::NodeClass& make = read->classes[read->nodes[at].node_class];
+  for (std::size_t at = 0; at < read.nodes.size(); ++at) {
+    const cluster::NodeClass& make = read.classes[read.nodes[at].node_class];
     if (gpus[at].size() != static_cast<std::size_t>(make.gpus)) {
       return fail_by("the number of GPUs and of their names differ");
     }
@@ -73,19 +79,39 @@ Result<void> add_box(Machine& machine, const std::string& name, std::string_view
     machine.device_minors.push_back(std::move(minors[at]));
     machine.boxes.push_back(name);
   }
-  machine.cores_of_box[name] = said.at("cores").get<std::vector<int>>();
+  machine.cores_of_box[name] = std::move(cores);
   return {};
+}
+
+}  // namespace
+
+Result<void> add_box(Machine& machine, const std::string& name, std::string_view hardware) try {
+  const json said = json::parse(hardware);
+  const auto read = cluster::parse_toml(said.at("cluster").get<std::string>(), "box " + name);
+  if (!read) return tl::unexpected(read.error());
+  return add_nodes(machine, name, *read,
+                   {.gpus = said.at("gpus").get<std::vector<std::vector<std::string>>>(),
+                    .minors = said.at("device_minors").get<std::vector<std::vector<int>>>(),
+                    .cores = said.at("cores").get<std::vector<int>>()});
 } catch (const json::exception& error) {
   return fail(Code::invalid, fmt::format("box {}: {}", name, error.what()));
 }
 
-void add_damaged_box(Machine& machine, const std::string& name) {
-  machine.cluster.add_nodes({.gpus = 0}, 1, {name});
-  machine.gpu_names.emplace_back();
-  machine.driver_numbers.emplace_back();
-  machine.device_minors.emplace_back();
-  machine.boxes.push_back(name);
-  machine.cores_of_box[name] = {};
+std::string cluster_of_box(std::string_view hardware) {
+  return json::parse(hardware).at("cluster").get<std::string>();
+}
+
+Result<void> add_damaged_box(Machine& machine, const std::string& name, std::string_view cluster) {
+  const auto read = cluster::parse_toml(cluster, "box " + name);
+  if (!read) return tl::unexpected(read.error());
+  Details unknown;
+  for (const cluster::Node& node : read->nodes) {
+    std::vector<std::string>& names = unknown.gpus.emplace_back();
+    for (int gpu = 0; gpu < read->classes[node.node_class].gpus; ++gpu) {
+      names.push_back(std::to_string(gpu));
+    }
+  }
+  return add_nodes(machine, name, *read, std::move(unknown));
 }
 
 std::vector<OnBox> by_box(const std::vector<cluster::Grant>& held, const Machine& machine) {

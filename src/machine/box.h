@@ -28,8 +28,13 @@ std::string describe_box(const Machine& machine);
 /// does not go together with those of earlier boxes.
 Result<void> add_box(Machine& machine, const std::string& name, std::string_view hardware);
 
-/// Adds a box whose hardware is unknown: one node without GPUs.
-void add_damaged_box(Machine& machine, const std::string& name);
+/// Returns the nodes of a box as a cluster file, for add_damaged_box(). Requires hardware that
+/// add_box() has read.
+std::string cluster_of_box(std::string_view hardware);
+
+/// As add_box(), of a box of whose hardware only the nodes are known. Their GPUs get other names
+/// and their processors none, so no job may start there.
+Result<void> add_damaged_box(Machine& machine, const std::string& name, std::string_view cluster);
 
 /// What a job holds on one box.
 struct OnBox {

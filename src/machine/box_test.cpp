@@ -56,11 +56,13 @@ TEST(BoxOfMachineTest, AJobHoldsPartsOfBoxes) {
 
 TEST(BoxOfMachineTest, ADamagedBoxKeepsTheNumbersOfLaterNodes) {
   Machine head = head_of_boxes();
-  add_damaged_box(head, "a");
+  ASSERT_TRUE(add_damaged_box(head, "a", cluster_of_box(describe_box(box_of(2, "A100")))));
   ASSERT_TRUE(add_box(head, "b", describe_box(box_of(1))));
-  EXPECT_THAT(head.boxes, testing::ElementsAre("a", "b"));
-  EXPECT_EQ(head.cluster.gpus(NodeId{0}), 0);
+  EXPECT_THAT(head.boxes, testing::ElementsAre("a", "a", "b"));
+  EXPECT_EQ(head.cluster.nodes[1].name, "a-2");
   EXPECT_EQ(head.cluster.gpus(NodeId{1}), 2);
+  EXPECT_EQ(head.cluster.classes[head.cluster.nodes[0].node_class].gpu_type, "A100");
+  for (const char* const none : {"", "damaged"}) EXPECT_FALSE(add_damaged_box(head, "c", none));
 }
 
 TEST(BoxOfMachineTest, TwoNodesCannotHaveOneName) {

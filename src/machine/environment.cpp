@@ -295,9 +295,10 @@ shepherd::Spec spec_of(const store::Job& job, const store::Submission& asked,
 
 namespace {
 
-/// Of a gang, what its task of this rank must know of the others.
+/// What the task of this rank must know of the others. A job on one box has the same variables, so
+/// that its script need not know how many boxes it got.
 void set_rendezvous(shepherd::Spec& spec, const std::vector<OnBox>& all, std::size_t rank,
-                    const store::Job& job, bool is_slurms) {
+                    const store::Job& job, const store::Submission& asked) {
   constexpr std::int64_t kFirstPort = 20'000;
   constexpr std::int64_t kPorts = 10'000;
   std::vector<std::string> names;
@@ -306,19 +307,23 @@ void set_rendezvous(shepherd::Spec& spec, const std::vector<OnBox>& all, std::si
   const std::string size = std::to_string(all.size());
   const std::string own = std::to_string(rank);
   std::vector<std::string>& environment = spec.environment;
-  set(environment, "MASTER_ADDR", names.front());
+  const bool is_alone = all.size() == 1;  // whose name other machines know, but perhaps not itself
+  set(environment, "MASTER_ADDR", is_alone ? "localhost" : names.front());
   set(environment, "MASTER_PORT",
       std::to_string(kFirstPort + static_cast<std::int64_t>(job.number) % kPorts));
   for (const char* const name : {"NODE_RANK", "RANK"}) set(environment, name, own);
   for (const char* const name : {"NNODES", "WORLD_SIZE"}) set(environment, name, size);
   set(environment, "ALMANAC_NODES", boxes);
-  if (!is_slurms) return;
+  if (is_alone || !is_for_slurm(asked.script)) return;
   for (const char* const name : {"SLURM_JOB_NODELIST", "SLURM_NODELIST"}) {
     set(environment, name, boxes);
   }
-  for (const char* const name :
-       {"SLURM_JOB_NUM_NODES", "SLURM_NNODES", "SLURM_NTASKS", "SLURM_NPROCS"}) {
+  for (const char* const name : {"SLURM_JOB_NUM_NODES", "SLURM_NNODES"}) {
     set(environment, name, size);
+  }
+  // Other numbers of tasks, which the script requests, stay: srun refuses them.
+  for (const char* const name : {"SLURM_NTASKS", "SLURM_NPROCS"}) {
+    if (!sets(asked.environment, name)) set(environment, name, size);
   }
   for (const char* const name : {"SLURM_NODEID", "SLURM_PROCID"}) set(environment, name, own);
   set(environment, "SLURM_TASKS_PER_NODE", fmt::format("1(x{})", all.size()));
@@ -335,8 +340,7 @@ std::vector<shepherd::Part> parts_of(const store::Job& job, const store::Submiss
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     part.held_gpus = all[rank].held;
     made.push_back({all[rank].box, spec_of(part, asked, machine, batch, folder)});
-    if (all.size() == 1) continue;
-    set_rendezvous(made.back().spec, all, rank, job, is_for_slurm(asked.script));
+    set_rendezvous(made.back().spec, all, rank, job, asked);
   }
   return made;
 }

@@ -151,7 +151,10 @@ JobView JobViews::view_of(const Entry& entry) const {
   using enum policy::ReasonKind;
   if (reason.kind == short_of_gpus || reason.kind == short_of_cores || reason.kind == fragmented) {
     const Outage& outage = parts_.out_of_service.outage();
-    if (const std::string boxes = outage.missing_text(); !boxes.empty()) made.why += "; " + boxes;
+    for (const std::string& each :
+         {outage.missing_text(), outage.drained_text(state_.config.machine.cluster)}) {
+      if (!each.empty()) made.why += "; " + each;
+    }
   }
   made.why_word = policy::slurm_word(reason.kind);
   made.place = parts_.line.place_of(entry.id);

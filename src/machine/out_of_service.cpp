@@ -32,17 +32,30 @@ Outage with(Outage outage, NodeId node, int gpu, const std::string& trouble) {
   return outage;
 }
 
+/// "a, b, c, d and 3 more".
+std::string first_of(const std::set<std::string>& names) {
+  constexpr std::size_t kShown = 4;
+  std::vector<std::string> shown(names.begin(), names.end());
+  const std::size_t more = shown.size() > kShown ? shown.size() - kShown : 0;
+  shown.resize(shown.size() - more);
+  return fmt::format("{}{}", fmt::join(shown, ", "),
+                     more > 0 ? fmt::format(" and {} more", more) : "");
+}
+
 }  // namespace
 
 std::string Outage::missing_text() const {
-  constexpr std::size_t kShown = 4;
   if (missing.empty()) return "";
-  if (missing.size() == 1) return fmt::format("box {} does not report", *missing.begin());
-  std::vector<std::string> names(missing.begin(), missing.end());
-  const std::size_t more = names.size() > kShown ? names.size() - kShown : 0;
-  names.resize(names.size() - more);
-  return fmt::format("boxes {}{} do not report", fmt::join(names, ", "),
-                     more > 0 ? fmt::format(" and {} more", more) : "");
+  return missing.size() == 1 ? fmt::format("box {} does not report", *missing.begin())
+                             : fmt::format("boxes {} do not report", first_of(missing));
+}
+
+std::string Outage::drained_text(const cluster::Cluster& cluster) const {
+  std::set<std::string> names;
+  for (const NodeId node : drained) names.insert(cluster.node_label(node));
+  if (names.empty()) return "";
+  return names.size() == 1 ? fmt::format("node {} is drained", *names.begin())
+                           : fmt::format("nodes {} are drained", first_of(names));
 }
 
 Result<void> OutOfService::set_drained(const std::string& node, bool drained,

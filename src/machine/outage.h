@@ -23,6 +23,8 @@ struct Outage {
   bool takes_jobs(NodeId node) const { return !drained.contains(node) && !silent.contains(node); }
   /// Returns "boxes a, b do not report"; "" if all do.
   std::string missing_text() const;
+  /// Returns "node a is drained"; "" if none is.
+  std::string drained_text(const cluster::Cluster& cluster) const;
   /// Returns the GPUs of `node` that are out of service.
   cluster::GpuMask mask(NodeId node) const {
     cluster::GpuMask made = 0;

@@ -244,10 +244,13 @@ Result<void> Recovery::adopt_running_jobs() {
 }
 
 Result<void> Recovery::take(const store::Job& job, cluster::Ledger& room) {
+  const char* const hint =
+      state_.config.silent_boxes
+          ? "restore boxes.json in this folder from a backup: it says on which boxes jobs run"
+          : "start with the previous cluster, and change it after the job has ended";
   const auto refuse = [&](const std::string& why) {
     return fail(Code::conflict, fmt::format("job {} runs, and {}", job.number, why),
-                {.file = state_.config.state},
-                "start with the previous cluster, and change it after the job has ended");
+                {.file = state_.config.state}, hint);
   };
   for (const cluster::Grant& grant : job.held_gpus) {
     const bool has_node = index(grant.node) < state_.config.machine.cluster.nodes.size();

@@ -160,9 +160,10 @@ Answer Api::list_jobs(const Ask& ask) const {
   std::optional<trace::JobState> state;
   if (const std::string said = word(ask, "state"); !said.empty()) {
     state = trace::parse_state(said);
-    if (!state)
+    if (!state) {
       return problem(400, fmt::format("no state is named {}", said),
                      "states are those of Slurm, such as PD, R, CD, F, CA, TO and NF");
+    }
   }
   return json_at(ask, service_.revision(), [&]() -> Result<std::string> {
     const auto most = static_cast<std::size_t>(std::clamp<std::int64_t>(*limit, 1, kMost));

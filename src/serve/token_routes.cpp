@@ -96,9 +96,11 @@ Answer Api::make_token(const Ask& ask) const {
   const double lifetime_s = asked->lifetime_s.value_or(kUsual_s);
   if (!(lifetime_s > 0 && lifetime_s <= kLongest_s)) {
     return problem(
-        400, fmt::format(
-                 "a token must expire after more than 0 s and at most {:.0f} days, found {:.0f} s",
-                 kLongest_s / 86'400, lifetime_s));
+        400,
+        fmt::format(
+            "a token must expire after more than 0 s and at most {:.0f} s ({:.0f} days), found "
+            "{:.0f} s",
+            kLongest_s, kLongest_s / 86'400, lifetime_s));
   }
   if (asked->name.size() > kLongestTokenName) {
     return problem(400, fmt::format("name may have at most {} characters", kLongestTokenName));

@@ -21,7 +21,8 @@ using submission::Argument;
 /// What is read while words are.
 struct Reading {
   Step step{};
-  int nodes = 1;
+  int fewest_nodes = 1;
+  std::optional<int> most_nodes{};
   std::optional<int> tasks{};
   std::optional<int> tasks_per_node{};
   std::optional<int> gpus_per_task{};
@@ -48,9 +49,12 @@ Result<void> count(Field& field, Text text) {
 }
 
 Result<void> set_nodes(Reading& reading, Text text) {
-  const auto least = submission::read_count(text.substr(0, text.find('-')), 1);
-  if (!least) return expected("a number of nodes, such as 1");
-  reading.nodes = *least;
+  const std::size_t dash = text.find('-');
+  const auto least = submission::read_count(text.substr(0, dash), 1);
+  const auto most = dash == text.npos ? least : submission::read_count(text.substr(dash + 1), 1);
+  if (!least || !most) return expected("a number of nodes, such as 1");
+  reading.fewest_nodes = *least;
+  reading.most_nodes = *most;
   return {};
 }
 
@@ -346,6 +350,12 @@ std::optional<int> number_of(const std::vector<std::string>& variables, const st
   return read ? std::optional<int>(*read) : std::nullopt;
 }
 
+/// Returns on how many boxes the job runs. Nodes may be parts of one machine.
+int boxes_of(const std::vector<std::string>& variables) {
+  const std::string boxes = value_of(variables, "ALMANAC_NODES");
+  return 1 + static_cast<int>(std::count(boxes.begin(), boxes.end(), ','));
+}
+
 }  // namespace
 
 std::string value_of(const std::vector<std::string>& variables, const std::string& name) {
@@ -366,14 +376,21 @@ Result<Step> read_step(const std::vector<std::string>& words,
   Step& step = reading.step;
   step.command.assign(words.begin() + static_cast<std::ptrdiff_t>(*command), words.end());
   if (step.command.empty()) return fail(Code::usage, "there is no command to run");
-  step.boxes = std::max(1, number_of(variables, "SLURM_NNODES").value_or(1));
-  if (reading.nodes > step.boxes) {
+  step.boxes = boxes_of(variables);
+  const int nodes = std::max(step.boxes, number_of(variables, "SLURM_NNODES").value_or(1));
+  const int most_nodes = reading.most_nodes.value_or(nodes);
+  if (reading.fewest_nodes > nodes || most_nodes < nodes) {
     return fail(Code::unsupported,
-                fmt::format("--nodes={}: this job has {}", reading.nodes,
-                            step.boxes == 1 ? "one node" : fmt::format("{} nodes", step.boxes)),
+                fmt::format("--nodes={}: this job has {}",
+                            reading.fewest_nodes > nodes ? reading.fewest_nodes : most_nodes,
+                            nodes == 1 ? "one node" : fmt::format("{} nodes", nodes)),
                 {}, "leave --nodes out");
   }
   if (step.boxes > 1) {
+    if (!reading.tasks && !reading.tasks_per_node) {
+      reading.tasks_per_node = number_of(variables, "SLURM_NTASKS_PER_NODE");
+      if (!reading.tasks_per_node) reading.tasks = number_of(variables, "SLURM_NTASKS");
+    }
     const int all = reading.tasks.value_or(reading.tasks_per_node.value_or(1) * step.boxes);
     if (all != step.boxes) {
       return fail(Code::unsupported,

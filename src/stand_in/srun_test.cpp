@@ -88,7 +88,8 @@ TEST(Srun, TellsEachTaskWhichItIs) {
 }
 
 TEST(Srun, StartsOneTaskOnEachBoxOfAGang) {
-  const std::vector<std::string> gang{"SLURM_NNODES=2", "SLURM_NODEID=1", "SLURM_NTASKS=2"};
+  const std::vector<std::string> gang{"ALMANAC_NODES=a,b", "SLURM_NNODES=2", "SLURM_NODEID=1",
+                                      "SLURM_NTASKS=2"};
   const Step step = *read({"true"}, gang);
   EXPECT_EQ(step.tasks, 1);
   const auto told = environment_of(step, {}, 0, gang);
@@ -104,9 +105,23 @@ TEST(Srun, StartsOneTaskOnEachBoxOfAGang) {
   EXPECT_TRUE(read({"-N", "2", "true"}, gang));
   EXPECT_EQ(refusal({"-N", "3", "true"}, gang),
             "--nodes=3: this job has 2 nodes (leave --nodes out)");
+  EXPECT_TRUE(read({"-N", "1-4", "true"}, gang));
+  EXPECT_EQ(refusal({"-N1", "true"}, gang), "--nodes=1: this job has 2 nodes (leave --nodes out)");
   EXPECT_EQ(refusal({"-n", "8", "true"}, gang),
             "srun starts one task on each of the 2 boxes of this job, not 8 tasks (start more "
             "processes on each box with torchrun, for example)");
+}
+
+TEST(Srun, RefusesInAGangTheTasksThatTheScriptRequests) {
+  const std::vector<std::string> per_node{"ALMANAC_NODES=a,b", "SLURM_NNODES=2", "SLURM_NTASKS=4",
+                                          "SLURM_NTASKS_PER_NODE=2"};
+  EXPECT_THAT(refusal({"true"}, per_node), HasSubstr("2 boxes of this job, not 4 tasks"));
+  EXPECT_TRUE(read({"--ntasks-per-node=1", "true"}, per_node));
+  const std::vector<std::string> in_all{"ALMANAC_NODES=a,b", "SLURM_NNODES=2", "SLURM_NTASKS=8"};
+  EXPECT_THAT(refusal({"true"}, in_all), HasSubstr("2 boxes of this job, not 8 tasks"));
+  EXPECT_TRUE(read({"-n", "2", "true"}, in_all));
+  EXPECT_EQ(read({"true"}, {"SLURM_NNODES=2", "SLURM_NTASKS=8"})->tasks, 8)
+      << "nodes of one machine are no gang";
 }
 
 TEST(Srun, KeepsTheJobsOwnVariablesWhateverIsExported) {

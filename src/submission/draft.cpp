@@ -98,11 +98,11 @@ Result<void> apply_words(const std::vector<std::string>& words, const std::vecto
 void Draft::tell_as_slurm() {
   std::erase_if(asked.environment,
                 [](const std::string& each) { return each.starts_with("SLURM_"); });
-  const auto tell = [&](const char* name, const std::optional<std::int32_t>& value) {
+  const auto tell = [&](const char* name, const std::optional<std::int64_t>& value) {
     if (value) asked.environment.push_back(fmt::format("{}={}", name, *value));
   };
-  std::optional<std::int32_t> all = tasks;
-  if (!all && tasks_per_node) all = *tasks_per_node * nodes.value_or(1);
+  std::optional<std::int64_t> all = tasks;
+  if (!all && tasks_per_node) all = std::int64_t{*tasks_per_node} * nodes.value_or(1);
   tell("SLURM_NTASKS", all);
   tell("SLURM_NPROCS", all);
   tell("SLURM_NTASKS_PER_NODE", tasks_per_node);

@@ -374,6 +374,8 @@ TEST_F(SubmissionScript, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(refusal("#SBATCH -n 0"), HasSubstr("--ntasks must be a whole number from 1"));
   EXPECT_THAT(refusal("#SBATCH -N 2"), HasSubstr("a job on several nodes needs a GPU on each"));
   EXPECT_THAT(refusal("#SBATCH -N two"), HasSubstr("--nodes must be a number of nodes"));
+  EXPECT_THAT(refusal("#SBATCH -N 100000 -G 100000 --ntasks-per-node=100000"),
+              HasSubstr("exceed the largest possible request"));
   EXPECT_THAT(refusal("#SBATCH -n 1000000 -c 1000000"),
               HasSubstr("exceed the largest possible request"));
 }

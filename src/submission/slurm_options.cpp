@@ -2,9 +2,8 @@
 
 /// \file
 /// Source   sbatch(1) of Slurm 23.02.
-/// Differs  A job has GPUs, not nodes: what Slurm applies to each node is added up, and the job
-/// gets
-///          its GPUs on as few nodes as possible.
+/// Differs  A job has GPUs, not nodes: what Slurm applies to each node is added up, and the
+///          job gets its GPUs on as few nodes as possible.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -62,9 +61,10 @@ Result<void> set_nodes(Draft& draft, Text text) {
   if (!least) return fail(Code::invalid, "a number of nodes, such as 1 or 1-4");
   draft.nodes = *least;
   if (*least > 1) {
-    draft.notes.push_back(fmt::format(
-        "--nodes={} is added up: the job gets the GPUs of all nodes, on as few as possible",
-        *least));
+    draft.notes.push_back(
+        fmt::format("--nodes={0}: GPUs, cores and memory of {0} nodes are added up, and the job "
+                    "gets them on as few nodes as possible",
+                    *least));
   }
   return {};
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Runs on boxes: a head and its boxes in one process, with real shepherds.
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -356,6 +357,25 @@ TEST_F(BoxesTest, OutputThatTheHeadDoesNotTakeKeepsNothingElseWaiting) {
   EXPECT_EQ(stuck.exited().kind, Kind::lives) << "its output is not there yet";
 }
 
+TEST_F(BoxesTest, APieceWithoutARecordIsNotWrittenTwice) {
+  join("a");
+  RunOnBoxes run =
+      start({{"a", "echo once; until test -e $HERE/go; do sleep 0.05; done; echo done"}});
+  const std::string record = state() + "/runs/1.1/taken.0.out";
+  fs::create_directory(record + ".new");  // the record cannot be written
+  std::vector<Error> told;
+  EXPECT_TRUE(comes_true([&] {
+    if (const auto stepped = step("a"); !stepped) told.push_back(stepped.error());
+    return told.size() == 3;
+  }));
+  for (const Error& each : told) EXPECT_THAT(each.message, HasSubstr(record));
+  EXPECT_EQ(file("1.1.out"), "once\n");
+  fs::remove(record + ".new");
+  std::ofstream(folder_ / "go");
+  EXPECT_EQ(end_of(run).kind, Kind::ended);
+  EXPECT_EQ(file("1.1.out"), "once\ndone\n");
+}
+
 TEST_F(BoxesTest, AJobWhoseLogCannotBeOpenedOnTheHeadFails) {
   join("a");
   log_ = "no/such/folder.out";
@@ -378,21 +398,19 @@ TEST_F(BoxesTest, ALogIsEmptiedOncePerRunAndNotByEachTask) {
   EXPECT_THAT(file("1.1.out"), testing::AnyOf("a\nb\n", "b\na\n"));
 }
 
-TEST(WriteApart, HangingWorkKeepsNothingElseWaiting) {
-  std::promise<void> passes;
-  const auto until = passes.get_future().share();
-  std::promise<void> ended;
-  EXPECT_FALSE(write_apart("hangs", 1000, [until, &ended] {
-    until.wait();
-    ended.set_value();
-  }));
-  bool is_done = false;
-  EXPECT_FALSE(write_apart("hangs", 1000, [&] { is_done = true; })) << "not twice at once";
-  EXPECT_FALSE(is_done);
-  EXPECT_TRUE(write_apart("other", 1000, [&] { is_done = true; }));
-  EXPECT_TRUE(is_done);
-  passes.set_value();
-  ended.get_future().wait();
+TEST_F(BoxesTest, WorkThatHangsKeepsNoOtherWorkWaiting) {
+  // Shared, because work may go on after the test.
+  const auto passes = std::make_shared<std::promise<void>>();
+  const auto is_done = std::make_shared<std::atomic<bool>>(false);
+  const auto hang = [until = passes->get_future().share()] { until.wait(); };
+  const auto note = [is_done] { *is_done = true; };
+  EXPECT_FALSE(write_apart("hangs", 1000, hang));
+  EXPECT_FALSE(write_apart("hangs", 1000, note)) << "not twice at once";
+  EXPECT_FALSE(is_done->load());
+  write_apart("other", 1000, note);
+  EXPECT_TRUE(comes_true([&] { return is_done->load(); }));
+  passes->set_value();
+  EXPECT_TRUE(comes_true([&] { return write_apart("hangs", 1000, [] {}); }));
 }
 
 TEST_F(BoxesTest, AnOrderOnlyGetsStronger) {
@@ -465,11 +483,16 @@ TEST_F(BoxesTest, ADamagedBoxIsReplacedByItsNextReport) {
   ASSERT_TRUE(step("b"));
   const std::string id = head_->boxes()[0].id;
   ASSERT_TRUE(shepherd::write_file(state() + "/boxes.json",
-                                   R"([{"name": "a", "id": ")" + id + R"(", "hardware": 7},)" +
+                                   R"([{"name": "a", "id": ")" + id + R"(", "hardware": 7,)" +
+                                       R"("cluster": "nodes of a"},)" +
                                        R"({"name": "b", "hardware": "hardware of b"}])"));
   begin_head();
   ASSERT_EQ(head_->boxes().size(), 2U) << "the others keep their places";
-  head_->mark_damaged("a");
+  ASSERT_TRUE(head_->keep_clusters({{"b", "nodes of b"}}));
+  begin_head();
+  ASSERT_TRUE(head_->keep_clusters({{"b", "nodes of b"}}));
+  EXPECT_EQ(head_->boxes()[0].cluster, "nodes of a");
+  EXPECT_EQ(head_->boxes()[1].cluster, "nodes of b");
   ASSERT_TRUE(step("a"));
   ASSERT_TRUE(step("b"));
   EXPECT_EQ(head_->boxes()[0].hardware, "hardware of a");

@@ -87,6 +87,16 @@ class SeveralBoxes : public ServiceCommands {
     if (is_encrypted_) made.insert(made.end(), {"--ca", folder_ / "known.pem"});
     return made;
   }
+  /// Joins as a box of two nodes with two GPUs each.
+  void join_two_nodes(const std::string& box) {
+    const std::string file =
+        folder_.write("two.toml", run_program({"cluster", "show", "2x2", "-o", "toml"}).out);
+    std::vector<std::string> words = join_words(box, box);
+    words.resize(words.size() - 2);
+    words.insert(words.end(), {"--cluster", file});
+    boxes_[box].reset();
+    boxes_[box] = std::make_unique<RunningProgram>(words, folder_ / (box + ".log"));
+  }
   void join(const std::string& box, const std::string& gpus = "2") {
     boxes_[box].reset();
     boxes_[box] =
@@ -169,15 +179,19 @@ TEST_F(SeveralBoxes, AreOneQueueAndRunAGangOnlyWhereItMustBe) {
   while (on["a"].size() + on["b"].size() + on["c"].size() < 6) {
     ASSERT_NO_FATAL_FAILURE(hold_a_gpu());
   }
-  const std::string both = submit({"--gpus", "2", "--", "sh", "-c", "echo ${WORLD_SIZE:-alone}"});
+  const std::string both =
+      submit({"--gpus", "2", "--", "sh", "-c", "echo $NODE_RANK of $WORLD_SIZE"});
   for (const std::string& each : {on["a"][0], on["b"][0]}) {
     EXPECT_EQ(run({"cancel", "--now", each}).status, 0);
     EXPECT_TRUE(ends_as(each, "CANCELLED")) << state_of(each);
   }
+  const std::string later =
+      ServiceCommands::submit({"--gpus", "1", "--time", "0:10", "--", "true"});
+  EXPECT_TRUE(ends_as(later, "COMPLETED")) << "the service has decided since: " << state_of(later);
   EXPECT_EQ(state_of(both), "PENDING");
   EXPECT_EQ(run({"cancel", "--now", on["b"][1]}).status, 0);
   EXPECT_TRUE(ends_as(both, "COMPLETED")) << state_of(both) << log("head.log");
-  EXPECT_EQ(run({"logs", both}).out, "alone\n");
+  EXPECT_EQ(run({"logs", both}).out, "0 of 1\n");
 }
 
 TEST_F(SeveralBoxes, RunEachJobOnceWhateverIsKilled) {
@@ -206,6 +220,40 @@ TEST_F(SeveralBoxes, RunEachJobOnceWhateverIsKilled) {
   }
   EXPECT_TRUE(ends_as(gang, "COMPLETED")) << state_of(gang) << log("head.log");
   EXPECT_EQ(run({"logs", gang}).out, "gang\ngang\n");
+}
+
+TEST_F(SeveralBoxes, KeepTheirJobsWhileTheirHardwareCannotBeRead) {
+  begin_head();
+  for (const char* const each : {"a", "b"}) make_key(each);
+  join_two_nodes("a");
+  ASSERT_TRUE(all_report(2)) << log("a.log") << log("head.log");
+  join("b");
+  ASSERT_TRUE(all_report(3)) << log("b.log") << log("head.log");
+  std::vector<std::string> jobs;  // one on each node
+  for (int at = 0; at < 3; ++at) {
+    jobs.push_back(submit({"--gpus", "2", "--", "sh", "-c",
+                           "echo began; until test -e go; do sleep 0.1; done; echo done"}));
+    ASSERT_TRUE(soon([&] { return run({"logs", jobs.back()}).out == "began\n"; }));
+  }
+  const std::string waits = submit({"--gpus", "6", "--", "echo", "all"});
+  boxes_["a"]->end(SIGKILL);
+  head_->end(SIGKILL);
+  const std::string path = state_ + "/boxes.json";
+  auto boxes = nlohmann::json::parse(std::ifstream(path));
+  ASSERT_EQ(boxes.at(0).at("name"), "a");
+  boxes.at(0)["hardware"] = "damaged";
+  std::ofstream(path) << boxes;
+  begin_head();
+  EXPECT_THAT(log("head.log"), HasSubstr("the hardware of box a cannot be read"));
+  EXPECT_THAT(names_of_nodes(), testing::ElementsAre("a", "a-2", "b"));
+  join_two_nodes("a");
+  ASSERT_TRUE(all_report(3)) << log("a.log") << log("head.log");
+  std::ofstream(folder_ / "go");
+  for (const std::string& each : jobs) {
+    EXPECT_TRUE(ends_as(each, "COMPLETED")) << state_of(each) << log("head.log");
+    EXPECT_EQ(run({"logs", each}).out, "began\ndone\n");
+  }
+  EXPECT_TRUE(ends_as(waits, "COMPLETED")) << state_of(waits) << log("head.log");
 }
 
 TEST_F(SeveralBoxes, SayWhoIsSilentAndGoOnWhereOneIsDeclaredGone) {

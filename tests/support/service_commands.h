@@ -8,6 +8,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <thread>
@@ -38,8 +39,10 @@ class RunningProgram {
     ::posix_spawn_file_actions_init(&files);
     ::posix_spawn_file_actions_addopen(&files, STDERR_FILENO, log.c_str(),
                                        O_WRONLY | O_CREAT | O_APPEND, 0600);
-    if (::posix_spawnp(&process_, argv[0], &files, nullptr, argv.data(), environ) != 0) {
+    const int failed = ::posix_spawnp(&process_, argv[0], &files, nullptr, argv.data(), environ);
+    if (failed != 0) {
       process_ = -1;
+      ADD_FAILURE() << "cannot run " << argv[0] << ": " << std::strerror(failed);
     }
     ::posix_spawn_file_actions_destroy(&files);
   }
@@ -47,20 +50,27 @@ class RunningProgram {
   RunningProgram& operator=(const RunningProgram&) = delete;
   ~RunningProgram() { end(SIGTERM); }
 
-  /// Returns its exit status; -1 if a signal ended it.
+  /// Returns its exit status; -1 if a signal ended it. Kills it after half a minute.
   int end(int signal) {
     if (process_ < 0) return -1;
     ::kill(process_, signal);
-    return wait();
-  }
-  /// As end(), once it has ended by itself.
-  int wait() {
     int status = 0;
-    ::waitpid(std::exchange(process_, -1), &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    for (int i = 0; i < 600; ++i) {
+      if (::waitpid(process_, &status, WNOHANG) != 0) return ended(status);
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    ADD_FAILURE() << "process " << process_ << " does not end by signal " << signal;
+    ::kill(process_, SIGKILL);
+    ::waitpid(process_, &status, 0);
+    return ended(status);
   }
 
  private:
+  int ended(int status) {
+    process_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
   pid_t process_ = -1;
 };
 

@@ -111,6 +111,9 @@ Result<int> run(const JoinOptions& options) {
   machine::limit_gpus(*machine);
   for (const std::string& each : machine->notes) service::log_info(each);
   service::log_info(fmt::format("resource limits are enforced by: {}", machine->limits_by));
+  if (machine->cluster.gpus() == 0) {
+    service::log_warning("this box joins without GPUs, so only CPU jobs can run here");
+  }
   const std::string name = options.name.empty() ? host_name() : options.name;
   const auto box = boxes::Box::open({.state = options.state,
                                      .name = name,

@@ -41,7 +41,7 @@ struct NodeRow {
 };
 
 std::string state_of(const NodeRow& row) {
-  if (row.node.silent) return "silent";
+  if (row.node.silent) return row.gpu == nullptr && row.node.drained ? "drained, silent" : "silent";
   if (row.gpu == nullptr) return row.node.drained ? "drained" : "up";
   if (!row.gpu->in_service) return row.gpu->trouble;
   if (row.hides_jobs) return "use not known";

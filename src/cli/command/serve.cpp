@@ -8,6 +8,7 @@
 #include <atomic>
 #include <csignal>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -93,31 +94,40 @@ void stop_service(int) {
   running_service->wake();
 }
 
-/// The nodes of all boxes. A damaged box keeps its place as one node without GPUs, so that the
-/// nodes of later boxes keep their numbers.
+/// The nodes of all boxes. Those of a damaged box are its nodes as last known.
 Result<machine::Machine> machine_of(const std::vector<boxes::Head::Joined>& all) {
   machine::Machine made = machine::head_of_boxes();
   for (const boxes::Head::Joined& each : all) {
-    if (each.is_damaged) {
-      machine::add_damaged_box(made, each.name);
-    } else if (auto added = machine::add_box(made, each.name, each.hardware); !added) {
-      return tl::unexpected(added.error());
-    }
+    const auto added = each.is_damaged ? machine::add_damaged_box(made, each.name, each.cluster)
+                                       : machine::add_box(made, each.name, each.hardware);
+    if (!added) return tl::unexpected(added.error());
   }
   return made;
 }
 
 /// As machine_of(), of boxes that have joined: those that cannot be read are marked as damaged.
-Result<machine::Machine> machine_of(boxes::Head& head) {
-  machine::Machine alone = machine::head_of_boxes();
+Result<machine::Machine> machine_of(boxes::Head& head, const std::string& state) {
+  machine::Machine readable = machine::head_of_boxes();
+  std::map<std::string, std::string> clusters;
   for (const boxes::Head::Joined& each : head.boxes()) {
-    if (machine::add_box(alone, each.name, each.hardware)) continue;
+    if (machine::add_box(readable, each.name, each.hardware)) {
+      clusters[each.name] = machine::cluster_of_box(each.hardware);
+      continue;
+    }
     service::log_warning(fmt::format(
         "boxes.json: the hardware of box {} cannot be read; no job starts there until it reports",
         each.name));
-    head.mark_damaged(each.name);
   }
-  return machine_of(head.boxes());
+  if (const auto kept = head.keep_clusters(clusters); !kept) {
+    service::log_warning(to_string(kept.error()));
+  }
+  auto made = machine_of(head.boxes());
+  if (made) return made;
+  return fail(Code::corrupt,
+              fmt::format("the nodes of a box cannot be read: {}", made.error().message),
+              {.file = state + "/boxes.json"},
+              "restore the file from a backup; without it, the head cannot know on which boxes "
+              "its jobs run");
 }
 
 /// Fails unless `all` can be the next cluster: nodes that jobs may hold must keep their numbers.
@@ -139,7 +149,7 @@ Result<std::unique_ptr<boxes::Head>> open_head(machine::Config& config) {
       boxes::Head::open(config.state, {.since_boot = shepherd::since_boot, .wall = wall_clock},
                         [](const std::string& line) { service::log_info(line); });
   if (!head) return head;
-  auto machine = machine_of(**head);
+  auto machine = machine_of(**head, config.state);
   if (!machine) return tl::unexpected(machine.error());
   config.machine = *std::move(machine);
   config.silent_boxes = [head = head->get()] { return head->silent(); };

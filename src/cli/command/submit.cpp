@@ -213,6 +213,9 @@ Result<submission::Script> read_submission(const SubmitOptions& options,
   auto asked = with_asked(std::move(script->asked), options.asked);
   if (!asked) return tl::unexpected(asked.error());
   script->asked = *std::move(asked);
+  // The command line's GPUs replace those that the script requests on each of its nodes.
+  const auto names_gpus = [](const std::string& each) { return each.starts_with("--gpus="); };
+  if (std::any_of(options.asked.begin(), options.asked.end(), names_gpus)) script->nodes = 1;
   return script;
 }
 
@@ -226,9 +229,12 @@ Result<void> check_nodes(serve::Client& client, int nodes) {
       read.is_object() ? read.value("nodes", nlohmann::json::array()).size() : 0;
   // Without any node, the service says why.
   if (has == 0 || has >= static_cast<std::size_t>(nodes)) return {};
-  return fail(Code::usage,
-              fmt::format("--nodes={} requests more nodes than the service has ({})", nodes, has),
-              {}, "request one node; several machines are one queue with `almanac serve --boxes`");
+  return fail(
+      Code::usage,
+      fmt::format("--nodes={} requests more nodes than the service has ({})", nodes, has), {},
+      fmt::format("request at most {}; more machines can join a service that was started with "
+                  "`almanac serve --boxes`",
+                  has));
 }
 
 /// The job as the service tells it: once it says what it expects of it if it waits, or has not done

@@ -65,7 +65,7 @@ constexpr Precision kMxfp4{4.25 / 8, Arithmetic::fp4}, kNvfp4{4.5 / 8, Arithmeti
 Precision grouped(int bits, int group, bool weights_only) {
   if (bits >= 16) return {};
   if (bits != 2 && bits != 3 && bits != 4 && bits != 8) {
-    refuse(fmt::format("weights of {} bits", bits));
+    refuse(fmt::format("{}-bit quantization of weights", bits));
   }
   const double scales = group > 0 ? (2 + bits / 8.0) / group : 0;
   return {bits / 8.0 + scales,
@@ -88,7 +88,7 @@ Precision of_group(const json& group) {
   if (is_float && bits == 4) {
     return size == 32 ? kMxfp4 : kNvfp4;
   }
-  if (is_float) refuse(fmt::format("floating-point weights of {} bits", bits));
+  if (is_float) refuse(fmt::format("{}-bit floating-point quantization of weights", bits));
   return grouped(bits, size, weights_only);
 }
 
