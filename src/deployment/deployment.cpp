@@ -4,19 +4,27 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "cluster/slices/lattice.h"
+#include "text/human.h"
 
 namespace almanac::deployment {
 namespace {
 
 constexpr double kAlmost = 1e-9;
+constexpr auto kUseMore = "use more GPUs, a longer objective or less accuracy";
+
+std::string fleet_size(const PlanningCase& asked) {
+  return text::counted(static_cast<std::uint64_t>(asked.fleet.gpus), "GPU");
+}
 
 bool takes_turns_with(const Instance& one, const Instance& other) {
   return one.gpu == other.gpu && one.part >= 0 && one.part == other.part;
@@ -56,14 +64,6 @@ void fill(const slices::Layout& layout, std::set<std::vector<int>, std::greater<
   made.insert(std::move(sorted));
 }
 
-bool is_split(std::vector<int> slices) {
-  std::sort(slices.begin(), slices.end(), std::greater<>());
-  return std::any_of(mig_splits().begin(), mig_splits().end(), [&](const auto& split) {
-    return std::includes(split.begin(), split.end(), slices.begin(), slices.end(),
-                         std::greater<>());
-  });
-}
-
 }  // namespace
 
 double Variant::batch_ms(double batch, double share) const {
@@ -79,13 +79,12 @@ double grams_at(const GpuFleet& fleet, double at_ms) {
 
 double mean_grams(const GpuFleet& fleet, double from_ms, double until_ms) {
   if (until_ms <= from_ms) return grams_at(fleet, from_ms);
-  double sum = 0, since_ms = from_ms, grams = fleet.grams_per_kwh;
+  double sum = 0, since_ms = from_ms, grams = grams_at(fleet, from_ms);
   for (const CarbonStep& step : fleet.carbon) {
+    if (step.from_ms <= from_ms) continue;
     if (step.from_ms >= until_ms) break;
-    if (step.from_ms > since_ms) {
-      sum += (step.from_ms - since_ms) * grams;
-      since_ms = step.from_ms;
-    }
+    sum += (step.from_ms - since_ms) * grams;
+    since_ms = step.from_ms;
     grams = step.grams_per_kwh;
   }
   sum += (until_ms - since_ms) * grams;
@@ -222,7 +221,7 @@ Result<void> check(const PlanningCase& asked, const Deployment& deployment) {
                                                asked.variants[each->variant].name, slices.back()));
       }
     }
-    if (asked.fleet.mig && !is_split(slices)) {
+    if (asked.fleet.mig && !fits_mig_gpu(slices)) {
       return fail(Code::invalid, fmt::format("GPU {} cannot be partitioned in this way", gpu));
     }
     if (share > 1 + kAlmost || memory > asked.fleet.memory_gib * (1 + kAlmost)) {
@@ -257,6 +256,14 @@ const std::vector<std::vector<int>>& mig_splits() {
     return std::vector<std::vector<int>>(all.begin(), all.end());
   }();
   return made;
+}
+
+bool fits_mig_gpu(std::vector<int> slices) {
+  std::sort(slices.begin(), slices.end(), std::greater<>());
+  return std::any_of(mig_splits().begin(), mig_splits().end(), [&](const auto& split) {
+    return std::includes(split.begin(), split.end(), slices.begin(), slices.end(),
+                         std::greater<>());
+  });
 }
 
 double mig_memory(int slices) {
@@ -345,10 +352,19 @@ Result<std::size_t> most_accurate(const PlanningCase& asked, const TaskService& 
 
 Error too_few_gpus(const PlanningCase& asked, const TaskService& service) {
   return {Code::unavailable,
-          fmt::format("{} GPUs cannot answer {} requests/s of {}", asked.fleet.gpus, service.rate,
+          fmt::format("{} cannot answer {} requests/s of {}", fleet_size(asked), service.rate,
                       service.task),
           {},
-          "use more GPUs, a longer objective or less accuracy"};
+          kUseMore};
+}
+
+Error too_few_gpus(const PlanningCase& asked) {
+  if (asked.services.size() == 1) return too_few_gpus(asked, asked.services.front());
+  return {Code::unavailable,
+          fmt::format("{} cannot serve all {} services together", fleet_size(asked),
+                      asked.services.size()),
+          {},
+          kUseMore};
 }
 
 Error no_variant(const TaskService& service) {

@@ -138,6 +138,8 @@ double vote_accuracy(const std::vector<double>& accuracies);
 ///
 /// Of an A100, H100 or H200 (cluster/slices/board.h), without the wide and media profiles.
 const std::vector<std::vector<int>>& mig_splits();
+/// Whether instances with these numbers of slices fit on one MIG GPU together. O(splits).
+bool fits_mig_gpu(std::vector<int> slices);
 /// Memory of an instance as a part of the GPU's: slices of memory are eighths.
 double mig_memory(int slices);
 int mig_slices(double share);
@@ -157,8 +159,9 @@ std::vector<std::size_t> eligible(const PlanningCase& asked, const TaskService& 
 double share_for(const PlanningCase& asked, const Variant& variant, double slo_ms, double rate);
 /// The most accurate of the eligible variants, the faster of equals. Fails with unavailable.
 Result<std::size_t> most_accurate(const PlanningCase& asked, const TaskService& service);
-/// The error of planners.
+/// The errors of planners: the GPUs cannot serve one service, or not all services together.
 Error too_few_gpus(const PlanningCase& asked, const TaskService& service);
+Error too_few_gpus(const PlanningCase& asked);
 Error no_variant(const TaskService& service);
 
 }  // namespace almanac::deployment

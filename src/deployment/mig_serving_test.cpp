@@ -104,6 +104,41 @@ PlanningCase filled_gpus(std::uint64_t seed, std::size_t services, int gpus) {
   return made;
 }
 
+/// The variant needs more than half of the memory, so a whole GPU. It is as fast on five slices,
+/// but no division has five: five times the rate of a GPU needs five GPUs, not 25 / 7.
+TEST(MigServing, KnowsThatNoInstanceHasFiveSlices) {
+  PlanningCase asked{.variants = {{.name = "a",
+                                   .task = "see",
+                                   .accuracy = 1,
+                                   .item_ms = 1,
+                                   .knee = 5.0 / 7,
+                                   .memory_gib = 50}},
+                     .services = {{.task = "see", .rate = 5000, .slo_ms = 10}},
+                     .fleet = {.gpus = 10, .mig = true}};
+  const planner::MigCase made(asked);
+  EXPECT_EQ(made.least_gpus(made.lacking({})), 5U);
+}
+
+/// A GPU answers at most 1,000 requests/s. The second service needs five, and the first has nothing
+/// to do with it.
+TEST(Planners, NameNoServiceWhereAllTogetherAreTooMany) {
+  PlanningCase asked{
+      .variants = {{.name = "a", .task = "see", .item_ms = 1, .most_batch = 16, .memory_gib = 1}},
+      .services = {{.task = "see", .rate = 10, .slo_ms = 300},
+                   {.task = "see", .rate = 5000, .slo_ms = 300}},
+      .fleet = {.gpus = 2}};
+  const auto refusal = [&](const std::string& name) {
+    asked.fleet.mig = name == "mig_serving";
+    const auto plan = registry().planners.find(name)->make.plan(asked);
+    return plan ? "a plan" : plan.error().message;
+  };
+  EXPECT_EQ(refusal("gpulet"), "2 GPUs cannot serve all 2 services together");
+  EXPECT_EQ(refusal("mig_serving"), "2 GPUs cannot serve all 2 services together");
+  asked.services.erase(asked.services.begin());
+  asked.fleet.gpus = 1;
+  EXPECT_EQ(refusal("mig_serving"), "1 GPU cannot answer 5000 requests/s of see");
+}
+
 TEST(MigServing, FindsTheFewestGpusForTwoServices) {
   int cases = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {

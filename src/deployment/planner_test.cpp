@@ -490,8 +490,22 @@ TEST(Clover, CutsASingleGpuForLessCarbon) {
   }
 }
 
-/// A service that requires the accuracy of the large variant keeps it: 50 + 160 W. The other one
-/// has a GPU of its own and saves carbon there.
+/// Two services, each of which needs a slice of a GPU, share the idle power of one.
+TEST(Clover, PutsTheSlicesOfSeveralServicesOnOneGpu) {
+  PlanningCase asked = dirty_power(2, 200);
+  asked.services.push_back(asked.services.front());
+  const auto plan = planned("clover", asked);
+  ASSERT_TRUE(plan) << to_string(plan.error());
+  const Judged judged = judge(asked, *plan);
+  EXPECT_EQ(judged.gpus, 1);
+  EXPECT_NEAR(judged.watts, 50 + 2 * 0.2 * 200 / 7, 1e-6);
+  const auto fits = check(asked, *plan);
+  EXPECT_TRUE(fits) << to_string(fits.error());
+}
+
+/// A service that requires the accuracy of the large variant keeps it. It computes for 0.8 of the
+/// time on a whole GPU (160 W), and so fits six slices of seven, 4 and 2. The other service saves
+/// carbon on the last slice.
 TEST(Clover, SavesCarbonForEachServiceAsFarAsItsAccuracyAllows) {
   PlanningCase asked = dirty_power(2, 200);
   asked.services[0].accuracy = 0.9;
@@ -501,8 +515,8 @@ TEST(Clover, SavesCarbonForEachServiceAsFarAsItsAccuracyAllows) {
   const Judged judged = judge(asked, *plan);
   EXPECT_NEAR(judged.served[0].accuracy, 0.9, 1e-12);
   EXPECT_NEAR(judged.served[1].accuracy, 0.88, 1e-12);
-  EXPECT_EQ(judged.gpus, 2);
-  EXPECT_NEAR(judged.watts, 50 + 160 + 50 + 0.2 * 200 / 7, 1e-6);
+  EXPECT_EQ(judged.gpus, 1);
+  EXPECT_NEAR(judged.watts, 50 + 160 + 0.2 * 200 / 7, 1e-6);
 }
 
 TEST(Cascade, AsksTheBetterModelOnlyWhereTheFasterIsNotSure) {

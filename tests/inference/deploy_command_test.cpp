@@ -183,7 +183,7 @@ TEST_F(DeployCommand, SaysInALineWhatIsWrong) {
   EXPECT_THAT(run({"--planner", "clovr", "--mig"}).err, HasSubstr("did you mean clover?"));
   const ProgramRun few = run({"--planner", "gslice", "--gpus", "1"});
   EXPECT_EQ(few.status, 69);
-  EXPECT_THAT(few.err, HasSubstr("1 GPUs cannot answer 300 requests/s of image"));
+  EXPECT_THAT(few.err, HasSubstr("1 GPU cannot answer 300 requests/s of image"));
   services_ = folder_.write("other.csv", "task,rate,slo_ms\nsound,1,1\n");
   const ProgramRun other = run({});
   EXPECT_EQ(other.status, 65);

@@ -5,13 +5,12 @@
 ///
 /// Source   Choi et al., ATC'22 (gpulet), and its released scheduler (gpulet/scheduler.h), which
 ///          makes the plan.
-/// Differs  The scheduler uses all GPUs that it gets, so it gets the fewest found by bisection
-///          with which the plan serves every rate. It drops no requests, and tries the largest
-///          batch of a variant too. A service has at least two requests in the time of its
-///          objective: for fewer, the scheduler finds no batch. Neighbors slow each other by
-///          --beside, which all batches are charged. Each service has the most accurate variant
-///          that is in time. As in the scheduler, rates and milliseconds of objectives are whole
-///          numbers.
+/// Differs  The scheduler uses all GPUs that it gets, so it gets as few as bisection finds with
+///          which the plan serves every rate. It drops no requests, and tries the largest batch of
+///          a variant too. A service has at least two requests in the time of its objective: for
+///          fewer, the scheduler finds no batch. Neighbors slow each other by --beside, which all
+///          batches are charged. Each service has the most accurate variant that is in time. As in
+///          the scheduler, rates and milliseconds of objectives are whole numbers.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -44,7 +43,7 @@ class GpuletPlan {
     std::optional<Deployment> best;
     while (!(best = plan(profile, does))) {
       if (does == asked_.fleet.gpus) {
-        return tl::unexpected(too_few_gpus(asked_, asked_.services.front()));
+        return tl::unexpected(too_few_gpus(asked_));
       }
       fails = does;
       does = std::min(2 * does, asked_.fleet.gpus);

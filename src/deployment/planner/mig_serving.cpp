@@ -30,7 +30,7 @@ class MigServing {
     if (auto possible = asked_.check(); !possible) return tl::unexpected(possible.error());
     const std::size_t least = asked_.least_gpus(asked_.lacking({}));
     const auto most = static_cast<std::size_t>(told_.fleet.gpus);
-    if (least > most) return tl::unexpected(too_few_gpus(told_, told_.services.front()));
+    if (least > most) return tl::unexpected(too_few_gpus(told_));
     std::vector<Plan> plans{asked_.greedy({})};
     constexpr int kRoundsWithoutGain = 10;
     for (int idle = 0; idle < kRoundsWithoutGain && plans.front().size() > least; ++idle) {
@@ -38,9 +38,7 @@ class MigServing {
       evolve(plans);
       if (plans.front().size() < before) idle = -1;
     }
-    if (plans.front().size() > most) {
-      return tl::unexpected(too_few_gpus(told_, told_.services.front()));
-    }
+    if (plans.front().size() > most) return tl::unexpected(too_few_gpus(told_));
     return asked_.deployment_of(plans.front());
   }
 

@@ -22,7 +22,7 @@ MigCase::MigCase(const PlanningCase& asked) : asked_(asked) {
     double& most = part_of_slice_.emplace_back(0);
     for (int slices = 1; slices <= kSlices; ++slices) {
       uses[index(slices)] = best_use(service, slices);
-      most = std::max(most, uses[index(slices)].part / slices);
+      if (fits_mig_gpu({slices})) most = std::max(most, uses[index(slices)].part / slices);
     }
   }
 }
