@@ -64,7 +64,7 @@ TEST(Client, TheDoctorKnowsThatAnotherServerAnswers) {
   });
   const int port = page.bind_to_any_port("127.0.0.1");
   std::thread serving([&] { page.listen_after_bind(); });
-  page.wait_until_ready();
+  while (!page.is_running()) std::this_thread::yield();
   const std::string url = fmt::format("http://127.0.0.1:{}", port);
   Client client = Client::to({.server = url, .from = url}).value();
   const auto found = diagnose(client);
