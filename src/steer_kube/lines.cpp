@@ -120,18 +120,17 @@ std::optional<Claim> marked_claim(const kube::Workload& workload) {
 }
 
 Number number_of(const kube::Workload& workload, Field field, const Claim* claim) {
-  if (claim != nullptr && claim->field != field) claim = nullptr;
-  const std::optional<Claim> marked = claim == nullptr ? marked_claim(workload) : std::nullopt;
-  if (marked && marked->field == field) claim = &*marked;
-  if (field == Field::boost) {
-    const bool is_there = !workload.boost_text.empty();
-    const std::int64_t now = workload.boost.value_or(0);
-    const bool is_ours = claim != nullptr && workload.boost && claim->is_ours(now);
-    return {.now = now, .base = 0, .is_foreign = is_there && !is_ours};
-  }
-  const std::int64_t now = workload.priority;
-  const bool is_ours = claim != nullptr && claim->is_ours(now);
-  return {.now = now, .base = is_ours ? claim->base : now, .is_foreign = false};
+  const bool is_boost = field == Field::boost;
+  const std::int64_t now = is_boost ? workload.boost.value_or(0) : workload.priority;
+  const auto has_written = [&](const Claim* of) {
+    return of != nullptr && of->field == field && of->is_ours(now) &&
+           (!is_boost || workload.boost.has_value());
+  };
+  const std::optional<Claim> marked = has_written(claim) ? std::nullopt : marked_claim(workload);
+  if (marked) claim = &*marked;
+  const bool is_ours = has_written(claim);
+  if (!is_boost) return {.now = now, .base = is_ours ? claim->base : now, .is_foreign = false};
+  return {.now = now, .base = 0, .is_foreign = !workload.boost_text.empty() && !is_ours};
 }
 
 std::vector<Line> lines_of(const kube::Picture& picture, const kube::Lifetimes& lifetimes,

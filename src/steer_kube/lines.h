@@ -41,7 +41,8 @@ struct Number {
   std::int64_t base = 0;
   bool is_foreign = false;  ///< Another wrote the field: it is never overwritten.
 };
-/// Returns what the claim says, or else the mark of the workload.
+/// Returns what the claim says. If there is none, or if its number has been replaced, the mark of
+/// the workload counts: another Almanac may have written a newer rank.
 Number number_of(const kube::Workload& workload, Field field, const Claim* claim);
 /// Returns the claim that the mark of the workload stands for; nothing if it has none, or if
 /// another has written the number since.

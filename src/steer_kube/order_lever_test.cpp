@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "steer_kube/mark.h"
 #include "support/temporary_folder.h"
 
 namespace almanac::steer_kube {
@@ -64,6 +65,27 @@ TEST_F(OrderLeverTest, APauseBeginsWithTheAnswer) {
   lever_.end(change, {.status = 503, .message = "busy"}, begin_ + 30s);
   EXPECT_FALSE(lever_.next(begin_ + 30s));
   EXPECT_TRUE(lever_.next(begin_ + 32s));
+}
+
+// A standby service that led once has an older rank in its journal than is on the workload.
+TEST(OrderNumberTest, ANewerMarkReplacesTheClaim) {
+  const Claim older{.field = Field::priority, .base = 100, .value = 103};
+  kube::Workload workload{.uid = "u"};
+  workload.mark = to_text({.field = Field::priority, .base = 100, .value = 102});
+  workload.priority = 102;
+  EXPECT_EQ(number_of(workload, Field::priority, &older).base, 100);
+  workload.priority = 103;
+  EXPECT_EQ(number_of(workload, Field::priority, &older).base, 100) << "the claim counts";
+  workload.priority = 50;
+  EXPECT_EQ(number_of(workload, Field::priority, &older).base, 50) << "a person wrote it";
+
+  const Claim older_boost{.field = Field::boost, .value = 3};
+  workload.mark = to_text({.field = Field::boost, .base = 0, .value = 2});
+  workload.boost = 2;
+  workload.boost_text = "2";
+  EXPECT_FALSE(number_of(workload, Field::boost, &older_boost).is_foreign);
+  workload.boost = 1;
+  EXPECT_TRUE(number_of(workload, Field::boost, &older_boost).is_foreign);
 }
 
 }  // namespace

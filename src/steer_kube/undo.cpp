@@ -38,10 +38,11 @@ class Undo {
   Result<TakenBack> run() {
     for (int pass = 0;; ++pass) {
       pause_ = std::min<Duration>(kBetweenPasses * (1LL << pass), kLongestBetweenPasses);
-      if (auto looked = look(); looked) {
+      if (const auto picture = kube::take_picture(client_); picture) {
+        if (auto looked = look(*picture); !looked) return tl::unexpected(looked.error());
         if (auto wrote = write_all(); !wrote) return tl::unexpected(wrote.error());
-      } else if (pass == 0 || looked.error().code != Code::unavailable) {
-        return tl::unexpected(looked.error());
+      } else if (pass == 0 || picture.error().code != Code::unavailable) {
+        return tl::unexpected(picture.error());
       }
       if (wanted_.empty() || pass + 1 == kMostPasses) break;
       std::this_thread::sleep_for(pause_);
@@ -56,19 +57,17 @@ class Undo {
     std::string version{};  ///< Of the workload.
   };
 
-  /// Lists the cluster, and finds what is still to be taken back.
-  Result<void> look() {
-    const auto picture = kube::take_picture(client_);
-    if (!picture) return tl::unexpected(picture.error());
-    at_ = picture->at;
-    api_version_ = picture->version;
+  /// Finds what is still to be taken back.
+  Result<void> look(const kube::Picture& picture) {
+    at_ = picture.at;
+    api_version_ = picture.version;
     wanted_.clear();
     std::unordered_map<std::string, const kube::Workload*> known;
-    for (const kube::Workload& each : picture->workloads) known.emplace(each.uid, &each);
+    for (const kube::Workload& each : picture.workloads) known.emplace(each.uid, &each);
     const auto claims = journal_ ? journal_->claims() : std::map<std::string, Claim>();
     for (const auto& [uid, claim] : claims) {
       if (given_up_.contains(uid)) continue;
-      if (picture->unreadable.contains(uid)) {
+      if (picture.unreadable.contains(uid)) {
         give_up(uid,
                 fmt::format("not taken back: {}/{} cannot be read", claim.name_space, claim.name));
         continue;
@@ -83,15 +82,26 @@ class Undo {
       }
       // A change without an answer may have been made.
       const bool is_done = found != known.end() && number.now == claim.base && why_.contains(uid);
-      ++(is_done ? made_.changes : made_.gone);
+      const bool is_replaced = found != known.end() && claim_to_undo(*found->second).has_value();
+      if (is_done) {
+        ++made_.changes;
+      } else if (!is_replaced) {
+        ++made_.gone;
+      }
       if (auto kept = journal_->drop(uid, "not there", false); !kept) return kept;
     }
-    for (const kube::Workload& each : picture->workloads) {
-      if (claims.contains(each.uid) || given_up_.contains(each.uid)) continue;
-      const auto claim = marked_claim(each);
-      if (claim && each.stage != kube::Stage::finished) want(each, *claim, claim->value);
+    for (const kube::Workload& each : picture.workloads) {
+      const bool is_claimed = journal_ && journal_->claims().contains(each.uid);
+      if (is_claimed || given_up_.contains(each.uid)) continue;
+      if (const auto claim = claim_to_undo(each)) want(each, *claim, claim->value);
     }
     return {};
+  }
+
+  /// Returns what the mark of a workload that has not finished stands for.
+  static std::optional<Claim> claim_to_undo(const kube::Workload& workload) {
+    if (workload.stage == kube::Stage::finished) return std::nullopt;
+    return marked_claim(workload);
   }
 
   void want(const kube::Workload& workload, const Claim& claim, std::int64_t now) {
@@ -177,14 +187,23 @@ class Undo {
 }  // namespace
 
 Result<TakenBack> undo(const std::string& state, kube::Client& client) {
+  const std::string path = state + "/order.jsonl";
+  std::error_code unreadable;
+  const bool has_journal = std::filesystem::exists(path, unreadable);
+  if (unreadable) {
+    return fail(Code::unavailable, fmt::format("cannot be read: {}", unreadable.message()),
+                {.file = path},
+                "run it as the user of the service, or give --state a directory that does not "
+                "exist: the annotations of the workloads are then enough");
+  }
   std::optional<service::Lock> lock;
-  if (std::filesystem::exists(state)) {
+  if (std::filesystem::exists(state, unreadable)) {
     auto taken = service::Lock::take(service::lock_of_folder(state), "this folder");
     if (!taken) return tl::unexpected(taken.error());
     lock.emplace(std::move(*taken));
   }
   std::optional<OrderJournal> journal;
-  if (const std::string path = state + "/order.jsonl"; std::filesystem::exists(path)) {
+  if (has_journal) {
     auto opened = OrderJournal::open(path);
     if (!opened) return tl::unexpected(opened.error());
     const auto cluster = kube::cluster_uid(client);

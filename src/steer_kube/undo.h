@@ -23,9 +23,10 @@ struct TakenBack {
 };
 
 /// Undoes what the journal of the folder `state` has in force, and what marks on the workloads say
-/// that it has not (mark.h). Tries again for about half a minute if the server is busy or a
-/// workload has just changed. Fails with conflict if a service uses the folder or the journal is of
-/// another cluster, and like cluster_uid() and take_picture().
+/// that it has not, or has an older number of (mark.h). Tries again for about half a minute if the
+/// server is busy or a workload has just changed. Fails with conflict if a service uses the folder
+/// or the journal is of another cluster, with `unavailable` if the folder cannot be read or the
+/// journal not be written, and like cluster_uid() and take_picture().
 Result<TakenBack> undo(const std::string& state, kube::Client& client);
 
 }  // namespace almanac::steer_kube

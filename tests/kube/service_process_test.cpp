@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -104,18 +105,20 @@ class ServiceProcessTest : public testing::Test {
 TEST_F(ServiceProcessTest, AWriteThatTheServiceDidNotSurviveIsTakenBack) {
   wait("long", 8, "2026-11-01T10:00:00Z", 3600);
   wait("short", 8, "2026-11-01T11:00:00Z", 60);
-  std::atomic<bool> has_come = false;
-  std::atomic<bool> goes_on = false;
-  server_.before_patch = [&] {
-    has_come = true;
-    while (!goes_on) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  // Shared with the server's thread, which may outlive a test that fails.
+  const auto has_come = std::make_shared<std::atomic<bool>>(false);
+  const auto goes_on = std::make_shared<std::atomic<bool>>(false);
+  const std::shared_ptr<void> guard(nullptr, [goes_on](void*) { *goes_on = true; });
+  server_.before_patch = [has_come, goes_on] {
+    *has_come = true;
+    while (!*goes_on) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   };
   {
     ServingProcess killed(server_, state_, "on");
-    ASSERT_TRUE(comes([&] { return has_come.load(); }));
+    ASSERT_TRUE(comes([&] { return has_come->load(); }));
     killed.end(SIGKILL);
   }
-  goes_on = true;
+  *goes_on = true;
   ASSERT_TRUE(comes([&] { return priority("short") == 3; })) << "the request was on its way";
   const ServingProcess next(server_, state_, "off");
   EXPECT_TRUE(comes([&] { return priority("short") == 0; }));

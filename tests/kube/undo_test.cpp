@@ -114,6 +114,23 @@ TEST_F(KubeServiceTest, AStandbyKnowsTheLatestRanksOfTheLeader) {
   EXPECT_EQ(priority("short-9"), 0);
 }
 
+// A standby that led once has a journal with older ranks than those on the workloads.
+TEST_F(KubeServiceTest, UndoTakesBackRanksThatAreNewerThanTheJournal) {
+  fill();
+  open(service::Switch::on);
+  ASSERT_TRUE(comes([&] { return priority("short-9") == 3; }));
+  service_.reset();
+  const char* const newer = R"({"base":0,"field":"priority","value":2})";
+  server_.patch(kJobs + "/short-9", {{"metadata", {{"annotations", {{"almanac/order", newer}}}}},
+                                     {"spec", {{"priority", 2}}}});
+  kube::Client by_hand = client();
+  const auto done = undo(folder_ / "state", by_hand);
+  ASSERT_TRUE(done) << to_string(done.error());
+  EXPECT_EQ(done->changes, 1);
+  EXPECT_EQ(done->gone, 0);
+  EXPECT_EQ(priority("short-9"), 0);
+}
+
 // A workload that has changed (409) and a server in trouble (500) are no reason to stop.
 TEST_F(KubeServiceTest, UndoTriesAgain) {
   fill_both();
