@@ -56,6 +56,10 @@ TEST_F(InferenceCommand, ShowsWhatIsUnderstoodOfAModel) {
   const ProgramRun refused = run_program({"inference", "model", config});
   EXPECT_NE(refused.status, 0);
   EXPECT_THAT(refused.err, HasSubstr("model_type: \"brand_new\""));
+  const std::string checkpoint = std::filesystem::path(config).parent_path();
+  EXPECT_THAT(run_program({"inference", "model", checkpoint}).err,
+              HasSubstr(checkpoint + ": expected a model's name or file, found a folder (give " +
+                        config + ")"));
 }
 
 TEST_F(InferenceCommand, ModelsAndBoardsMayBeFiles) {

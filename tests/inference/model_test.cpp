@@ -222,7 +222,7 @@ TEST(Config, FieldsThatMatterAndAreNotUnderstoodAreRefusedByName) {
   EXPECT_THAT(refusal(R"(,"num_attention_heads":5)"),
               HasSubstr("num_attention_heads: 5 do not divide hidden_size 64"));
   EXPECT_THAT(refusal(R"(,"quantization_config":{"quant_method":"awq","bits":0})"),
-              HasSubstr("0-bit quantization of weights is not supported"));
+              HasSubstr("Almanac does not support weights of 0 bits"));
   EXPECT_THAT(refusal(R"(,"layer_types":["full_attention"])"), HasSubstr("layer_types"));
   EXPECT_THAT(refusal(R"(,"quantization_config":{"quant_method":"quip"})"),
               HasSubstr("quant_method \"quip\""));
@@ -231,7 +231,20 @@ TEST(Config, FieldsThatMatterAndAreNotUnderstoodAreRefusedByName) {
               HasSubstr("model_type: the field is missing"));
   EXPECT_THAT(to_string(parse_model(R"({"model_type":"llama"})", "c.json").error()),
               HasSubstr("hidden_size"));
-  EXPECT_THAT(to_string(parse_model("[", "c.json").error()), HasSubstr("JSON object"));
+  EXPECT_THAT(
+      to_string(parse_model("{\n\"model_type\":", "c.json").error()),
+      HasSubstr("c.json:2: expected a JSON object, but the file ends too early (give the "));
+  EXPECT_THAT(
+      to_string(parse_model("{\n\"model_type\" \"llama\"\n}", "c.json").error()),
+      HasSubstr("c.json:2: expected a JSON object, found a mistake in this line (give the "));
+  EXPECT_THAT(to_string(parse_model("[1]", "c.json").error()),
+              HasSubstr("c.json: expected a JSON object, found JSON of type array (give the"));
+  EXPECT_TRUE(small(R"(,"torch_dtype":"float32")"));
+  EXPECT_TRUE(small(R"(,"dtype":"torch.bfloat16")"));
+  EXPECT_THAT(refusal(R"(,"torch_dtype":"int3")"),
+              HasSubstr("torch_dtype: expected a floating-point type such as bfloat16, found "
+                        "\"int3\""));
+  EXPECT_TRUE(small(R"(,"torch_dtype":"int8","quantization_config":{"quant_method":"fp8"})"));
 }
 
 TEST(Config, IsReadAsItMeansIt) {

@@ -85,6 +85,8 @@ class Reader {
     read_biases();
   }
 
+  void check_number_type() { inference::check_number_type(fields_); }
+
   Model model() {
     Model made;
     made.type = type_;
@@ -539,32 +541,22 @@ Model model_of(const json& config, const json* quantization) {
   Model made = reader.model();
   const json* const own = reader.quantization();
   reader.finish();
-  if (own != nullptr || quantization != nullptr) quantize(own ? *own : *quantization, made);
-  return made;
-}
-
-/// Returns `text` with null for the numbers that Python writes and JSON does not have.
-std::string without_infinity(std::string text) {
-  bool quoted = false;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (text[at] == '"' && (at == 0 || text[at - 1] != '\\')) quoted = !quoted;
-    if (quoted) continue;
-    for (const std::string_view word : {"-Infinity", "Infinity", "NaN"}) {
-      if (text.compare(at, word.size(), word) == 0) text.replace(at, word.size(), "null");
-    }
+  if (own != nullptr || quantization != nullptr) {
+    quantize(own ? *own : *quantization, made);
+  } else {
+    reader.check_number_type();
   }
-  return text;
+  return made;
 }
 
 Result<Model> parse(std::string_view text, const json* quantization, const std::string& name) try {
-  const json config = json::parse(without_infinity(std::string(text)), nullptr, false);
-  if (!config.is_object()) return fail(Code::invalid, "expected a JSON object", {.file = name});
-  Model made = model_of(config, quantization);
+  const Result<json> config = parse_object(text, name);
+  if (!config) return tl::unexpected(config.error());
+  Model made = model_of(*config, quantization);
   made.name = name;
   return made;
 } catch (const BadField& wrong) {
-  return fail(Code::invalid, wrong.what(), {.file = name},
-              "give the config.json of a decoder, or the name of a known model");
+  return fail(Code::invalid, wrong.what(), {.file = name}, kGiveConfig);
 } catch (const json::exception& wrong) {
   return fail(Code::invalid, wrong.what(), {.file = name});
 }

@@ -57,7 +57,39 @@ bool may_matter(const std::string& name, const nlohmann::json& value) {
                                         name) == std::end(kHarmlessObjects);
 }
 
+/// Returns `text` with null for the numbers that Python writes and JSON does not have.
+std::string without_infinity(std::string text) {
+  bool quoted = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '"' && (at == 0 || text[at - 1] != '\\')) quoted = !quoted;
+    if (quoted) continue;
+    for (const std::string_view word : {"-Infinity", "Infinity", "NaN"}) {
+      if (text.compare(at, word.size(), word) == 0) text.replace(at, word.size(), "null");
+    }
+  }
+  return text;
+}
+
 }  // namespace
+
+Result<nlohmann::json> parse_object(std::string_view text, const std::string& file) {
+  const std::string plain = without_infinity(std::string(text));
+  try {
+    nlohmann::json made = nlohmann::json::parse(plain);
+    if (made.is_object()) return made;
+    return fail(Code::invalid,
+                fmt::format("expected a JSON object, found JSON of type {}", made.type_name()),
+                {.file = file}, kGiveConfig);
+  } catch (const nlohmann::json::parse_error& wrong) {
+    const auto read = static_cast<std::ptrdiff_t>(std::min(wrong.byte, plain.size()));
+    const auto lines = std::count(plain.begin(), plain.begin() + read, '\n');
+    return fail(Code::invalid,
+                plain.empty() || wrong.byte > plain.size()
+                    ? "expected a JSON object, but the file ends too early"
+                    : "expected a JSON object, found a mistake in this line",
+                {.file = file, .line = lines + 1}, kGiveConfig);
+  }
+}
 
 const nlohmann::json* Fields::find(const std::string& name) {
   read_.insert(name);
@@ -136,6 +168,21 @@ void refuse_unknown(const nlohmann::json& object, std::string_view within,
     if (std::find(known.begin(), known.end(), name) == known.end() && !says_nothing(value)) {
       refuse(fmt::format("{}.{}", within, name), value);
     }
+  }
+}
+
+void check_number_type(Fields& fields) {
+  constexpr std::string_view kKnown[] = {"auto",  "bfloat16", "float16", "half",
+                                         "float", "float32",  "double",  "float64"};
+  constexpr std::string_view kModule = "torch.";
+  for (const char* const name : {"torch_dtype", "dtype"}) {
+    std::string type = fields.text_or(name, "auto");
+    if (type.starts_with(kModule)) type.erase(0, kModule.size());
+    if (std::find(std::begin(kKnown), std::end(kKnown), type) != std::end(kKnown)) continue;
+    throw BadField(fmt::format(
+        "{}: expected a floating-point type such as bfloat16, found \"{}\"; other types need a "
+        "quantization_config",
+        name, type));
   }
 }
 

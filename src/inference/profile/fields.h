@@ -15,7 +15,17 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/result.h"
+
 namespace almanac::inference {
+
+/// What to do about a config.json that is not understood.
+inline constexpr auto kGiveConfig =
+    "give the config.json of a decoder, or the name of a known model";
+
+/// Parses the text of a config.json, in which the numbers NaN and Infinity of Python become null.
+/// Fails with invalid, naming the line, if it is not a JSON object.
+Result<nlohmann::json> parse_object(std::string_view text, const std::string& file);
 
 /// A field that is missing, wrong or unsupported.
 class BadField : public std::runtime_error {
@@ -50,6 +60,9 @@ class Fields {
   const nlohmann::json& outer_;
   std::set<std::string> read_;
 };
+
+/// Throws for weights without quantization that do not take 2 bytes once an engine loads them.
+void check_number_type(Fields& fields);
 
 /// Throws for the first field of `object`, whose name is `within`, that is not one of `known`,
 /// unless it is null, false, 0 or empty.

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "inference/profile/sheet.h"
+#include "text/human.h"
 
 namespace almanac::inference {
 
@@ -44,7 +45,8 @@ Result<Fitted> Fitted::read(const std::string& path, const std::string& engine,
   }
   if (found == 3) return Fitted(prefill, few, many, stages, hop, one_step);
   return fail(Code::not_found,
-              fmt::format("has no three phases of {} {} on {} GPUs", engine, model, gpus),
+              fmt::format("has no three phases of {} {} on {}", engine, model,
+                          text::counted(static_cast<std::uint64_t>(gpus), "GPU")),
               {.file = path});
 }
 

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "table/csv_reader.h"
+#include "text/human.h"
 #include "text/number.h"
 
 namespace almanac::inference {
@@ -370,8 +371,9 @@ class Composer {
       made.add(rows.number("num_tokens"), rows.ms());
     }
     if (made.points().empty()) {
-      rows.lack(fmt::format("{} of {} {} experts of {} x {} on {} GPUs", layer.chosen,
-                            layer.experts, type, model_.hidden, layer.expert_width, gpus_));
+      rows.lack(fmt::format("{} of {} {} experts of {} x {} on {}", layer.chosen, layer.experts,
+                            type, model_.hidden, layer.expert_width,
+                            text::counted(static_cast<std::uint64_t>(gpus_), "GPU")));
     }
     return made;
   }
@@ -452,8 +454,10 @@ Result<std::shared_ptr<const StepTime>> read_kernel_tables(const std::string& pr
                 {}, "use --times measured");
   }
   if (model.heads == 0 || model.heads % layout.gpus != 0) {
-    return fail(Code::invalid, fmt::format("{} GPUs cannot divide the {} attention heads of {}",
-                                           layout.gpus, model.heads, model.name));
+    return fail(Code::invalid,
+                fmt::format("{} cannot divide the {} attention heads of {}",
+                            text::counted(static_cast<std::uint64_t>(layout.gpus), "GPU"),
+                            model.heads, model.name));
   }
   const Composer composer(prefix, model, board, layout.gpus, whole_experts);
   return std::make_shared<const KernelTables>(composer.made(launch));

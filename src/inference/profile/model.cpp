@@ -6,8 +6,10 @@
 #include <filesystem>
 #include <numeric>
 #include <span>
+#include <system_error>
 #include <utility>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <toml++/toml.h>
 
@@ -162,8 +164,15 @@ Result<Model> parse_model_file(std::string_view text, const std::string& path) {
 }
 
 Result<Model> load_model(const std::string& name_or_path) {
+  std::error_code ignored;  // a path that cannot be looked at is no folder
   if (name_or_path.ends_with(".json")) return read_model(name_or_path);
-  if (!name_or_path.ends_with(".toml")) return find_model(name_or_path);
+  if (!name_or_path.ends_with(".toml")) {
+    auto named = find_model(name_or_path);
+    if (named || !std::filesystem::is_directory(name_or_path, ignored)) return named;
+    return fail(
+        Code::invalid, "expected a model's name or file, found a folder", {.file = name_or_path},
+        fmt::format("give {}", (std::filesystem::path(name_or_path) / "config.json").string()));
+  }
   const Result<std::string> content = table::read_text_file(name_or_path);
   if (!content) return tl::unexpected(content.error());
   return parse_model_file(*content, name_or_path);

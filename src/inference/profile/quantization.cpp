@@ -18,7 +18,7 @@ namespace {
 using nlohmann::json;
 
 [[noreturn]] void refuse(const std::string& what) {
-  throw BadField(fmt::format("quantization_config: {} is not supported", what));
+  throw BadField(fmt::format("quantization_config: Almanac does not support {}", what));
 }
 
 /// Returns the field, or null if it is missing or null.
