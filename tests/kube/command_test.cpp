@@ -160,7 +160,7 @@ TEST_F(KubeCommand, SaysWhatIsWrongInOneLine) {
   EXPECT_THAT(both.err, HasSubstr("--server names an API server without a kubeconfig"));
   const ProgramRun lease = kube({"doctor", "--lease-namespace", "BAD NAME/../x"});
   EXPECT_EQ(lease.status, 2);
-  EXPECT_THAT(lease.err, HasSubstr("--lease-namespace: must be a Kubernetes name"));
+  EXPECT_THAT(lease.err, HasSubstr("--lease-namespace must be a Kubernetes name"));
 }
 
 TEST_F(KubeCommand, ManyObjectsThatCannotBeReadAreAFewNotes) {

@@ -376,6 +376,8 @@ Result<int> run(const ServeOptions& options) {
   std::signal(SIGHUP, on_hangup);
   const service::Overview overview = (*service)->overview();
   for (const std::string& each : {overview.policy, overview.shadow}) {
+    // Kueue decides there, and lever order predicts run times.
+    if (options.engine == "kubernetes") break;
     if (const std::string words = service::stand_in_note(each); !words.empty())
       service::log_warning(words);
   }
