@@ -222,7 +222,7 @@ TEST(Config, FieldsThatMatterAndAreNotUnderstoodAreRefusedByName) {
   EXPECT_THAT(refusal(R"(,"num_attention_heads":5)"),
               HasSubstr("num_attention_heads: 5 do not divide hidden_size 64"));
   EXPECT_THAT(refusal(R"(,"quantization_config":{"quant_method":"awq","bits":0})"),
-              HasSubstr("Almanac does not support weights of 0 bits"));
+              HasSubstr("Almanac does not support 0-bit quantization of weights"));
   EXPECT_THAT(refusal(R"(,"layer_types":["full_attention"])"), HasSubstr("layer_types"));
   EXPECT_THAT(refusal(R"(,"quantization_config":{"quant_method":"quip"})"),
               HasSubstr("quant_method \"quip\""));
