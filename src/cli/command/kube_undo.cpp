@@ -27,7 +27,7 @@ Result<int> undo_order(const KubeUndoOptions& options) {
   if (!done->has_journal) {
     note(
         fmt::format("{} has no journal: the annotation almanac/order of each workload says what "
-                    "was written to it",
+                    "was written to it; a service that still runs would write it again",
                     options.state));
   }
   fmt::print("{} taken back\n", text::counted(static_cast<std::uint64_t>(done->changes), "change"));
