@@ -34,6 +34,14 @@ TEST(EnergyPower, TellsAYearByHand) {
   EXPECT_EQ(made["limits"][0]["board_energy_per_work"], 1);
 }
 
+TEST(EnergyPower, SaysOnWhichBoardPowerLimitsWereMeasured) {
+  const auto borrowed = run_program({"energy", "power", "h200"});
+  EXPECT_NE(borrowed.err.find("measured on the V100; the H200 is assumed"), std::string::npos)
+      << borrowed.err;
+  EXPECT_EQ(run_program({"energy", "power", "dgx1"}).err, "");
+  EXPECT_EQ(run_program({"energy", "power", "a40"}).err, "");
+}
+
 TEST(EnergyPower, PrintsAFileThatItReadsBack) {
   const TemporaryFolder folder;
   const auto printed = run_program({"energy", "power", "a40", "-o", "toml"});

@@ -112,6 +112,20 @@ TEST_F(DeployCommand, PlansAgainAsRatesChange) {
   EXPECT_THAT(run({"--requests", requests, "--seconds", "5"}).err, HasSubstr("--seconds"));
 }
 
+TEST_F(DeployCommand, CountsNoCarbonOfCleanPowerAndNothingOfUnknownPower) {
+  const std::string clean = "carbon=" + folder_.write("carbon.csv", "time,value\n0,0\n");
+  const auto figure = [&](std::vector<std::string> more, const char* name) {
+    more.insert(more.end(), {"--gpus", "8", "--planner", "infaas", "-o", "json"});
+    const ProgramRun made = run(more);
+    EXPECT_EQ(made.status, 0) << made.err;
+    return json::parse(made.out)[0][name];
+  };
+  EXPECT_EQ(figure({"--carbon", "0"}, "grams_per_h"), 0);
+  EXPECT_TRUE(figure({}, "grams_per_h").is_null());
+  EXPECT_EQ(figure({"--replan", "30", "--signal", clean}, "grams"), 0);
+  EXPECT_TRUE(figure({"--replan", "30"}, "grams").is_null());
+}
+
 TEST_F(DeployCommand, DispatchesRequestsWithDeadlines) {
   const std::string answers = folder_.write(
       "answers.csv",

@@ -3,6 +3,8 @@
 /// \file
 /// almanac energy power: shows a power model as text, or as TOML to edit.
 #include <memory>
+#include <string>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -97,6 +99,23 @@ figure::Listing rows_of(const std::vector<Limited>& limits) {
   return rows;
 }
 
+/// Returns the type of the board on which this model's curve was measured: the model's own, or that
+/// of the preset whose curve it borrows. Only measured boards have a utilization by networks.
+std::string measured_board(const energy::PowerModel& model) {
+  if (!model.gpu_use.empty()) return model.gpu_type;
+  const auto numbers = [](const energy::PowerModel& of) {
+    const energy::PowerCurve& curve = of.gpu_curve;
+    return std::tuple(curve.idle, curve.full, curve.bend, curve.strain);
+  };
+  for (const text::Preset& preset : energy::presets()) {
+    const auto other = energy::read_power(std::string(preset.name));
+    if (other && !other->gpu_use.empty() && numbers(*other) == numbers(model)) {
+      return other->gpu_type;
+    }
+  }
+  return model.gpu_type;
+}
+
 Result<int> show(const std::string& name, const ListOptions& list) {
   if (name.empty()) {
     for (const text::Preset& preset : energy::presets()) fmt::print("{}\n", preset.name);
@@ -107,6 +126,12 @@ Result<int> show(const std::string& name, const ListOptions& list) {
   if (list.output == "toml") {
     fmt::print("{}", energy::to_toml(*model));
     return kDone;
+  }
+  if (const std::string board = measured_board(*model); board != model->gpu_type) {
+    note(
+        fmt::format("power limits were measured on the {}; the {} is assumed to have the same "
+                    "curve, idle power included, as shares of its highest limit",
+                    board, model->gpu_type));
   }
   const energy::Facility& facility = model->facility;
   return show_sections(

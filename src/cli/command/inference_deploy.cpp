@@ -41,12 +41,23 @@ struct DeployOptions {
   std::vector<std::string> planners = {"all"};
   ListOptions list{};
   deployment::GpuFleet fleet{};
+  std::optional<double> carbon{};      ///< Its intensity now, in g CO2/kWh.
   std::vector<std::string> signals{};  ///< See cluster::add_signals().
   std::uint64_t seed = 1;
   double seconds = 60;
   double share = 0.99;
   double replan_s = 0;  ///< From one plan to the next; 0 = one plan.
 };
+
+/// Returns grams of CO2, which clean power does not have; NaN if no intensity or no power is given.
+double grams_figure(const deployment::PlanningCase& asked, const DeployOptions& options,
+                    double grams) {
+  const bool has_power =
+      asked.fleet.idle_w > 0 || std::any_of(asked.variants.begin(), asked.variants.end(),
+                                            [](const auto& each) { return each.busy_w > 0; });
+  const bool has_intensity = options.carbon || !options.signals.empty();
+  return has_power && has_intensity ? grams : std::numeric_limits<double>::quiet_NaN();
+}
 
 using NamedPlanner = std::pair<std::string, const deployment::PlannerChoice*>;
 
@@ -92,7 +103,7 @@ PlanRow row_of(const deployment::PlanningCase& asked, const std::string& planner
 std::string three_decimals(double value) { return fmt::format("{:.3f}", value); }
 
 figure::Listing rows_of(const deployment::PlanningCase& asked, const std::vector<PlanRow>& plans,
-                        double share) {
+                        const DeployOptions& options) {
   figure::Rows rows(plans);
   rows.add("planner", &PlanRow::planner);
   rows.add("planned_rates", [](const PlanRow& row) { return row.tried->rates; });
@@ -102,7 +113,7 @@ figure::Listing rows_of(const deployment::PlanningCase& asked, const std::vector
            [](const PlanRow& row) { return Cell(row.capacity, three_decimals(row.capacity)); });
   rows.add(
       "in_time", [](const PlanRow& row) { return row.tried->run.worst(); }, figure::Percents{});
-  rows.add("meets", [=](const PlanRow& row) { return row.tried->run.worst() >= share; });
+  rows.add("meets", [&](const PlanRow& row) { return row.tried->run.worst() >= options.share; });
   rows.add("accuracy",
            [](const PlanRow& row) { return Cell(row.accuracy, three_decimals(row.accuracy)); });
   rows.add(
@@ -112,7 +123,9 @@ figure::Listing rows_of(const deployment::PlanningCase& asked, const std::vector
       figure::Decimals{2});
   rows.add(
       "grams_per_h",
-      [&](const PlanRow& row) { return cost_figure(row.watts / 1000 * asked.fleet.grams_per_kwh); },
+      [&](const PlanRow& row) {
+        return grams_figure(asked, options, row.watts / 1000 * asked.fleet.grams_per_kwh);
+      },
       figure::Decimals{0});
   return rows;
 }
@@ -173,14 +186,15 @@ Result<int> show_plans(const deployment::PlanningCase& asked, const std::vector<
   }
   const bool has_instances = all.size() == 1;
   return options.list.print(
-      rows_of(asked, plans, options.share),
+      rows_of(asked, plans, options),
       has_instances ? "\n" + instances_of(asked, all.front().best()->plan).table(table_form())
                     : "");
 }
 
 figure::Listing replanned_rows(
     const deployment::PlanningCase& asked,
-    const std::vector<std::pair<std::string, deployment::Replanned>>& all, double share) {
+    const std::vector<std::pair<std::string, deployment::Replanned>>& all,
+    const DeployOptions& options) {
   using Row = std::pair<std::string, deployment::Replanned>;
   figure::Rows rows(all);
   rows.add("planner", &Row::first);
@@ -192,11 +206,12 @@ figure::Listing replanned_rows(
       [&](const Row& row) { return cost_figure(row.second.gpu_hours * asked.fleet.price_per_h); },
       figure::Decimals{2});
   rows.add(
-      "grams", [](const Row& row) { return cost_figure(row.second.grams); }, figure::Decimals{1});
+      "grams", [&](const Row& row) { return grams_figure(asked, options, row.second.grams); },
+      figure::Decimals{1});
   rows.add("most_gpus", [](const Row& row) { return row.second.most_gpus; });
   rows.add(
       "in_time", [](const Row& row) { return row.second.run.worst(); }, figure::Percents{});
-  rows.add("meets", [=](const Row& row) { return row.second.run.worst() >= share; });
+  rows.add("meets", [&](const Row& row) { return row.second.run.worst() >= options.share; });
   rows.add("plans", [](const Row& row) { return row.second.plans; });
   rows.add("loads", [](const Row& row) { return row.second.loads; });
   rows.add("refused", [](const Row& row) { return row.second.refused; });
@@ -226,7 +241,7 @@ Result<int> show_replanned(const deployment::PlanningCase& asked,
     if (!corrected) note(fmt::format("{}: {}", name, to_string(corrected.error())));
   }
   if (rows.empty()) return tl::unexpected(*first_error);
-  return options.list.print(replanned_rows(asked, rows, options.share));
+  return options.list.print(replanned_rows(asked, rows, options));
 }
 
 /// The planners that the options name. Fails with not_found, and with usage for one that plans GPUs
@@ -288,6 +303,7 @@ Result<int> deploy(const DeployOptions& options) {
                                  .services = std::move(*services),
                                  .fleet = options.fleet,
                                  .seed = options.seed};
+  asked.fleet.grams_per_kwh = options.carbon.value_or(0);
   asked.fleet.carbon = std::move(*carbon);
   const auto planners = planners_of(options);
   if (!planners) return tl::unexpected(planners.error());
@@ -318,8 +334,7 @@ Result<int> deploy(const DeployOptions& options) {
         row["error"] = to_string(plan.error());
         return row;
       }
-      row = figure::to_array(rows_of(asked, {row_of(asked, each.planner, *plan)}, options.share))
-                .front();
+      row = figure::to_array(rows_of(asked, {row_of(asked, each.planner, *plan)}, options)).front();
       row["plan"] = figure::to_array(instances_of(asked, plan->plan));
       return row;
     };
@@ -379,7 +394,7 @@ void register_inference_deploy(Program& program) {
   command.add_option("--idle-w", fleet.idle_w, "Power of an idle GPU in watts")->check(number(0));
   command.add_option("--gpu-hour", fleet.price_per_h, "Price of a GPU-hour")->check(number(0));
   CLI::Option* const carbon =
-      command.add_option("--carbon", fleet.grams_per_kwh, "Carbon intensity now, in g CO2/kWh")
+      command.add_option("--carbon", options->carbon, "Carbon intensity now, in g CO2/kWh")
           ->check(number(0));
   command
       .add_option("--usual-carbon", fleet.usual_grams_per_kwh,
