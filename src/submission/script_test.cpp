@@ -390,7 +390,8 @@ TEST_F(SubmissionScript, AddsUpWhatSlurmGivesEachNode) {
   EXPECT_EQ(script->asked.cpus, 24);
   EXPECT_DOUBLE_EQ(*script->asked.memory_gb, 2 * *asked("--mem=64G").memory_gb);
   EXPECT_THAT(script->asked.environment, testing::Contains("SLURM_NTASKS=8"));
-  EXPECT_THAT(script->notes, ElementsAre(HasSubstr("the job gets the GPUs of all nodes")));
+  EXPECT_THAT(script->notes,
+              ElementsAre(HasSubstr("the job gets them on as few nodes as possible")));
   EXPECT_EQ(asked("-N 2 --gres=gpu:4").gpus, 8);
   EXPECT_EQ(asked("-N 2 -G 8").gpus, 8) << "is of the job";
   EXPECT_EQ(asked("-N 2 --gpus-per-node=8 -G 4").gpus, 4) << "the last one counts";

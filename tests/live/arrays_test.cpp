@@ -104,8 +104,10 @@ TEST_F(Box, ForetellsTheNextInLineOfAVeryLongQueue) {
   asked.time_limit = 1h;
   for (int task = 0; task < 10'100; ++task) asked.indices.push_back(task);
   const auto numbers = service_->submit(asked).value();
-  // It waits as the last of 10,000; they join the queue some thousands at a time.
-  ASSERT_TRUE(eventually([&] { return service_->job(numbers[10'000])->expected.has_value(); }));
+  // It waits as the last of 10,000; they join the queue some thousands at a time. Forecasts leave
+  // the processor to all others, so on a busy machine this takes minutes.
+  const auto is_foretold = [&] { return service_->job(numbers[10'000])->expected.has_value(); };
+  ASSERT_TRUE(eventually(is_foretold) || eventually(is_foretold) || eventually(is_foretold));
   EXPECT_TRUE(service_->job(numbers[1])->expected);
   EXPECT_FALSE(service_->job(numbers[10'001])->expected);
   ASSERT_TRUE(service_->cancel(numbers, me_, true));

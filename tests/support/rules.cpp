@@ -2,7 +2,6 @@
 #include "support/rules.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -226,11 +225,15 @@ class Recount {
       const auto kind = cluster::Cluster::kind_of(input_.cluster.classes[node.node_class]);
       const auto bit = std::find(kinds.begin(), kinds.end(), kind) - kinds.begin();
       const bool as_asked = grant.gpu_milli == demand.gpu_milli;
-      // The pass may count GPUs, or let the job join others: up to four have equal parts.
-      constexpr std::array<int, 3> kParts{500, 333, 250};
-      const bool otherwise = demand.is_part() ? grant.gpu_milli == cluster::kWholeGpu
-                                              : std::find(kParts.begin(), kParts.end(),
-                                                          grant.gpu_milli) != kParts.end();
+      // The pass may count GPUs, or let the job join others: up to 16 have equal parts.
+      const auto is_equal_part = [&] {
+        for (int jobs = 2; jobs <= 16; ++jobs) {
+          if (grant.gpu_milli == cluster::kWholeGpu / jobs) return true;
+        }
+        return false;
+      };
+      const bool otherwise =
+          demand.is_part() ? grant.gpu_milli == cluster::kWholeGpu : is_equal_part();
       if (grant.gpus != 0 && !as_asked && !otherwise) {
         say("job {} asks {}/1000 of a GPU and gets {}/1000", index(run.job), demand.gpu_milli,
             grant.gpu_milli);
