@@ -20,7 +20,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MACHINE_LOADER "/lib64/ld-linux-x86-64.so.2"
+#if defined(__aarch64__)
+#define DEBIAN_FOLDER "/lib/aarch64-linux-gnu"
+#define LOADER "ld-linux-aarch64.so.1"
+#define MACHINE_LOADER "/lib/" LOADER
+#else
+#define DEBIAN_FOLDER "/lib/x86_64-linux-gnu"
+#define LOADER "ld-linux-x86-64.so.2"
+#define MACHINE_LOADER "/lib64/" LOADER
+#endif
 
 /// Links followed, so that one from ~/bin finds the rest.
 static void own_path(char* path) {
@@ -58,7 +66,7 @@ static int minor_of(const char* path) {
 
 /// 36 for glibc 2.36; 0 = there is none.
 static int minor_of_machine(void) {
-  static const char* const paths[] = {"/lib64/libc.so.6", "/lib/x86_64-linux-gnu/libc.so.6",
+  static const char* const paths[] = {"/lib64/libc.so.6", DEBIAN_FOLDER "/libc.so.6",
                                       "/usr/lib64/libc.so.6", "/usr/lib/libc.so.6"};
   int minor = 0;
   if (access(MACHINE_LOADER, X_OK) != 0) return 0;
@@ -85,7 +93,7 @@ int main(int argc, char** argv) {
     snprintf(loader, sizeof loader, "%s", MACHINE_LOADER);
     snprintf(libraries, sizeof libraries, "%s/lib/almanac/lib", root);
   } else {
-    snprintf(loader, sizeof loader, "%s/lib/almanac/glibc/ld-linux-x86-64.so.2", root);
+    snprintf(loader, sizeof loader, "%s/lib/almanac/glibc/" LOADER, root);
     snprintf(libraries, sizeof libraries, "%s/lib/almanac/glibc:%s/lib/almanac/lib", root, root);
   }
   // Programs of the bundle are next to this one; the loader's own place would not show them.

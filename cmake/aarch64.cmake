@@ -1,0 +1,18 @@
+# Compiles for aarch64 on a Debian 12 of another processor: cmake -DCMAKE_TOOLCHAIN_FILE=cmake/aarch64.cmake, with ALMANAC_AARCH64_ROOT
+# naming the root of a Debian 12 for arm64 that has the libraries (packaging/aarch64 makes it).
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(root $ENV{ALMANAC_AARCH64_ROOT})
+if(NOT IS_DIRECTORY "${root}/usr/lib/aarch64-linux-gnu")
+  message(FATAL_ERROR "ALMANAC_AARCH64_ROOT names no root of a Debian for arm64: \"${root}\"")
+endif()
+set(CMAKE_SYSROOT ${root})
+set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
+set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+set(ENV{PKG_CONFIG_SYSROOT_DIR} ${root})
+set(ENV{PKG_CONFIG_LIBDIR} ${root}/usr/lib/aarch64-linux-gnu/pkgconfig:${root}/usr/share/pkgconfig)
