@@ -37,7 +37,7 @@ struct NodesOptions {
 struct NodeRow {
   const service::NodeView& node;
   const service::GpuView* gpu = nullptr;
-  bool hides_jobs = false;  ///< Nobody says which jobs use it.
+  bool hides_jobs = false;  ///< Which jobs use it is not known.
 };
 
 std::string state_of(const NodeRow& row) {
