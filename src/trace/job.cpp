@@ -56,7 +56,8 @@ constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 }  // namespace
 
 Request::Request()
-    : value(kMissing),
+    : rollout_share(kMissing),
+      value(kMissing),
       restart_s(kMissing),
       checkpoint_s(kMissing),
       cpus(kMissing),

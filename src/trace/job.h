@@ -87,6 +87,14 @@ struct Request {
   std::int32_t min_gpus = 0;  ///< Smallest number of GPUs; 0 = one, if max_gpus is given.
   std::int32_t batch = 0;     ///< Samples per step, over all GPUs; 0 = unknown.
   std::int64_t steps = 0;     ///< Training steps; 0 = unknown.
+  std::int32_t array_limit = 0;  ///< Tasks of its job array that may run at once (Slurm's %N);
+                                 ///< 0 = any number.
+  std::int32_t plan_gpus = 0;    ///< GPUs of one copy of the model (tensor x pipeline parallel):
+                                 ///< sizes are multiples of it; 0 = any size.
+  std::int32_t domain_gpus = 0;  ///< GPUs that must be in one NVLink domain together, for each
+                                 ///< group of so many; 0 = no such demand.
+  float rollout_share;  ///< Part of each iteration spent in rollouts (RL post-training), in (0, 1);
+                        ///< missing = no such phases.
   float value;                ///< Value of ending by the deadline; missing = 1.
   float restart_s;            ///< Work added by a restart; missing = the run's default.
   float checkpoint_s;         ///< Work between two checkpoints; missing = 1 h if the job fails.
