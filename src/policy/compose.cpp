@@ -267,6 +267,46 @@ Error no_policy(const Registry& registry, std::string_view name) {
           list_hint(name, known)};
 }
 
+/// Whether no choice of a composition lacks or bars what another one has.
+bool fits_together(const Registry& registry, const Composition& made) {
+  const auto all = registry.slots();
+  const auto traits_of = [&](const Registry::Slot& slot) -> const Traits& {
+    return slot.choices->at(made.*slot.choice).traits;
+  };
+  TraitSet all_have;
+  for (const Registry::Slot& slot : all) all_have.add(traits_of(slot).has);
+  return std::all_of(all.begin(), all.end(), [&](const Registry::Slot& one) {
+    TraitSet lacks = traits_of(one).needs;
+    lacks.remove(all_have);
+    return lacks.empty() && std::none_of(all.begin(), all.end(), [&](const Registry::Slot& other) {
+             return &other != &one && traits_of(one).bars.any_of(traits_of(other).has);
+           });
+  });
+}
+
+/// Names up to two choices with the trait `needed` that make the composition complete: those that
+/// change least, because they have the fewest other traits.
+std::string hint_with(const Registry& registry, const Composition& composition, Trait needed) {
+  std::vector<std::pair<int, std::string>> would_do;
+  for (const Registry::Slot& slot : registry.slots()) {
+    for (const Entry& each : slot.choices->entries()) {
+      if (!each.traits.has.has(needed)) continue;
+      Composition tried = composition;
+      tried.*slot.choice = *read_choice(each, "");
+      if (!fits_together(registry, tried)) continue;
+      int traits = 0;
+      each.traits.has.each([&](Trait) { ++traits; });
+      would_do.emplace_back(traits, "+" + each.name);
+    }
+  }
+  if (would_do.empty()) return "no single choice is enough; almanac policy list shows all choices";
+  std::stable_sort(would_do.begin(), would_do.end(),
+                   [](const auto& one, const auto& other) { return one.first < other.first; });
+  return would_do.size() == 1
+             ? "add " + would_do[0].second
+             : fmt::format("add {}, for example, or {}", would_do[0].second, would_do[1].second);
+}
+
 /// "pass easy".
 std::string called(const Choices& choices, const Choice& choice) {
   return choices.slot() + " " + choice.name;
@@ -331,17 +371,11 @@ Result<Composition> Registry::checked(Composition composition) const {
         return entry(other).traits.has.has(needed);
       });
       if (wrong || has) return;
-      std::vector<std::string> would_do;
-      for (const Slot& other : all) {
-        for (const Entry& each : other.choices->entries()) {
-          if (each.traits.has.has(needed)) would_do.push_back("+" + each.name);
-        }
-      }
       wrong = Error{Code::usage,
                     fmt::format("policy {}: {} requires a choice that {}", composition.name, name,
                                 clause(needed)),
                     {},
-                    fmt::format("add {}", fmt::join(would_do, " or "))};
+                    hint_with(*this, composition, needed)};
     });
   }
   if (wrong) return tl::unexpected(std::move(*wrong));

@@ -28,13 +28,12 @@ constexpr Need kNeeds[] = {
      "Uses the guarantees of tenants ([[tenant]] in the cluster file), if there are any."},
     {Trait::reads_speeds, "speeds", "Uses speed profiles (--speed), if there are any."},
     {Trait::reads_training, "training",
-     "Uses what elastic jobs report about their training (--elastic); without it this part has no "
-     "effect."},
+     "Uses what elastic jobs report about their training (--elastic); other jobs run on the GPUs "
+     "that they request."},
     {Trait::reads_groups, "trials",
      "Compares the trials of a sweep (group, metric), if there are any."},
     {Trait::reads_signals, "signals",
-     "Uses a signal, such as the price of power (--incidents); without one this part has no "
-     "effect."},
+     "Uses a signal, such as the price of power (--incidents), if there is one."},
 };
 
 struct Deed {

@@ -22,6 +22,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "policy/kit/reported_speeds.h"
 #include "policy/kit/sweep_allocator.h"
@@ -45,6 +46,14 @@ class RubberBand final : public SweepAllocator {
   struct Planned {
     std::size_t stage = 0;
     int gpus = 0;
+  };
+
+  /// GPUs planned for the trials of a group in its current stage, and in the one before. The
+  /// instances of that are there as a stage begins, though trials that have ended hold none.
+  struct Paid {
+    std::size_t stage = 0;
+    std::map<JobId, int> before{};
+    std::map<JobId, int> now{};
   };
 
   std::unique_ptr<elastic::Rungs> make_rungs(double most) const override {
@@ -80,6 +89,10 @@ class RubberBand final : public SweepAllocator {
            const View& view) {
     const trace::Request& request = view.request(job);
     speeds_.hear(job, told, view);
+    const std::size_t stage = rungs == nullptr ? 0 : rungs->stage();
+    Paid& paid = paid_[request.group];
+    if (paid.stage != stage) paid = {.stage = stage, .before = std::exchange(paid.now, {})};
+    paid.now[job] = request.gpus;
     if (!speeds_.knows(job)) return request.gpus;
     int alive = 0;
     int held = 0;
@@ -92,20 +105,31 @@ class RubberBand final : public SweepAllocator {
     }
     std::int64_t free = 0;
     for (const Stock& each : room.left) free = std::max(free, each.milli / cluster::kWholeGpu);
+    const int all = held + static_cast<int>(free);
     const elastic::Halving none({.reduction = reduction_, .grace = grace_, .most = told.total});
     const std::vector<elastic::Stage> stages = (rungs == nullptr ? none : *rungs).ahead(alive);
     const Time end = deadline_of(request.group, view);
     const elastic::StagePlan made = elastic::plan_stages(
         stages, steps_of(job, told.batches, room, view),
-        {.gpus = held + static_cast<int>(free),
+        {.gpus = all,
          .restart_s = std::isnan(request.restart_s) ? seconds(view.restart.of(request.gpus))
                                                     : double{request.restart_s},
          .left_s =
              end == kNever ? std::numeric_limits<double>::infinity() : seconds(end - view.now),
          .instance_gpus = instance_gpus_,
          .boot_s = boot_s_,
-         .booted = instance_gpus_ == 0 ? 0 : (held + instance_gpus_ - 1) / instance_gpus_});
-    return made.gpus.empty() ? request.gpus : std::max(request.min_gpus, made.gpus.front());
+         .booted = instances_of(std::max(held, std::min(all, gpus_of_all(paid.before))))});
+    if (!made.gpus.empty()) paid.now[job] = std::max(request.min_gpus, made.gpus.front());
+    return paid.now[job];
+  }
+
+  static int gpus_of_all(const std::map<JobId, int>& trials) {
+    int sum = 0;
+    for (const auto& [trial, gpus] : trials) sum += gpus;
+    return sum;
+  }
+  int instances_of(int gpus) const {
+    return instance_gpus_ == 0 ? 0 : (gpus + instance_gpus_ - 1) / instance_gpus_;
   }
 
   /// Returns the seconds of a step on 0, 1, 2 ... GPUs.
@@ -127,6 +151,7 @@ class RubberBand final : public SweepAllocator {
   double boot_s_;
   ReportedSpeeds speeds_{ReportedSpeeds::Pool::of_model};
   std::map<JobId, Planned> planned_;
+  std::map<NameId, Paid> paid_;
 };
 
 }  // namespace

@@ -58,7 +58,7 @@ using slurmctld::Seconds;
 /// How much heavier a node is that jobs should avoid.
 constexpr int kDoubt = 1 << 20;
 
-Seconds second_of(Time time) {
+Seconds slurm_second(Time time) {
   const std::int64_t ms = time.time_since_epoch().count();
   return ms >= 0 ? ms / 1000 : -((-ms + 999) / 1000);
 }
@@ -97,7 +97,7 @@ class Slurm final : public Policy {
         past_use_(std::move(past_use)) {}
 
   void decide(std::span<const Event> events, const View& view, Plan& plan) override {
-    now_ = second_of(view.now);
+    now_ = slurm_second(view.now);
     if (!controller_) open(view, plan.ledger);
     view_ = &view;
     plan_ = &plan;
@@ -352,7 +352,7 @@ class Slurm final : public Policy {
     const PartitionAt partition = made.partitions.front();
     controller_->adopt(std::move(made), partition,
                        machines_->allocation_of(view.grants(job), partition),
-                       second_of(view.progress(job).since));
+                       slurm_second(view.progress(job).since));
   }
 
   /// Stops the jobs that others preempt. Returns whether a job may start now for that.
