@@ -79,9 +79,11 @@ Result<sim::ServiceCase> parse(const WithRequests& with) {
   const auto replicas = read_replica_bounds("--service replicas", value("replicas", "1"));
   if (!replicas) return tl::unexpected(replicas.error());
   const std::string reclaim = value("reclaim", "yes");
-  if (reclaim != "yes" && reclaim != "no") {
-    return tl::unexpected(misuse(fmt::format("reclaim must be yes or no, found \"{}\"", reclaim),
-                                 "yes: replicas that do not fit preempt jobs; no: they wait"));
+  if (reclaim != "yes" && reclaim != "no" && reclaim != "nodes") {
+    return tl::unexpected(
+        misuse(fmt::format("reclaim must be yes, nodes or no, found \"{}\"", reclaim),
+               "yes: replicas that do not fit preempt the jobs that lose least; nodes: those on "
+               "the nodes that are emptied with the fewest stops; no: they wait"));
   }
   InferenceOptions options;
   options.requests = with.requests;
@@ -107,7 +109,8 @@ Result<sim::ServiceCase> parse(const WithRequests& with) {
                         .scaler = value("scaler", "reactive"),
                         .vc = value("vc", ""),
                         .nodes = *nodes,
-                        .reclaims = reclaim == "yes"};
+                        .reclaims = reclaim != "no",
+                        .empties_nodes = reclaim == "nodes"};
   if (options.first_token.empty() && options.per_token.empty()) return made;
   const auto rate = inference::replica_rate(made.service, made.requests, made.objective, kShare);
   // Only some scalers need it.
@@ -133,7 +136,8 @@ void WithRequests::add_to(CLI::App& command) {
       .add_option(
           "--service", service,
           "That service: model, board, gpus, replicas=1..4, ttft, tpot, scaler, cold_start, batch, "
-          "router, vc, nodes (of its own), reclaim (yes: replicas preempt jobs)")
+          "router, vc, nodes (of its own), reclaim (yes: replicas preempt jobs; nodes: on whole "
+          "nodes, with few stops)")
       ->type_name("KEY=VALUE,...")
       ->needs(log);
 }

@@ -70,10 +70,12 @@ Result<sim::Schedule> simulate_with(const Prepared& prepared, std::size_t run,
   }
   auto jobs = make_policy(prepared.runs[run], services.trace(), prepared.model);
   if (!jobs) return tl::unexpected(jobs.error());
+  const policy::IfFull if_full = !services.reclaims()       ? policy::IfFull::wait
+                                 : services.empties_nodes() ? policy::IfFull::empty_nodes
+                                                            : policy::IfFull::stop_others;
   policy::Serving policy(
       policy::keeping(
-          std::move(*jobs), composition, [&](JobId job) { return services.is_kept(job); },
-          services.reclaims() ? policy::IfFull::stop_others : policy::IfFull::wait),
+          std::move(*jobs), composition, [&](JobId job) { return services.is_kept(job); }, if_full),
       services.scalers());
   sim::Options options = options_of(prepared, run);
   options.watch.stop = stop;

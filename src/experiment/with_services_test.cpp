@@ -243,6 +243,31 @@ TEST_F(ServicesTest, StartsEveryReplicaAtOnceUnderEveryPolicyAndEndsEveryJob) {
   }
 }
 
+TEST_F(ServicesTest, EmptiesWholeNodesWithTheFewestStops) {
+  // 3 nodes of 4 GPUs. A trains on two of them from 0 s on, B on the third from 1000 s on. Two
+  // replicas of 4 GPUs are requested at about 2000 s. B has lost least, so it stops for the first
+  // replica, and A for the second. By nodes, A costs half a stop on each of its nodes and B one on
+  // its own: A stops for the first replica, and the second finds A's other node free.
+  gpus_per_node_ = 4;
+  told_.service.gpus = 4;
+  told_.reclaims = true;
+  told_.least = 0;
+  told_.most = 2;
+  for (const bool nodes : {false, true}) {
+    told_.empties_nodes = nodes;
+    for (const char* const policy : {"fifo", "easy"}) {
+      SCOPED_TRACE(policy);
+      told_.requests.all.clear();
+      requests(60, 2000, 1);
+      const sim::Schedule made = play({job(0s, 8, 4h), job(1000s, 4, 4h)}, policy, 3);
+      EXPECT_EQ(finished(), 60);
+      EXPECT_EQ(seen_.replicas_started, 2u);
+      EXPECT_EQ(made.jobs[0].preemptions, 1u);
+      EXPECT_EQ(made.jobs[1].preemptions, nodes ? 0u : 1u);
+    }
+  }
+}
+
 TEST_F(ServicesTest, WaitsForJobsThatMayNotBeStoppedUnlessItHasAReserve) {
   // A job of all 4 GPUs, submitted with --no-requeue, runs until 2000 s. Requests come from 500 s.
   gpus_per_node_ = 4;

@@ -344,6 +344,12 @@ bool Services::reclaims() const {
                      [](const auto& each) { return each->told.reclaims; });
 }
 
+bool Services::empties_nodes() const {
+  return std::any_of(services_.begin(), services_.end(), [](const auto& each) {
+    return each->told.reclaims && each->told.empties_nodes;
+  });
+}
+
 void Services::refused(JobId job, const policy::Reason& reason) {
   Copy& copy = copy_of(job);
   copy.state = Copy::State::gone;

@@ -44,6 +44,8 @@ struct ServiceCase {
   /// are free (policy::IfFull::stop_others). If not, only the minimum number of replicas is
   /// protected, and no job is stopped for them.
   bool reclaims = true;
+  /// Whether replicas that reclaim empty whole nodes with few stops (policy::IfFull::empty_nodes).
+  bool empties_nodes = false;
 };
 
 /// Results of a service.
@@ -108,8 +110,9 @@ class Services {
   /// Whether a job is a replica that policy::Keeping protects: any replica of a service that
   /// reclaims, otherwise only those of the minimum.
   bool is_kept(JobId job) const;
-  /// Whether any service reclaims.
+  /// Whether any service reclaims, and whether any then empties whole nodes.
   bool reclaims() const;
+  bool empties_nodes() const;
   void refused(JobId job, const policy::Reason& reason);
   void started(JobId job, Time begins);
   void stopped(JobId job, Time now);

@@ -50,10 +50,15 @@ void expect_reasons_of_whole_waits(const Case& input, const sim::Schedule& sched
   }
 }
 
+/// Both ways of choosing what stops.
+policy::IfFull way_of(std::uint64_t seed) {
+  return seed % 2 == 0 ? policy::IfFull::empty_nodes : policy::IfFull::stop_others;
+}
+
 class EveryPolicyWithReclaim : public testing::TestWithParam<std::string> {
  protected:
   /// Plays `input`, in which kept jobs ask one GPU of any type.
-  static Played play_kept(Case& input) {
+  static Played play_kept(Case& input, policy::IfFull if_full) {
     for (std::uint32_t job = 0; job < input.trace.jobs.size(); ++job) {
       if (!is_kept(JobId{job})) continue;
       trace::Request& request = input.trace.jobs[job].request;
@@ -70,8 +75,7 @@ class EveryPolicyWithReclaim : public testing::TestWithParam<std::string> {
     experiment::PolicyRun run{.composition = *composition, .restart = input.options.restart};
     auto made = experiment::make_policy(run, input.trace);
     EXPECT_TRUE(made) << to_string(made.error());
-    const auto kept =
-        policy::keeping(*std::move(made), *composition, is_kept, policy::IfFull::stop_others);
+    const auto kept = policy::keeping(*std::move(made), *composition, is_kept, if_full);
     Witness witness(*kept);
     sim::Options options = input.options;
     options.policy = GetParam();
@@ -91,7 +95,7 @@ TEST_P(EveryPolicyWithReclaim, StartsKeptJobsAtOnceAndLosesNoOther) {
     SCOPED_TRACE(seed);
     for (const auto day : {crowded_day, crowded_day_with_cores}) {
       Case input = day(seed);
-      const Played played = play_kept(input);
+      const Played played = play_kept(input, way_of(seed));
       EXPECT_EQ(broken_rules(input, played), std::vector<std::string>{});
       expect_reasons_of_whole_waits(input, played.result);
       for (std::uint32_t job = 0; job < input.trace.jobs.size(); ++job) {
@@ -110,7 +114,7 @@ TEST_P(EveryPolicyWithReclaim, KeepsTheRulesWhereNodesFailAndGpusAreShared) {
     for (const auto day : {crowded_day, crowded_day_with_parts}) {
       Case input = day(seed);
       input.incidents = bad_day(input, seed);
-      const Played played = play_kept(input);
+      const Played played = play_kept(input, way_of(seed));
       EXPECT_EQ(broken_rules(input, played), std::vector<std::string>{});
       expect_reasons_of_whole_waits(input, played.result);
       for (std::uint32_t job = 0; job < input.trace.jobs.size(); ++job) {

@@ -5,15 +5,19 @@
 #include <tuple>
 #include <utility>
 
+#include "policy/contract/may_stop.h"
 #include "policy/kit/aside.h"
+#include "policy/kit/empty_nodes.h"
 #include "policy/registry.h"
 
 namespace almanac::policy {
 
-Keeping::Keeping(std::unique_ptr<Policy> others, std::function<bool(JobId)> is_kept, IfFull if_full)
+Keeping::Keeping(std::unique_ptr<Policy> others, std::function<bool(JobId)> is_kept, IfFull if_full,
+                 bool resizes)
     : others_(std::move(others)),
       is_kept_(std::move(is_kept)),
       if_full_(if_full),
+      resizes_(resizes),
       desk_(registry().orders.make("fifo"), registry().placements.make("consolidate", {}), nullptr,
             nullptr, nullptr) {
   desk_.set_doubted(doubted_);
@@ -102,6 +106,10 @@ std::vector<JobId> Keeping::by_loss(VcId vc, const View& view, const Plan& plan)
   std::vector<JobId> jobs;
   jobs.reserve(losses.size());
   for (const Loss& loss : losses) jobs.push_back(loss.job);
+  if (if_full_ == IfFull::empty_nodes) {
+    std::erase_if(jobs, [&](JobId job) { return !may_stop(view.request(job), Stops::all); });
+    return by_cheapest_node(jobs, resizes_, view);
+  }
   return jobs;
 }
 
@@ -140,7 +148,7 @@ void Keeping::hear(std::span<const Event> events, const View& view) {
   for (const Event& event : events) {
     if (take_in(event, view)) continue;
     if (is_own_timer && event.kind == EventKind::timer) continue;
-    if (if_full_ == IfFull::stop_others) note_other(event);
+    if (if_full_ != IfFull::wait) note_other(event);
     told_.push_back(event);
   }
 }
@@ -153,7 +161,7 @@ void Keeping::decide(std::span<const Event> events, const View& view, Plan& plan
   others_wake_now_ = false;
   // The others must hear of each stop before they plan anything else. Jobs therefore stop only in a
   // decision in which the others have nothing to answer.
-  const bool may_reclaim = if_full_ == IfFull::stop_others && !waiting_.empty();
+  const bool may_reclaim = if_full_ != IfFull::wait && !waiting_.empty();
   const bool others_hear = !told_.empty();
   others_decided_ = false;
   if (may_reclaim && !others_hear && reclaim(view, plan)) {
@@ -240,7 +248,8 @@ bool keeps_apart(const Composition& composition) {
 std::unique_ptr<Policy> keeping(std::unique_ptr<Policy> policy, const Composition& composition,
                                 std::function<bool(JobId)> is_kept, IfFull if_full) {
   if (if_full == IfFull::wait && !keeps_apart(composition)) return policy;
-  return std::make_unique<Keeping>(std::move(policy), std::move(is_kept), if_full);
+  const bool resizes = registry().traits(composition).has(Trait::resizes_jobs);
+  return std::make_unique<Keeping>(std::move(policy), std::move(is_kept), if_full, resizes);
 }
 
 }  // namespace almanac::policy

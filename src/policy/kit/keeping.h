@@ -26,7 +26,10 @@ enum class IfFull : std::uint8_t {
   wait,
   /// Running jobs that are not kept stop for it at once. For simulations, where the person who adds
   /// the service decides that it comes first.
-  stop_others
+  stop_others,
+  /// As stop_others, but whole nodes are emptied with few stops (empty_nodes.h), instead of as few
+  /// GPU-seconds being lost as possible.
+  empty_nodes
 };
 
 /// Lets `others` decide about all jobs except kept ones. `others` never sees kept jobs: what they
@@ -40,7 +43,8 @@ enum class IfFull : std::uint8_t {
 ///
 /// Reclaim: the jobs of the lowest priority tier stop first; of these the ones that would lose the
 /// least GPU time (RestartCost::of_failure() times their GPUs), and among equals the one that
-/// started last. No more jobs stop than the kept job needs. A stop costs the same as any
+/// started last; or, with IfFull::empty_nodes, those on the nodes that are emptied with the fewest
+/// stops. No more jobs stop than the kept job needs. A stop costs the same as any
 /// preemption. At one instant, in a decision each, `others` first handles the events, then the jobs
 /// stop and the kept job starts, then `others` gets EventKind::job_failed for each stopped job and
 /// queues it again.
@@ -49,8 +53,10 @@ enum class IfFull : std::uint8_t {
 ///          node; a reclaim adds O(jobs that have not ended); otherwise O(events)
 class Keeping final : public Policy {
  public:
-  /// `is_kept` is called once per job, on arrival.
-  Keeping(std::unique_ptr<Policy> others, std::function<bool(JobId)> is_kept, IfFull if_full);
+  /// `is_kept` is called once per job, on arrival. `resizes` says whether `others` lets an elastic
+  /// job continue on fewer GPUs.
+  Keeping(std::unique_ptr<Policy> others, std::function<bool(JobId)> is_kept, IfFull if_full,
+          bool resizes = false);
 
   void decide(std::span<const Event> events, const View& view, Plan& plan) override;
   Reason why_waiting(JobId job, const View& view, cluster::Ledger& ledger) const override;
@@ -79,6 +85,7 @@ class Keeping final : public Policy {
   std::unique_ptr<Policy> others_;
   std::function<bool(JobId)> is_kept_;
   IfFull if_full_;
+  bool resizes_;
   DoubtedNodes doubted_;
   Desk desk_;  // only places kept jobs; its queue is not used
   Eviction eviction_{desk_};
