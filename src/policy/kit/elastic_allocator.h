@@ -13,7 +13,6 @@
 /// cluster has most, unless the scheduler divides GPUs of all types (deals_all_types()); each job
 /// then has GPUs of one type. A job that gets fewer GPUs than its minimum receives the minimum if
 /// there are enough left, in the order of the wishes, and otherwise none.
-/// left, in the order of the wishes, else none.
 #pragma once
 
 #include <memory>
@@ -28,8 +27,10 @@ namespace almanac::policy {
 
 class ElasticAllocator : public Allocator {
  public:
-  ElasticAllocator(std::unique_ptr<Placement> placement, Duration every, ReportedSpeeds::Pool pool)
-      : Allocator(std::move(placement)), speeds(pool), every_(every) {}
+  /// Without an `estimator`, run times are not estimated.
+  ElasticAllocator(std::unique_ptr<Placement> placement, Duration every, ReportedSpeeds::Pool pool,
+                   std::unique_ptr<predict::Estimator> estimator = nullptr)
+      : Allocator(std::move(placement), std::move(estimator)), speeds(pool), every_(every) {}
 
  protected:
   struct Elastic {
