@@ -16,10 +16,15 @@
 /// is first in line once its priority exceeds that of every running job. That may take many hours,
 /// because a job near its end has a high priority.
 ///
-/// Source   Wang et al., CoNEXT'20 (MLFS), the heuristic MLF-H.
+/// With `enough`, jobs whose metric has reached it end while GPU jobs of their virtual cluster
+/// wait: at the report itself, or as soon as a job waits. While none waits, they train on.
+///
+/// Source   Wang et al., CoNEXT'20 (MLFS): the heuristic MLF-H, and MLF-C, which stops iterations
+///          that the wanted accuracy no longer needs while the cluster is overloaded.
 /// Differs  A job is scheduled as a whole, so it has no tasks with sizes and dependencies. Reports
-///          replace iterations. Units are ours. The reinforcement learning that later replaces the
-///          heuristic (MLF-RL), and the end of jobs at a wanted accuracy (MLF-C), are left out.
+///          replace iterations. Units are ours. All jobs want the same metric, and a cluster is
+///          overloaded while a job waits. The reinforcement learning that later replaces the
+///          heuristic (MLF-RL) is left out.
 /// Cost     O(n log n) per lease with n jobs
 #include <algorithm>
 #include <cmath>
@@ -35,6 +40,7 @@ namespace {
 
 constexpr double kHour = 3600;      // seconds
 constexpr double kLeastTime_s = 1;  // of which a reciprocal is taken
+constexpr double kNoMetric = 1e15;  // as a value that is enough: none is
 
 class Mlfs final : public LeaseAllocator {
  public:
@@ -44,7 +50,8 @@ class Mlfs final : public LeaseAllocator {
         learning_(told.number("learning")),
         deadline_(told.number("deadline")),
         left_(told.number("left")),
-        waited_(told.number("waited")) {}
+        waited_(told.number("waited")),
+        enough_(told.number("enough")) {}
 
  private:
   struct Gains {
@@ -56,7 +63,7 @@ class Mlfs final : public LeaseAllocator {
 
   Time stands_in_lease(const Deal&, const View&) const override { return kNever; }
 
-  void reported(JobId job, double metric, const View&) override {
+  void reported(JobId job, double metric, const View& view) override {
     if (std::isnan(metric)) return;
     Gains& gains = gains_[job];
     if (gains.reports > 0) {
@@ -65,26 +72,42 @@ class Mlfs final : public LeaseAllocator {
     }
     gains.value = metric;
     ++gains.reports;
+    if (metric < enough_) return;
+    crowded_.contains(view.progress(job).vc) ? end(job) : void(done_.insert(job));
   }
 
   void left(JobId job, const View& view) override {
     const Phase phase = view.progress(job).phase;
-    if (phase != Phase::running && phase != Phase::waiting) gains_.erase(job);
+    if (phase == Phase::running || phase == Phase::waiting) return;
+    gains_.erase(job);
+    done_.erase(job);
   }
 
-  void deal(Deal& deal, const View& view, Plan&, std::vector<Wish>& wishes) override {
+  void deal(Deal& deal, const View& view, Plan& plan, std::vector<Wish>& wishes) override {
     std::set<JobId>& guests = guests_[deal.vc];
     std::erase_if(guests, [&](JobId job) { return view.progress(job).phase != Phase::running; });
     if (deal.begins && !guests.empty()) make_room_for_first(guests, deal, view);
     const std::vector<Stock> all = deal.left;
     bool is_passed = false;
+    crowded_.erase(deal.vc);
     for (const JobId job : line(keep(deal.jobs, deal, view, wishes), view)) {
       if (!take(deal.left, job, view)) {
         is_passed = is_passed || is_in(all, asked(job, view));
+        crowded_.insert(deal.vc);
         continue;
       }
       wishes.push_back({job});
       if (is_passed && view.progress(job).phase == Phase::waiting) guests.insert(job);
+    }
+    if (crowded_.contains(deal.vc)) end_done(deal, view, plan);
+  }
+
+  /// Ends jobs of an overloaded virtual cluster that reached `enough` before it was overloaded.
+  void end_done(const Deal& deal, const View& view, Plan& plan) {
+    for (const JobId job : deal.jobs) {
+      if (done_.erase(job) == 0) continue;
+      end(job);
+      plan.wake(view.now);
     }
   }
 
@@ -140,7 +163,10 @@ class Mlfs final : public LeaseAllocator {
   double deadline_;
   double left_;
   double waited_;
+  double enough_;
   std::map<JobId, Gains> gains_;
+  std::set<JobId> done_;    // that reached `enough` while no job waited
+  std::set<VcId> crowded_;  // virtual clusters in which a job waits
   std::map<VcId, std::set<JobId>> guests_;
 };
 
@@ -157,7 +183,14 @@ void register_mlfs(Registry& registry) {
                       number("learning", "weight of the learning part", 0.3, 0, 1),
                       number("deadline", "weight of 1 / hours to the deadline", 0.3, 0, 1e6),
                       number("left", "weight of 1 / remaining hours", 0.3, 0, 1e6),
-                      number("waited", "weight of the hours waited", 0.35, 0, 1e6)}},
+                      number("waited", "weight of the hours waited", 0.35, 0, 1e6),
+                      number("enough",
+                             "metric at which a job ends while others wait; by default none does",
+                             kNoMetric, -kNoMetric, kNoMetric)},
+       .adjust_traits =
+           [](const Parameters& told, TraitSet& traits) {
+             if (told.number("enough") < kNoMetric) traits.add({Trait::ends_trials});
+           }},
       [](const Parameters& told, const Composition& composition, Host host) {
         return std::make_unique<Mlfs>(
             almanac::policy::registry().placements.make(composition.placement, host),
