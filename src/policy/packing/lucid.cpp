@@ -8,14 +8,19 @@
 /// average, 1 if they keep 0.85, else 2. Two jobs may share if their scores sum to at most
 /// `most_score`, unless the guest's predicted run time exceeds twice the host's.
 ///
-/// Source   Hu et al., ASPLOS'23 (Lucid), sections 3.3 and 3.4, and its published simulator.
-/// Differs  The score comes from predicted pairs, not from a tree on utilization. A job joins only
-///          if it finds no place; only the pass (`profile_first`) measures it first; sharing is
-///          never turned off.
+/// With `light`, sharing is off while at most that many jobs are expected in an hour: as many as
+/// have come in the last one. Light load leaves room soon, so sharing would only slow jobs.
+///
+/// Source   Hu et al., ASPLOS'23 (Lucid), sections 3.3 and 3.4, and its published simulator, where
+///          sharing is off while 2 jobs or fewer are expected.
+/// Differs  The score comes from predicted pairs, not from a tree on utilization, and the expected
+///          load from the last hour, not from a learned forecast. A job joins only if it finds no
+///          place; only the pass (`profile_first`) measures it first.
 #include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -26,14 +31,31 @@ namespace almanac::policy::packing {
 namespace {
 
 constexpr int kMostGpus = 8;
+constexpr Duration kForecast = 1h;
 
 class Lucid final : public Grouping {
  public:
-  Lucid(Desk& desk, MayShare may_share, int most_score)
-      : Grouping(desk, std::move(may_share), 2), most_score_(most_score) {}
+  Lucid(Desk& desk, MayShare may_share, int most_score, int light)
+      : Grouping(desk, std::move(may_share), 2),
+        most_score_(most_score),
+        light_(static_cast<std::size_t>(light)) {}
+
+  /// Counts the jobs that came in the last hour.
+  void review(std::span<VcState> vcs) override {
+    if (light_ == 0) return;
+    const auto note = [&](JobId job) {
+      const Time submit = desk_.view().request(job).submit;
+      if (submit > desk_.now() - kForecast) came_.emplace(submit, job);
+    };
+    for (const VcState& vc : vcs) {
+      for (WaitingQueue::Walk at(vc.waiting); !at.at_end(); at.advance()) note(at.job());
+    }
+    came_.erase(came_.begin(), came_.upper_bound({desk_.now() - kForecast, kNoJob}));
+  }
 
  private:
   std::optional<double> merit(const Join& join) const override {
+    if (light_ > 0 && came_.size() <= light_) return std::nullopt;
     const JobId host = join.hosts.front();
     if (desk_.demand(join.guest).gpus > kMostGpus) return std::nullopt;
     if (believed(join.guest) > 2 * believed(host)) return std::nullopt;
@@ -72,6 +94,8 @@ class Lucid final : public Grouping {
   }
 
   int most_score_;
+  std::size_t light_;
+  std::set<std::pair<Time, JobId>> came_;  // in the last hour
   /// A job of each model seen so far.
   mutable std::vector<std::pair<SpeedModelId, JobId>> known_;
   mutable std::map<std::pair<SpeedModelId, std::uint32_t>, int> scores_;
@@ -87,9 +111,14 @@ void register_lucid(Registry& registry) {
        .traits = {.has = {Trait::reads_speeds, Trait::shares_gpus},
                   .needs = {Trait::lets_join},
                   .bars = {Trait::chooses_gpus}},
-       .parameters = {whole_number("most_score", "highest sum of both scores", 2, 0, 4)}},
+       .parameters = {whole_number("most_score", "highest sum of both scores", 2, 0, 4),
+                      whole_number("light",
+                                   "jobs in an hour up to which none share; 0: sharing is always "
+                                   "on",
+                                   0, 0, 1'000'000)}},
       [](const Parameters& told, Desk& desk, MayShare may_share) {
-        return std::make_unique<Lucid>(desk, std::move(may_share), told.whole("most_score"));
+        return std::make_unique<Lucid>(desk, std::move(may_share), told.whole("most_score"),
+                                       told.whole("light"));
       });
 }
 

@@ -11,9 +11,13 @@
 /// measured. While a virtual cluster is idle, all its nodes are open to all jobs. If the packing
 /// lets jobs share GPUs, measured jobs that still wait join others.
 ///
+/// With `most_nodes` above `nodes`, a node is added, at most every 10 s, while more than 10 jobs
+/// wait to be measured. The last one is given back, at most every 100 s, if it is idle and fewer
+/// than 5 wait.
+///
 /// Source   Hu et al., ASPLOS'23 (Lucid), section 3.2, and its published simulator.
-/// Differs  The number of measuring nodes is fixed. A job stopped there loses what any stop costs,
-///          not all its work.
+/// Differs  The measuring nodes follow the jobs that wait; the paper also forecasts how many will
+///          come. A job stopped there loses what any stop costs, not all its work.
 /// Cost     as `scan`, plus O(waiting jobs that were not measured) per decision
 #include <algorithm>
 #include <bit>
@@ -31,15 +35,26 @@
 namespace almanac::policy {
 namespace {
 
+constexpr std::size_t kMany = 10;  // jobs that wait to be measured
+constexpr std::size_t kFew = 5;
+constexpr Duration kGrowsEvery = 10s;
+constexpr Duration kShrinksEvery = 100s;
+
 class ProfileFirstPass final : public Pass {
  public:
-  ProfileFirstPass(Desk& desk, std::size_t nodes, Duration time, int most_gpus)
-      : desk_(desk), nodes_(nodes), time_(time), most_gpus_(most_gpus) {}
+  ProfileFirstPass(Desk& desk, std::size_t nodes, Duration time, int most_gpus,
+                   std::size_t most_nodes)
+      : desk_(desk),
+        nodes_(nodes),
+        time_(time),
+        most_gpus_(most_gpus),
+        most_nodes_(std::max(nodes, most_nodes)) {}
 
   PassNeeds needs() const override { return {.running = RunningRank::of_order}; }
 
   void run(VcState& vc) override {
     stop_measured(vc);
+    follow_demand(vc.vc);
     const std::vector<NodeId> kept = kept_nodes(vc.vc);
     measure(vc, kept);
     const std::vector<cluster::Grant> held = vc.running.empty() ? Grants{} : hold(kept);
@@ -61,6 +76,9 @@ class ProfileFirstPass final : public Pass {
   void timer(std::span<VcState>, std::vector<VcId>& need) override {
     for (const auto& [job, until] : measured_) {
       if (until <= desk_.now()) need.push_back(desk_.view().progress(job).vc);
+    }
+    for (const auto& [vc, waiting] : new_) {
+      if (most_nodes_ > nodes_ && waiting.size() > kMany) need.push_back(vc);
     }
   }
 
@@ -90,13 +108,43 @@ class ProfileFirstPass final : public Pass {
     return nullptr;
   }
 
+  /// Measuring nodes beyond the first ones, and the last change of their number.
+  struct Added {
+    std::size_t nodes = 0;
+    Time since = Time::min();
+
+    bool may_change(Duration after, Time now) const {
+      return since == Time::min() || now >= since + after;
+    }
+  };
+
+  void follow_demand(VcId vc) {
+    if (most_nodes_ == nodes_) return;
+    Added& added = added_[vc];
+    const std::size_t waiting = new_[vc].size();
+    const bool is_crowded = waiting > kMany && nodes_ + added.nodes < most_nodes_;
+    if (is_crowded && added.may_change(kGrowsEvery, desk_.now())) {
+      added = {.nodes = added.nodes + 1, .since = desk_.now()};
+    } else if (waiting < kFew && added.nodes > 0 && added.may_change(kShrinksEvery, desk_.now()) &&
+               is_idle(kept_nodes(vc).back())) {
+      added = {.nodes = added.nodes - 1, .since = desk_.now()};
+    }
+    if (is_crowded) desk_.plan().wake(added.since + kGrowsEvery);
+  }
+
+  bool is_idle(NodeId node) const {
+    return std::popcount(desk_.ledger().free_mask(node)) == desk_.ledger().pool(node).gpus_per_node;
+  }
+
   std::vector<NodeId> kept_nodes(VcId vc) const {
     std::vector<NodeId> nodes;
     for (const cluster::Pool& pool : desk_.ledger().pools(vc)) {
       if (pool.gpus_per_node > 0) nodes.insert(nodes.end(), pool.nodes.begin(), pool.nodes.end());
     }
     std::sort(nodes.begin(), nodes.end());
-    nodes.resize(std::min(nodes_, nodes.size() / 2));
+    const auto added = added_.find(vc);
+    const std::size_t kept = nodes_ + (added == added_.end() ? 0 : added->second.nodes);
+    nodes.resize(std::min(kept, nodes.size() / 2));
     return nodes;
   }
 
@@ -161,6 +209,8 @@ class ProfileFirstPass final : public Pass {
   std::size_t nodes_;
   Duration time_;
   int most_gpus_;
+  std::size_t most_nodes_;
+  std::map<VcId, Added> added_;
   std::map<VcId, std::set<JobId>> new_;  // that wait to be measured
   std::map<JobId, Time> measured_;       // that are, and until when
 };
@@ -179,11 +229,15 @@ void register_profile_first(Registry& registry) {
        .parameters = {whole_number("nodes", "profiling nodes in each virtual cluster", 1, 1,
                                    10'000),
                       number("time_s", "how long a new job is profiled", 200, 1, 1e9),
-                      whole_number("most_gpus", "largest job that is profiled", 8, 1, 64)}},
+                      whole_number("most_gpus", "largest job that is profiled", 8, 1, 64),
+                      whole_number("most_nodes",
+                                   "profiling nodes at most, while more than 10 jobs wait for "
+                                   "them; 0: always as many as `nodes`",
+                                   0, 0, 10'000)}},
       [](const Parameters& told, Desk& desk) {
-        return std::make_unique<ProfileFirstPass>(desk,
-                                                  static_cast<std::size_t>(told.whole("nodes")),
-                                                  told.duration("time_s"), told.whole("most_gpus"));
+        return std::make_unique<ProfileFirstPass>(
+            desk, static_cast<std::size_t>(told.whole("nodes")), told.duration("time_s"),
+            told.whole("most_gpus"), static_cast<std::size_t>(told.whole("most_nodes")));
       });
 }
 
