@@ -10,10 +10,12 @@
 ///          keeps its GPUs unless the gain of a move exceeds its restart. If the size does not
 ///          allocate node by node, no job is stopped for one that then finds no place, and GPUs
 ///          that chosen jobs cannot use are offered to the next. If the packing lets jobs share
-///          GPUs, jobs that still wait join others, and a pair stays until one of the two has
-///          ended, whatever their ranks. CPU jobs get the remaining cores, in order of rank, and
-///          are never stopped.
+///          GPUs, jobs that still wait join others, and those that share the same GPUs are ranked
+///          as one, by the first of them: they run or stop together. CPU jobs get the remaining
+///          cores, in order of rank, and are never stopped.
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "policy/kit/eviction.h"
 #include "policy/kit/leased_pass.h"
@@ -36,6 +38,7 @@ class LeasePass final : public LeasedPass {
     JobId job{};
     int gpus = 0;
     bool runs = false;
+    std::vector<JobId> others{};  // that run on the same GPUs
 
     friend bool operator<(const Ranked& a, const Ranked& b) {
       if (a.tier != b.tier) return a.tier > b.tier;
@@ -71,6 +74,8 @@ class LeasePass final : public LeasedPass {
   }
 
   void rank_all(const VcState& vc) {
+    // A size that allocates node by node knows no shared GPUs.
+    const bool is_dealt_out = desk_.size() != nullptr && desk_.size()->deals_out();
     ranked_.clear();
     cpu_jobs_.clear();
     for (const WaitingQueue::Class& each : vc.waiting.classes()) {
@@ -81,8 +86,10 @@ class LeasePass final : public LeasedPass {
     }
     for (RankedQueue::Cursor at(vc.running); at.get() != nullptr; at.advance()) {
       const JobId job = at.get()->job;
-      if (desk_.is_paired(job)) continue;
-      if (const int gpus = gpus_to_deal(desk_, job); gpus > 0) rank(job, ranked_, gpus, true);
+      const int gpus = gpus_to_deal(desk_, job);
+      if (gpus == 0 || (is_dealt_out && desk_.is_paired(job))) continue;
+      rank(job, ranked_, gpus, true);
+      if (desk_.is_paired(job)) join_mates();
     }
     std::sort(ranked_.begin(), ranked_.end());
     std::sort(cpu_jobs_.begin(), cpu_jobs_.end());
@@ -96,6 +103,24 @@ class LeasePass final : public LeasedPass {
                     .job = job,
                     .gpus = gpus,
                     .runs = runs});
+  }
+
+  /// Makes one of the last ranked job and the one before it that runs on the same GPUs, if any.
+  void join_mates() {
+    Ranked& last = ranked_.back();
+    const cluster::Grant held = desk_.grants(last.job).front();
+    const auto mate = std::find_if(ranked_.begin(), ranked_.end() - 1, [&](const Ranked& each) {
+      if (!each.runs || !desk_.is_paired(each.job)) return false;
+      const cluster::Grant other = desk_.grants(each.job).front();
+      return other.node == held.node && other.gpus == held.gpus;
+    });
+    if (mate == ranked_.end() - 1) return;
+    if (last < *mate) {
+      std::swap(last, *mate);
+      std::swap(last.others, mate->others);
+    }
+    mate->others.push_back(last.job);
+    ranked_.pop_back();
   }
 
   void choose(const VcState& vc) {
@@ -116,6 +141,7 @@ class LeasePass final : public LeasedPass {
         chosen_.push_back(each);
       } else if (each.runs) {
         losers_.push_back(each.job);
+        losers_.insert(losers_.end(), each.others.begin(), each.others.end());
       } else {
         unlucky_.push_back(each);
       }
@@ -140,7 +166,8 @@ class LeasePass final : public LeasedPass {
     losers_.pop_back();
   }
 
-  /// Stops as many losers as it takes, the last in rank first; none if all would not do.
+  /// Stops as many losers as it takes, the last in rank first; none if all would not do. Jobs that
+  /// shared with one of these and are in nobody's way go on alone.
   void start_or_displace(VcState& vc, JobId job) {
     const cluster::Demand& demand = desk_.demand(job);
     if (unmet_.rules_out(demand)) return;
