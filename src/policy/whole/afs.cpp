@@ -11,7 +11,11 @@
 /// A job takes the fewest further GPUs that make it faster. GPUs with which no job gets faster stay
 /// idle.
 ///
-/// Source   Hwang et al., NSDI'21 (AFS-L), section 4.
+/// With `lengths=done`, run times are not estimated: a job is believed to have as much work left as
+/// it has done, so new jobs count as short ones, and GPUs are given out again every `review_s`.
+///
+/// Source   Hwang et al., NSDI'21 (AFS-L), section 4. Unknown lengths are after the idea of its
+///          AFS-P; the rule for them is ours, as most jobs that have run long run longer still.
 /// Differs  The paper assumes equal GPUs that never slow a job; its public code gives out all GPUs,
 ///          even at a loss. Here a step of several GPUs counts by its mean gain per GPU. Jobs whose
 ///          number of GPUs changes restart at the cost that the run defines.
@@ -32,10 +36,23 @@ constexpr double kLeastGain = 1e-9;  // of a speed: less is rounding
 
 class Afs final : public Allocator {
  public:
-  Afs(std::unique_ptr<Placement> placement, std::unique_ptr<predict::Estimator> estimator)
-      : Allocator(std::move(placement), std::move(estimator)) {}
+  Afs(std::unique_ptr<Placement> placement, std::unique_ptr<predict::Estimator> estimator,
+      bool by_done, Duration review)
+      : Allocator(std::move(placement), std::move(estimator)), by_done_(by_done), review_(review) {}
 
  private:
+  /// Returns the work that a job is believed to have left.
+  double work(JobId job, const View& view) const {
+    return seconds(by_done_ ? view.worked(job) : work_left(job, view));
+  }
+
+  /// What jobs have done changes with time alone.
+  void settled(VcId, const View& view, Plan& plan) override {
+    if (!by_done_) return;
+    if (next_review_ <= view.now) next_review_ = view.now + review_;
+    plan.wake(next_review_);
+  }
+
   struct Share {
     JobId job{};
     int claimed = 0;             // GPUs, of quotas: what it holds or gets, if that is more
@@ -74,7 +91,7 @@ class Afs final : public Allocator {
   void deal_all_at_once(std::vector<Share>& shares, std::vector<Stock>& left, VcId vc,
                         const View& view, const cluster::Ledger& ledger) {
     std::vector<std::pair<double, Share*>> line;
-    for (Share& each : shares) line.emplace_back(seconds(work_left(each.job, view)), &each);
+    for (Share& each : shares) line.emplace_back(work(each.job, view), &each);
     std::sort(line.begin(), line.end(), [](const auto& one, const auto& other) {
       return one.first != other.first ? one.first < other.first : one.second > other.second;
     });
@@ -120,8 +137,7 @@ class Afs final : public Allocator {
         const double now = speed(share.job, share.gpus, step.type, vc, view, ledger);
         const double then = speed(share.job, share.gpus + step.gpus, step.type, vc, view, ledger);
         const double next = share.gpus == 0 ? then : now + (then - now) / step.gpus;
-        contenders.push_back(
-            {.work = seconds(work_left(share.job, view)), .speed = now, .next_speed = next});
+        contenders.push_back({.work = work(share.job, view), .speed = now, .next_speed = next});
         who.push_back(at);
         steps.push_back(step);
       }
@@ -203,6 +219,9 @@ class Afs final : public Allocator {
     return known[static_cast<std::size_t>(gpus) - 1];
   }
 
+  bool by_done_;
+  Duration review_;
+  Time next_review_ = Time::min();
   QuotaDeal quotas_;
   std::map<JobId, std::map<std::uint64_t, std::vector<double>>> speeds_;  // by GPUs less one
 };
@@ -216,11 +235,21 @@ void register_afs(Registry& registry) {
            "elastic: gives each GPU to the job that gains most from one more, across all types",
        .source = "Hwang et al. NSDI'21 (AFS)",
        .traits = {.has = {Trait::reads_run_times, Trait::reads_speeds, Trait::stops_jobs,
-                          Trait::moves_jobs, Trait::resizes_jobs, Trait::chooses_gpus}}},
-      [](const Parameters&, const Composition& composition, Host host) {
+                          Trait::moves_jobs, Trait::resizes_jobs, Trait::chooses_gpus}},
+       .parameters = {word("lengths",
+                           "work left of a job: estimated, or as much as it has done so far",
+                           {"estimated", "done"}),
+                      number("review_s", "time between two decisions, with lengths=done", 600, 1,
+                             1e6)},
+       .adjust_traits =
+           [](const Parameters& told, TraitSet& traits) {
+             if (told.word("lengths") == "done") traits.remove({Trait::reads_run_times});
+           }},
+      [](const Parameters& told, const Composition& composition, Host host) {
+        const bool by_done = told.word("lengths") == "done";
         return std::make_unique<Afs>(
             almanac::policy::registry().placements.make(composition.placement, host),
-            std::move(host.estimator));
+            by_done ? nullptr : std::move(host.estimator), by_done, told.duration("review_s"));
       });
 }
 
