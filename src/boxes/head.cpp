@@ -49,6 +49,10 @@ std::string taken_file(std::size_t task, const std::string& stream) {
   return fmt::format("/taken.{}.{}", task, stream);
 }
 
+std::string path_of_log(const shepherd::Spec& spec, const std::string& name) {
+  return (fs::path(spec.directory) / name).string();
+}
+
 std::uint32_t user_of(const shepherd::Spec& spec) { return spec.uid.value_or(::geteuid()); }
 
 /// Creates the logs of a run with the rights of its user. Fails with `unavailable` if that may work
@@ -58,40 +62,57 @@ Result<void> create_logs(const shepherd::Spec& spec) {
   if (!as_user.holds()) return fail(Code::unavailable, "cannot become the user of " + spec.id);
   for (const std::string& name : {spec.out, spec.err}) {
     if (name.empty()) continue;
-    const std::string path = (fs::path(spec.directory) / name).string();
+    const std::string path = path_of_log(spec, name);
+    const auto cannot_open = [&](Code code, const std::string& why, const char* hint) {
+      return fail(code, fmt::format("cannot open the log {} on the head: {}", path, why), {}, hint);
+    };
+    // Its reader would see an end after each piece of output, and lose what comes while it is slow.
+    struct stat there {};
+    if (::stat(path.c_str(), &there) == 0 && S_ISFIFO(there.st_mode)) {
+      return cannot_open(Code::not_found, "it is a FIFO", "name a file, and read it by `tail -f`");
+    }
     const int how = O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY | O_NONBLOCK | O_CLOEXEC |
                     (spec.append ? 0 : O_TRUNC);
     const process::Descriptor file(::open(path.c_str(), how, 0666 & ~spec.umask));
     if (file) continue;
     const int number = errno;
-    return fail(number == EMFILE || number == ENFILE ? Code::unavailable : Code::not_found,
-                fmt::format("cannot open the log {} on the head: {}", path, std::strerror(number)),
-                {}, number == ENOENT ? "create its folder first" : "");
+    return cannot_open(number == EMFILE || number == ENFILE ? Code::unavailable : Code::not_found,
+                       std::strerror(number), number == ENOENT ? "create its folder first" : "");
   }
   return {};
 }
 
-/// Appends to a log with the rights of its user, which may be anywhere.
-Result<void> append_as_user(const shepherd::Spec& spec, const std::string& name,
-                            std::string_view piece) {
+/// Writes all that fits, and returns how many bytes do not; errno says why.
+std::size_t put(const process::Descriptor& file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t wrote = ::write(file.get(), text.data(), text.size());
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0) break;
+    text.remove_prefix(static_cast<std::size_t>(wrote));
+  }
+  return text.size();
+}
+
+/// Appends to a log with the rights of its user, which may be anywhere. The log says first what it
+/// lacks, `missing`. Returns what it lacks without saying so.
+Head::Missing append_as_user(const shepherd::Spec& spec, const std::string& name,
+                             const Head::Missing& missing, std::string_view piece) {
   if (name.empty()) return {};
   const process::AsUser as_user({user_of(spec), spec.gid.value_or(::getegid())});
-  const std::string path = (fs::path(spec.directory) / name).string();
-  const auto cannot = [&](int number) {
-    return fail(Code::unavailable, fmt::format("cannot write: {}", std::strerror(number)),
-                {.file = path});
+  const auto all = [&](int number) {
+    return Head::Missing{missing.bytes + piece.size(), std::strerror(number)};
   };
-  if (!as_user.holds()) return cannot(EPERM);
-  const process::Descriptor file(
-      ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
-  if (!file) return cannot(errno);
-  while (!piece.empty()) {
-    const ssize_t put = ::write(file.get(), piece.data(), piece.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return cannot(errno);
-    piece.remove_prefix(static_cast<std::size_t>(put));
+  if (!as_user.holds()) return all(EPERM);
+  const process::Descriptor file(::open(path_of_log(spec, name).c_str(),
+                                        O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  if (!file) return all(errno);
+  if (missing.bytes > 0) {
+    const std::string notice =
+        fmt::format("\nalmanac: {} bytes of output dropped: {}\n", missing.bytes, missing.why);
+    if (put(file, notice) > 0) return all(errno);
   }
-  return {};
+  const std::size_t left = put(file, piece);
+  return {left, left > 0 ? std::strerror(errno) : ""};
 }
 
 }  // namespace
@@ -408,10 +429,23 @@ Result<std::int64_t> Head::append(const std::string& box, const std::string& key
         std::unique_lock records(unrecorded->mutex);
         const auto [end, is_new] = unrecorded->ends.emplace(own, offset + size);
         const std::string record = std::to_string(end->second);
+        Missing before;
+        if (is_new) std::swap(before, unrecorded->missing[own]);
         records.unlock();
-        const std::string& name = stream == "err" ? spec.err : spec.out;
-        if (const auto put = is_new ? append_as_user(spec, name, piece) : Result<void>{}; !put) {
-          say(fmt::format("run {}: output is lost: {}", key, almanac::to_string(put.error())));
+        if (is_new) {
+          const std::string& name = stream == "err" ? spec.err : spec.out;
+          const Missing left = append_as_user(spec, name, before, piece);
+          if (left.bytes > 0 && before.bytes == 0) {
+            say(fmt::format("run {}: {} bytes of output dropped: cannot write {}: {}", key,
+                            left.bytes, path_of_log(spec, name), left.why));
+          }
+          records.lock();
+          if (left.bytes > 0) {
+            unrecorded->missing[own] = left;
+          } else {
+            unrecorded->missing.erase(own);
+          }
+          records.unlock();
         }
         *kept = shepherd::write_file(path, record);
         if (*kept) {

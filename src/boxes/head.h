@@ -43,6 +43,11 @@ class Head {
     std::function<Time()> wall;
   };
   using Say = std::function<void(const std::string&)>;
+  /// Output that a log lacks, because it could not be written.
+  struct Missing {
+    std::size_t bytes = 0;
+    std::string why{};
+  };
 
   /// Reads the boxes of a state folder, in order of joining. Fails with `corrupt` if their names
   /// cannot be read: their order numbers the nodes that jobs hold.
@@ -87,10 +92,12 @@ class Head {
   Result<void> declare_gone(const std::string& box);
 
  private:
-  /// Pieces in logs of which there is no record yet. Shared, because a writer may outlive the head.
+  /// Pieces in logs of which there is no record yet, and what logs lack. Shared, because a writer
+  /// may outlive the head.
   struct Unrecorded {
     std::mutex mutex;
     std::map<std::string, std::int64_t> ends;  // by key of the run and name of the record
+    std::map<std::string, Missing> missing;
   };
   struct Known {
     shepherd::RemoteRun run{};

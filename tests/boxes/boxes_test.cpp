@@ -1,157 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Runs on boxes: a head and its boxes in one process, with real shepherds.
-#include <atomic>
-#include <chrono>
+// Runs on boxes: what is known to run, and where.
+#include "boxes/boxes.h"
+
 #include <filesystem>
 #include <fstream>
-#include <functional>
-#include <future>
-#include <map>
-#include <memory>
 #include <sstream>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "base/wall_clock.h"
-#include "boxes/box.h"
-#include "boxes/head.h"
-#include "boxes/writers.h"
-#include "shepherd/folder.h"
-#include "support/temporary_folder.h"
 
 namespace almanac::boxes {
 namespace {
 
 namespace fs = std::filesystem;
 using shepherd::Outcome;
-using RunOnBoxes = shepherd::Run;
 using testing::HasSubstr;
 using testing::StartsWith;
 using Kind = Outcome::Kind;
-
-std::string content_of(const std::string& path) { return shepherd::read_file(path).value_or(""); }
-
-class BoxesTest : public testing::Test {
- protected:
-  BoxesTest() {
-    fs::create_directories(state() + "/runs");
-    begin_head();
-  }
-  ~BoxesTest() override {
-    // A head that knows no run has its boxes end them.
-    loses_request_ = loses_answer_ = {};
-    for (const auto& each : fs::directory_iterator(state() + "/runs")) fs::remove_all(each.path());
-    for (auto& [name, box] : boxes_) {
-      EXPECT_TRUE(comes_true([&] { return !step(name) || box->size() == 0; }))
-          << "something runs on";
-    }
-  }
-
-  std::string state() const { return folder_ / "head"; }
-  static void pause() { std::this_thread::sleep_for(std::chrono::milliseconds(10)); }
-
-  void begin_head() {
-    head_ = Head::open(state(),
-                       {.since_boot = [this] { return since_boot_; },
-                        .wall = [this] { return wall_clock() - head_is_behind_; }},
-                       [this](const std::string& line) { said_ += line + "\n"; })
-                .value();
-  }
-  /// Also after an earlier process of the box, as if that had been killed.
-  Box& join(const std::string& name, const std::string& folder = "",
-            const std::string& hardware = "") {
-    boxes_[name].reset();
-    boxes_[name] = Box::open({.state = folder_ / (folder.empty() ? name : folder),
-                              .name = name,
-                              .hardware = hardware.empty() ? "hardware of " + name : hardware,
-                              .ask = [this](const std::string& path,
-                                            const std::string& body) { return ask(path, body); },
-                              .wall = wall_clock},
-                             [this](const std::string& line) { said_ += line + "\n"; })
-                       .value();
-    return *boxes_[name];
-  }
-  Result<std::string> ask(const std::string& path, const std::string& body) {
-    ++asked_;
-    const auto no_answer = [] { return fail(Code::unavailable, "no answer"); };
-    if (loses_request_ && loses_request_(asked_)) return no_answer();
-    const std::string rest = path.substr(std::string("/v1/boxes/").size());
-    const std::string box = rest.substr(0, rest.find('/'));
-    Result<std::string> answer;
-    const auto value = [&](const std::string& name) {
-      const auto at = rest.find(name + "=") + name.size() + 1;
-      return rest.substr(at, rest.find('&', at) - at);
-    };
-    if (rest.ends_with("/report")) {
-      answer = head_->take(box, body);
-    } else if (rest.find("/logs?") != std::string::npos) {
-      answer = head_->open_logs(box, value("key"));
-    } else {
-      answer = head_->append(box, value("key"), value("stream"), std::stoll(value("offset")), body)
-                   .map([](std::int64_t taken) { return std::to_string(taken); });
-    }
-    if (loses_answer_ && loses_answer_(asked_)) return no_answer();
-    return answer;
-  }
-  Result<void> step(const std::string& name) { return boxes_.at(name)->step(); }
-
-  /// A run of shell commands, one on each box.
-  RunOnBoxes start(const std::vector<std::pair<std::string, std::string>>& scripts,
-                   const std::string& id = "1.1") {
-    std::vector<shepherd::Part> parts;
-    for (const auto& [box, script] : scripts) {
-      shepherd::Spec spec;
-      spec.id = id;
-      spec.argv = {"sh", "-c", script};
-      spec.environment = {"PATH=/usr/bin:/bin", "HERE=" + (folder_ / ".")};
-      spec.directory = folder_ / ".";
-      spec.out = log_.empty() ? id + ".out" : log_;
-      if (::geteuid() == 0) {
-        spec.uid = 0;
-        spec.gid = 0;
-      }
-      parts.push_back({box, spec});
-    }
-    return RunOnBoxes::start_on_boxes(state() + "/runs/" + id, parts).value();
-  }
-  /// Steps all boxes until it has ended.
-  Outcome end_of(RunOnBoxes& run) {
-    for (int tries = 0; tries < 6000; ++tries) {
-      for (auto& [name, box] : boxes_) static_cast<void>(step(name));
-      Outcome outcome = run.exited();
-      if (outcome.kind != Kind::lives) {
-        EXPECT_TRUE(run.has_news());
-        return outcome;
-      }
-      pause();
-    }
-    ADD_FAILURE() << "the run does not end; " << said_;
-    return {};
-  }
-  bool comes_true(const std::function<bool()>& fact) const {
-    for (int tries = 0; tries < 6000; ++tries) {
-      if (fact()) return true;
-      pause();
-    }
-    return false;
-  }
-  std::string file(const std::string& name) const { return content_of(folder_ / name); }
-
-  TemporaryFolder folder_;
-  Duration since_boot_ = 1h;
-  Duration head_is_behind_{0};
-  std::unique_ptr<Head> head_;
-  std::map<std::string, std::unique_ptr<Box>> boxes_;
-  std::function<bool(int)> loses_request_, loses_answer_;
-  int asked_ = 0;
-  std::string said_;
-  std::string log_;  // of jobs that start; "" = by their number
-};
 
 TEST_F(BoxesTest, ABoxRunsWhatTheHeadWantsAndSendsItsOutput) {
   join("a");
@@ -343,76 +211,6 @@ TEST_F(BoxesTest, ABoxSaysNothingAboutRunsOfAnother) {
   EXPECT_EQ(end_of(run).kind, Kind::ended);
 }
 
-TEST_F(BoxesTest, OutputThatTheHeadDoesNotTakeKeepsNothingElseWaiting) {
-  join("a");
-  RunOnBoxes stuck = start({{"a", "echo stuck"}}, "1.1");
-  ASSERT_TRUE(step("a"));
-  ASSERT_TRUE(shepherd::write_file(state() + "/runs/1.1/spec.0.json", "damaged"));
-  RunOnBoxes other = start({{"a", "echo other"}}, "2.1");
-  EXPECT_TRUE(comes_true([&] {
-    static_cast<void>(step("a"));
-    return other.exited().kind == Kind::ended;
-  })) << said_;
-  EXPECT_EQ(file("2.1.out"), "other\n");
-  EXPECT_EQ(stuck.exited().kind, Kind::lives) << "its output is not there yet";
-}
-
-TEST_F(BoxesTest, APieceWithoutARecordIsNotWrittenTwice) {
-  join("a");
-  RunOnBoxes run =
-      start({{"a", "echo once; until test -e $HERE/go; do sleep 0.05; done; echo done"}});
-  const std::string record = state() + "/runs/1.1/taken.0.out";
-  fs::create_directory(record + ".new");  // the record cannot be written
-  std::vector<Error> told;
-  EXPECT_TRUE(comes_true([&] {
-    if (const auto stepped = step("a"); !stepped) told.push_back(stepped.error());
-    return told.size() == 3;
-  }));
-  for (const Error& each : told) EXPECT_THAT(each.message, HasSubstr(record));
-  EXPECT_EQ(file("1.1.out"), "once\n");
-  fs::remove(record + ".new");
-  std::ofstream(folder_ / "go");
-  EXPECT_EQ(end_of(run).kind, Kind::ended);
-  EXPECT_EQ(file("1.1.out"), "once\ndone\n");
-}
-
-TEST_F(BoxesTest, AJobWhoseLogCannotBeOpenedOnTheHeadFails) {
-  join("a");
-  log_ = "no/such/folder.out";
-  RunOnBoxes run = start({{"a", "echo begun >> $HERE/begun"}});
-  const Outcome outcome = end_of(run);
-  ASSERT_EQ(outcome.kind, Kind::ended) << outcome.why;
-  EXPECT_EQ(outcome.exit->cause, shepherd::Cause::cannot_start);
-  EXPECT_EQ(outcome.exit->ending.status, 127);
-  EXPECT_THAT(outcome.exit->message, testing::AllOf(StartsWith("cannot open the log "),
-                                                    HasSubstr("create its folder first")));
-  EXPECT_EQ(file("begun"), "");
-}
-
-TEST_F(BoxesTest, ALogIsEmptiedOncePerRunAndNotByEachTask) {
-  join("a");
-  join("b");
-  std::ofstream(folder_ / "1.1.out") << "of an earlier job\n";
-  RunOnBoxes run = start({{"a", "echo a"}, {"b", "echo b"}});
-  ASSERT_EQ(end_of(run).kind, Kind::ended);
-  EXPECT_THAT(file("1.1.out"), testing::AnyOf("a\nb\n", "b\na\n"));
-}
-
-TEST_F(BoxesTest, WorkThatHangsKeepsNoOtherWorkWaiting) {
-  // Shared, because work may go on after the test.
-  const auto passes = std::make_shared<std::promise<void>>();
-  const auto is_done = std::make_shared<std::atomic<bool>>(false);
-  const auto hang = [until = passes->get_future().share()] { until.wait(); };
-  const auto note = [is_done] { *is_done = true; };
-  EXPECT_FALSE(write_apart("hangs", 1000, hang));
-  EXPECT_FALSE(write_apart("hangs", 1000, note)) << "not twice at once";
-  EXPECT_FALSE(is_done->load());
-  write_apart("other", 1000, note);
-  EXPECT_TRUE(comes_true([&] { return is_done->load(); }));
-  passes->set_value();
-  EXPECT_TRUE(comes_true([&] { return write_apart("hangs", 1000, [] {}); }));
-}
-
 TEST_F(BoxesTest, AnOrderOnlyGetsStronger) {
   join("a");
   RunOnBoxes run = start({{"a", "true"}});
@@ -422,20 +220,6 @@ TEST_F(BoxesTest, AnOrderOnlyGetsStronger) {
     ASSERT_TRUE(shepherd::order_remote(folder, word));
     EXPECT_EQ(content_of(folder + shepherd::kOrderFile), stands);
   }
-}
-
-TEST_F(BoxesTest, ABoxReadsNoOutputThroughALink) {
-  join("a");
-  RunOnBoxes run = start({{"a", "until test -e $HERE/go; do sleep 0.05; done"}});
-  ASSERT_TRUE(step("a"));
-  const std::string nonce = shepherd::read_remote(state() + "/runs/1.1").value().nonce;
-  const std::string output = folder_ / ("a/output/" + to_string(RunKey{"1.1", nonce}) + "/out");
-  ASSERT_TRUE(fs::remove(output));
-  std::ofstream(folder_ / "secret") << "secret\n";
-  fs::create_symlink(folder_ / "secret", output);
-  std::ofstream(folder_ / "go");
-  EXPECT_EQ(end_of(run).kind, Kind::ended);
-  EXPECT_EQ(file("1.1.out"), "");
 }
 
 TEST_F(BoxesTest, ABoxThatDoesNotFitInIsRefusedAndNotWritten) {
