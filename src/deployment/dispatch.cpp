@@ -21,7 +21,8 @@ class Play {
         gpus_(static_cast<std::size_t>(gpus)),
         queues_(variants.size()),
         gib_(memory.gib),
-        loads_(memory.placed.empty() && memory.gib < kNone) {
+        loads_(memory.placed.empty() && memory.gib < kNone),
+        host_gib_(memory.host_gib) {
     if (!memory.placed.empty()) held_ = memory.placed;
     if (!loads_) return;
     held_.assign(gpus_.size(), std::vector<bool>(variants.size()));
@@ -149,7 +150,21 @@ class Play {
     held[*chosen] = true;
     ++run_.loads;
     gpu.loading = chosen;
-    gpu.loaded_ms = now_ms_ + 1e3 * variants_[*chosen].load_s;
+    gpu.loaded_ms = now_ms_ + 1e3 * (read_s(*chosen) + variants_[*chosen].load_s);
+  }
+
+  /// Seconds until the host has the variant; it has it from then on.
+  double read_s(std::size_t variant) {
+    if (host_gib_ == kNone) return 0;
+    const bool is_there = std::erase(host_, variant) > 0;
+    host_.push_back(variant);
+    double used = 0;
+    for (const std::size_t each : host_) used += variants_[each].memory_gib;
+    while (used > host_gib_) {
+      used -= variants_[host_.front()].memory_gib;
+      host_.erase(host_.begin());
+    }
+    return is_there ? 0 : variants_[variant].disk_s;
   }
 
   bool runs(const Gpu& gpu, std::size_t variant) const {
@@ -206,6 +221,8 @@ class Play {
   std::vector<std::vector<Queued>> queues_;  // by variant, the least deadline first
   double gib_;
   bool loads_;                           // GPUs load what they hold
+  double host_gib_;
+  std::vector<std::size_t> host_;        // variants in its memory, the last loaded at the end
   std::vector<std::vector<bool>> held_;  // by GPU, then variant; empty = all hold all
   std::vector<Begun> begun_;
   DispatchedRun run_;

@@ -92,10 +92,11 @@ class Dispatcher {
   }
 };
 
-/// Memory of each GPU.
+/// Memory of each GPU, and of their host.
 struct GpuMemory {
   double gib = std::numeric_limits<double>::infinity();  ///< Infinite: all variants are loaded.
   std::vector<std::vector<bool>> placed{};               ///< What place() returned.
+  double host_gib = std::numeric_limits<double>::infinity();  ///< Infinite: it has all variants.
 };
 
 struct DispatchedRun {
@@ -124,7 +125,13 @@ class RequestSource {
 ///
 /// With limited memory a GPU is empty at first, and loads one variant at a time, for load_s, while
 /// it computes. Variants that it used longest ago leave for it, but none that is running. Each
-/// variant must fit and have a load_s above 0.
+/// variant must fit and have a load_s above 0. With limited memory of the host a variant that is
+/// not there is first read from disk, for disk_s, and those loaded longest ago leave for it.
+///
+/// Source   Dakkak et al., CLOUD'19 (TrIMS): models that all processes share, in tiers of GPU
+///          memory, host memory and disk, from each of which the least recently used is reclaimed.
+/// Differs  The GPUs share one host. There is no tier beyond the disk. A variant that is larger
+///          than the memory of the host passes through it without staying.
 DispatchedRun play_dispatched(std::span<const Variant> variants, RequestSource& source, int gpus,
                               Dispatcher& dispatcher, const GpuMemory& memory = {});
 

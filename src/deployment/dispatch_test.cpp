@@ -139,6 +139,22 @@ TEST(Clockwork, LoadsWhatTheGpusThatHoldAModelDoNotGetDone) {
   EXPECT_EQ(next(10, 0), std::nullopt);
 }
 
+TEST(Trims, ReadsFromDiskWhatTheHostHasNot) {
+  std::vector<Variant> three(3, loaded(5, 5));
+  for (Variant& each : three) each.disk_s = 0.2;
+  // One at a time fits on the GPU, and two in the host. 200 ms from disk, 50 ms from the host and
+  // 10 ms of computing.
+  const std::vector<TimedRequest> requests{
+      {0, 1e4, 0}, {1000, 1e4, 1}, {2000, 1e4, 0}, {3000, 1e4, 2}, {4000, 1e4, 0}, {5000, 1e4, 1}};
+  const auto dispatcher = registry().dispatchers.find("nanily")->make();
+  Listed listed(requests);
+  const auto run =
+      play_dispatched(three, listed, 1, *dispatcher, {.gib = 10, .placed = {}, .host_gib = 12});
+  // The third model takes the place of the second, which was loaded before the first.
+  EXPECT_EQ(run.finish_ms, (std::vector<double>{260, 1260, 2060, 3260, 4060, 5260}));
+  EXPECT_EQ(run.loads, 6);
+}
+
 TEST(Herd, BalancesLoadAmongGroupsThatFit) {
   // Two of three models fit on a GPU. With loads of 3, 2 and 1 on four GPUs, the first alone has
   // two of them for 3, the others two for 3: a tolerance of 2/3. Every other grouping has less.

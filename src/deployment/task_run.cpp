@@ -202,7 +202,7 @@ std::vector<double> loads_of(const TaskCase& told, const std::vector<Asked>& ser
 
 Result<GpuMemory> memory_of(const TaskCase& told, const std::vector<Asked>& services,
                             Dispatcher& dispatcher) {
-  GpuMemory made{.gib = told.memory_gib};
+  GpuMemory made{.gib = told.memory_gib, .host_gib = told.host_gib};
   if (told.memory_gib == std::numeric_limits<double>::infinity()) return made;
   const auto loads = loads_of(told, services);
   auto placed = dispatcher.place({told.variants, loads, told.gpus, told.memory_gib});

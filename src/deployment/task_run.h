@@ -31,6 +31,8 @@ struct TaskCase {
   int gpus = 1;
   /// Memory of a GPU; infinite: each holds all variants.
   double memory_gib = std::numeric_limits<double>::infinity();
+  /// Memory of the host of all GPUs; infinite: it has all variants.
+  double host_gib = std::numeric_limits<double>::infinity();
   double tolerance = 0.01;
   std::uint64_t seed = 1;
 };

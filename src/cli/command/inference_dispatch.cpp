@@ -36,7 +36,7 @@ struct DispatchOptions {
   std::vector<std::string> compositions{};
   double seconds = 60;
   int gpus = 1;
-  double memory_gib = 0;
+  double memory_gib = 0, host_gib = 0;
   double tolerance = 0.01;
   std::uint64_t seed = 1;
 };
@@ -108,6 +108,9 @@ Result<deployment::TaskCase> task_case(const DispatchOptions& options) {
                             .memory_gib = options.memory_gib > 0
                                               ? options.memory_gib
                                               : std::numeric_limits<double>::infinity(),
+                            .host_gib = options.host_gib > 0
+                                            ? options.host_gib
+                                            : std::numeric_limits<double>::infinity(),
                             .tolerance = options.tolerance,
                             .seed = options.seed};
   if (!options.answers.empty()) {
@@ -171,7 +174,7 @@ void register_inference_dispatch(Program& program) {
   command
       .add_option("--variants", options->variants,
                   "CSV file of variant, task, accuracy, fixed_ms, item_ms, batch, memory_gib; for "
-                  "abacus also operators and knee, with --gpu-memory load_s")
+                  "abacus also operators and knee, with --gpu-memory load_s and disk_s")
       ->type_name("FILE")
       ->required()
       ->group(heading(Group::input));
@@ -199,12 +202,21 @@ void register_inference_dispatch(Program& program) {
       ->check(whole_number(1, 10'000))
       ->capture_default_str()
       ->group(heading(Group::model));
+  CLI::Option* const memory =
+      command
+          .add_option("--gpu-memory", options->memory_gib,
+                      "Memory of a GPU in GiB: variants are loaded, each for its load_s. Without it "
+                      "each GPU holds all variants")
+          ->type_name("GIB")
+          ->check(number(1e-3, 1e6))
+          ->group(heading(Group::model));
   command
-      .add_option("--gpu-memory", options->memory_gib,
-                  "Memory of a GPU in GiB: variants are loaded, each for its load_s. Without it "
-                  "each GPU holds all variants")
+      .add_option("--host-memory", options->host_gib,
+                  "Memory of the host in GiB: variants that are not there are read from disk, each "
+                  "for its disk_s. Without it the host has all variants")
       ->type_name("GIB")
-      ->check(number(1e-3, 1e6))
+      ->check(number(1e-3, 1e7))
+      ->needs(memory)
       ->group(heading(Group::model));
   const auto joined = [](const std::vector<std::string>& names) {
     std::string made;
