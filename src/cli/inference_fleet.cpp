@@ -49,8 +49,7 @@ void FleetOptions::add_spot_to(CLI::App& command) {
       ->check(whole_number(1, 1000))
       ->needs(table)
       ->capture_default_str();
-  command
-      .add_option("--grace", grace, "Time from the notice until a spot instance is taken away")
+  command.add_option("--grace", grace, "Time from the notice until a spot instance is taken away")
       ->type_name("TIME")
       ->check(time_up_to(std::chrono::hours{24}))
       ->needs(table)

@@ -138,9 +138,8 @@ class Play {
       used += variants_[each].memory_gib;
       if (!runs(gpu, each)) idle.push_back(each);
     }
-    std::stable_sort(idle.begin(), idle.end(), [&](std::size_t a, std::size_t b) {
-      return gpu.used_ms[a] < gpu.used_ms[b];
-    });
+    std::stable_sort(idle.begin(), idle.end(),
+                     [&](std::size_t a, std::size_t b) { return gpu.used_ms[a] < gpu.used_ms[b]; });
     std::size_t leave = 0;
     for (; leave < idle.size() && used + variants_[*chosen].memory_gib > gib_; ++leave) {
       used -= variants_[idle[leave]].memory_gib;
@@ -168,10 +167,9 @@ class Play {
   }
 
   bool runs(const Gpu& gpu, std::size_t variant) const {
-    return gpu.running && std::any_of(gpu.running->requests.begin(), gpu.running->requests.end(),
-                                      [&](std::size_t each) {
-                                        return requests_[each].variant == variant;
-                                      });
+    return gpu.running &&
+           std::any_of(gpu.running->requests.begin(), gpu.running->requests.end(),
+                       [&](std::size_t each) { return requests_[each].variant == variant; });
   }
 
   void leave(Gpu& gpu) {
@@ -220,7 +218,7 @@ class Play {
   std::vector<Gpu> gpus_;
   std::vector<std::vector<Queued>> queues_;  // by variant, the least deadline first
   double gib_;
-  bool loads_;                           // GPUs load what they hold
+  bool loads_;  // GPUs load what they hold
   double host_gib_;
   std::vector<std::size_t> host_;        // variants in its memory, the last loaded at the end
   std::vector<std::vector<bool>> held_;  // by GPU, then variant; empty = all hold all
@@ -245,8 +243,8 @@ std::optional<std::size_t> Dispatcher::load(const LoadCase& seen) {
   std::optional<std::size_t> chosen;
   for (std::size_t variant = 0; variant < seen.variants.size(); ++variant) {
     if (seen.queues[variant].empty() || seen.is_held_anywhere(variant)) continue;
-    if (chosen && seen.queues[*chosen].front().deadline_ms <=
-                      seen.queues[variant].front().deadline_ms) {
+    if (chosen &&
+        seen.queues[*chosen].front().deadline_ms <= seen.queues[variant].front().deadline_ms) {
       continue;
     }
     chosen = variant;

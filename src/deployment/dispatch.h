@@ -46,7 +46,7 @@ struct DispatchCase {
   std::span<const Variant> variants{};
   /// By variant, earliest deadline first; without requests that can no longer be in time.
   std::span<const std::vector<Queued>> queues{};
-  const Dispatched* running = nullptr;  ///< Null if the GPU is idle.
+  const Dispatched* running = nullptr;      ///< Null if the GPU is idle.
   const std::vector<bool>* held = nullptr;  ///< Variants that the GPU holds; null for all.
 
   /// Returns the queue of a variant, empty if the GPU does not hold it.
@@ -58,7 +58,7 @@ struct LoadCase {
   double now_ms = 0;
   int gpu = 0;
   std::span<const Variant> variants{};
-  std::span<const std::vector<Queued>> queues{};       ///< As in DispatchCase, of all variants.
+  std::span<const std::vector<Queued>> queues{};  ///< As in DispatchCase, of all variants.
   std::span<const std::vector<bool>> held{};  ///< By GPU, then variant; with those being loaded.
 
   bool is_held_anywhere(std::size_t variant) const;

@@ -144,8 +144,8 @@ TEST(Trims, ReadsFromDiskWhatTheHostHasNot) {
   for (Variant& each : three) each.disk_s = 0.2;
   // One at a time fits on the GPU, and two in the host. 200 ms from disk, 50 ms from the host and
   // 10 ms of computing.
-  const std::vector<TimedRequest> requests{
-      {0, 1e4, 0}, {1000, 1e4, 1}, {2000, 1e4, 0}, {3000, 1e4, 2}, {4000, 1e4, 0}, {5000, 1e4, 1}};
+  const std::vector<TimedRequest> requests{{0, 1e4, 0},    {1000, 1e4, 1}, {2000, 1e4, 0},
+                                           {3000, 1e4, 2}, {4000, 1e4, 0}, {5000, 1e4, 1}};
   const auto dispatcher = registry().dispatchers.find("nanily")->make();
   Listed listed(requests);
   const auto run =
@@ -160,8 +160,7 @@ TEST(Herd, BalancesLoadAmongGroupsThatFit) {
   // two of them for 3, the others two for 3: a tolerance of 2/3. Every other grouping has less.
   std::vector<Variant> three(3, loaded(5, 5));
   const std::vector<double> loads{3, 2, 1};
-  const auto groups =
-      herd({.variants = three, .loads = loads, .gpus = 4, .gib = 12});
+  const auto groups = herd({.variants = three, .loads = loads, .gpus = 4, .gib = 12});
   ASSERT_TRUE(groups);
   ASSERT_EQ(groups->size(), 2);
   EXPECT_EQ((*groups)[0].variants, (std::vector<std::size_t>{0}));
@@ -210,12 +209,12 @@ TEST(Herd, KeepsModelsWhereShepherdNeedsThem) {
 
 TEST(Nanily, BatchesAsManyAsTheTimeOfTheFirstAllows) {
   // 5 + 10 b ms: until 40 ms there is time for three, and the fourth is for the next batch.
-  const auto run = played("nanily", {batching(5, 10)},
-                          {{0, 40, 0}, {0, 100, 0}, {0, 100, 0}, {0, 100, 0}});
+  const auto run =
+      played("nanily", {batching(5, 10)}, {{0, 40, 0}, {0, 100, 0}, {0, 100, 0}, {0, 100, 0}});
   EXPECT_EQ(run.finish_ms, (std::vector<double>{35, 35, 35, 50}));
   // The model whose request is due first, whatever waits for the other.
-  const auto both = played("nanily", {batching(5, 10), batching(5, 10)},
-                           {{0, 100, 0}, {0, 100, 0}, {0, 90, 1}});
+  const auto both =
+      played("nanily", {batching(5, 10), batching(5, 10)}, {{0, 100, 0}, {0, 100, 0}, {0, 90, 1}});
   EXPECT_EQ(both.finish_ms, (std::vector<double>{40, 40, 15}));
 }
 

@@ -43,10 +43,10 @@ class Herd {
       climb();
     }
     if (found_ || used_.empty()) return std::move(best_);
-    return fail(Code::unavailable,
-                fmt::format("{} GPUs of {:.4g} GiB do not hold all variants", asked_.gpus,
-                            asked_.gib),
-                {}, "use more GPUs");
+    return fail(
+        Code::unavailable,
+        fmt::format("{} GPUs of {:.4g} GiB do not hold all variants", asked_.gpus, asked_.gib), {},
+        "use more GPUs");
   }
 
  private:

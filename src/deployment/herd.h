@@ -23,7 +23,8 @@ struct HerdGroup {
 /// by first fit of the largest loads, and variants moved as long as that helps. Fails with
 /// unavailable if a variant does not fit on a GPU, or if the groups are more than the GPUs.
 ///
-/// Source   Zhang et al., NSDI'23 (SHEPHERD), its planner Herd: streams and GPUs are grouped so that
+/// Source   Zhang et al., NSDI'23 (SHEPHERD), its planner Herd: streams and GPUs are grouped so
+/// that
 ///          the models of a group fit on a GPU, and the least burst tolerance (GPUs of the group
 ///          per load) of a stream is largest.
 /// Differs  Found by enumeration or by moves instead of an integer program, once for the rates of

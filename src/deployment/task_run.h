@@ -58,7 +58,8 @@ std::vector<TaskArrival> poisson_arrivals(const std::vector<TaskService>& servic
 /// variants were tried. Fails with not_found for an unknown name, with usage for a chooser that
 /// needs known answers if there are none, and with unavailable for a service none of whose variants
 /// is in time even alone. With limited memory it also fails with unavailable if a variant does not
-/// fit, and with invalid if a variant has no load_s and the dispatcher loads variants as needed. Cost as play_dispatched().
+/// fit, and with invalid if a variant has no load_s and the dispatcher loads variants as needed.
+/// Cost as play_dispatched().
 Result<TaskRun> play_tasks(const TaskCase& told, const std::string& dispatcher,
                            const std::string& chooser);
 

@@ -44,8 +44,8 @@ struct Limits {
   bool reuse = false;     ///< Whether requests reuse the KV cache of equal prompt prefixes.
   /// In GPU memory at a time; above 0 if requests name adapters.
   std::int32_t adapters = 0;
-  Micros adapter_load = 0;  ///< To load one; nothing is computed meanwhile.
-  Micros adapter_read = 0;  ///< Added to an iteration for each adapter in use.
+  Micros adapter_load = 0;     ///< To load one; nothing is computed meanwhile.
+  Micros adapter_read = 0;     ///< Added to an iteration for each adapter in use.
   Micros adapter_token = 0;    ///< Added for each token of a request with an adapter,
   Micros adapter_kernels = 0;  ///< and to each iteration with such a token.
   /// Pipeline stages, each on its own GPUs; up to this many batches are in flight.
@@ -71,7 +71,7 @@ struct Visit {
   RequestId request = 0;
   /// Tokens that arrive with their KV cache; the first token is already out.
   std::int32_t ready = 0;
-  Micros token_at = kNever;   ///< When the last of them was produced.
+  Micros token_at = kNever;  ///< When the last of them was produced.
   /// Without its KV cache: tokens to compute again, prompt and answer so far, before it continues.
   std::int32_t known = 0;
   bool only_prefill = false;  ///< Whether it leaves after its prefill, if it needs more tokens.

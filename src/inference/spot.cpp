@@ -33,7 +33,8 @@ class SpotFleet {
         simulation_(requests),
         begin_(requests.all.front().arrival),
         held_(spot.instances.size() * gpus_) {
-    simulation_.connect([token = kv_token_ / link_](std::int32_t tokens) { return token * tokens; });
+    simulation_.connect(
+        [token = kv_token_ / link_](std::int32_t tokens) { return token * tokens; });
   }
 
   SpotRun run() {
@@ -76,7 +77,9 @@ class SpotFleet {
 
   // Instances and their GPUs.
 
-  bool is_there(std::size_t instance) const { return now_ < begin_ + spot_.instances[instance].until; }
+  bool is_there(std::size_t instance) const {
+    return now_ < begin_ + spot_.instances[instance].until;
+  }
   std::size_t instance_of(std::size_t gpu) const { return gpu / gpus_; }
   Micros usable(const SpotInstance& instance) const {
     if (instance.from <= 0) return begin_;
@@ -240,10 +243,9 @@ class SpotFleet {
     Gpus free = gpus_of(next);
     const bool is_alike = made.layout.is_divided_like(layout_);
     for (const Copy& each : copies_) {
-      const bool is_whole =
-          std::all_of(each.gpus.begin(), each.gpus.end(), [&](std::size_t gpu) {
-            return std::find(next.begin(), next.end(), instance_of(gpu)) != next.end();
-          });
+      const bool is_whole = std::all_of(each.gpus.begin(), each.gpus.end(), [&](std::size_t gpu) {
+        return std::find(next.begin(), next.end(), instance_of(gpu)) != next.end();
+      });
       if (!is_alike || !is_whole) {
         made.end.push_back(each);
         continue;
@@ -255,11 +257,11 @@ class SpotFleet {
     }
     const std::size_t all = static_cast<std::size_t>(made.layout.replicas);
     // The most tokens first, each to where the fewest are.
-    std::stable_sort(made.end.begin(), made.end.end(), [&](const Copy& a, const Copy& b) {
-      return kv_bytes(a) > kv_bytes(b);
-    });
+    std::stable_sort(made.end.begin(), made.end.end(),
+                     [&](const Copy& a, const Copy& b) { return kv_bytes(a) > kv_bytes(b); });
     std::vector<double> loads(all);
-    for (std::size_t each = 0; each < made.stay.size(); ++each) loads[each] = kv_bytes(made.stay[each]);
+    for (std::size_t each = 0; each < made.stay.size(); ++each)
+      loads[each] = kv_bytes(made.stay[each]);
     for (const Copy& each : made.end) {
       if (all == 0) break;
       const auto least = std::min_element(loads.begin(), loads.end());
@@ -327,8 +329,8 @@ class SpotFleet {
       most = std::max(most, bytes[each]);
       sum += bytes[each];
       const Gpus own = gpus_of({each});
-      givers += is_there(each) &&
-                std::any_of(own.begin(), own.end(), [&](auto gpu) { return held_[gpu].has_value(); });
+      givers += is_there(each) && std::any_of(own.begin(), own.end(),
+                                              [&](auto gpu) { return held_[gpu].has_value(); });
     }
     return std::max(most, givers > 0 ? sum / givers : 0) / link_;
   }
@@ -338,7 +340,8 @@ class SpotFleet {
     std::set<Shard> known;
     for (const std::size_t gpu : gpus_of(instances)) {
       const auto& held = held_[gpu];
-      if (held && held->stages == layout_.stages && held->parts == layout_.gpus) known.insert(*held);
+      if (held && held->stages == layout_.stages && held->parts == layout_.gpus)
+        known.insert(*held);
     }
     return known.size() == static_cast<std::size_t>(layout_.replica_gpus());
   }
@@ -391,7 +394,8 @@ class SpotFleet {
     continue_requests(move, taken, keeps);
   }
 
-  void continue_requests(const Move& move, const std::vector<std::vector<Visit>>& taken, bool keeps) {
+  void continue_requests(const Move& move, const std::vector<std::vector<Visit>>& taken,
+                         bool keeps) {
     if (copies_.empty()) {
       for (const auto& visits : taken) parked_.insert(parked_.end(), visits.begin(), visits.end());
       return;

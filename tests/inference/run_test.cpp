@@ -391,9 +391,8 @@ TEST(AdaptersOfReplicas, ComputeForTheirTokensAlone) {
   }
   const Counting step;
   Simulation simulation(requests);
-  simulation.add(
-      {.kv_blocks = 100, .adapters = 2, .adapter_token = 20, .adapter_kernels = 50}, step,
-      registry().formers.find("chunked")->make());
+  simulation.add({.kv_blocks = 100, .adapters = 2, .adapter_token = 20, .adapter_kernels = 50},
+                 step, registry().formers.find("chunked")->make());
   simulation.run(*registry().routers.find("round_robin")->make(1));
   EXPECT_DOUBLE_EQ(simulation.outcomes()[0].finish, 1000 + 50 + 2 * 16 * 20);
   // Of llama-3.1-8b at rank 16: four matrices of 4,096 or 1,024 by 4,096 in each of 32 layers, two

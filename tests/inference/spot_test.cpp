@@ -3,13 +3,14 @@
 /// \file
 /// Services on instances that come and go: what is moved, what that takes, and when replicas are
 /// ready, worked out by hand.
+#include "inference/spot.h"
+
 #include <fstream>
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include "inference/registry.h"
-#include "inference/spot.h"
 #include "inference/spot_layout.h"
 
 namespace almanac::inference {

@@ -102,17 +102,15 @@ Result<deployment::TaskCase> task_case(const DispatchOptions& options) {
   if (!variants) return tl::unexpected(variants.error());
   auto services = deployment::read_services(options.services, *variants);
   if (!services) return tl::unexpected(services.error());
-  deployment::TaskCase told{.variants = std::move(*variants),
-                            .services = std::move(*services),
-                            .gpus = options.gpus,
-                            .memory_gib = options.memory_gib > 0
-                                              ? options.memory_gib
-                                              : std::numeric_limits<double>::infinity(),
-                            .host_gib = options.host_gib > 0
-                                            ? options.host_gib
-                                            : std::numeric_limits<double>::infinity(),
-                            .tolerance = options.tolerance,
-                            .seed = options.seed};
+  deployment::TaskCase told{
+      .variants = std::move(*variants),
+      .services = std::move(*services),
+      .gpus = options.gpus,
+      .memory_gib =
+          options.memory_gib > 0 ? options.memory_gib : std::numeric_limits<double>::infinity(),
+      .host_gib = options.host_gib > 0 ? options.host_gib : std::numeric_limits<double>::infinity(),
+      .tolerance = options.tolerance,
+      .seed = options.seed};
   if (!options.answers.empty()) {
     auto answers = deployment::read_answers(options.answers, told.services, told.variants);
     if (!answers) return tl::unexpected(answers.error());
@@ -204,9 +202,10 @@ void register_inference_dispatch(Program& program) {
       ->group(heading(Group::model));
   CLI::Option* const memory =
       command
-          .add_option("--gpu-memory", options->memory_gib,
-                      "Memory of a GPU in GiB: variants are loaded, each for its load_s. Without it "
-                      "each GPU holds all variants")
+          .add_option(
+              "--gpu-memory", options->memory_gib,
+              "Memory of a GPU in GiB: variants are loaded, each for its load_s. Without it "
+              "each GPU holds all variants")
           ->type_name("GIB")
           ->check(number(1e-3, 1e6))
           ->group(heading(Group::model));

@@ -49,8 +49,8 @@ class EarliestStart final : public Dispatcher {
       const Variant& it = seen.variants[variant];
       const auto waits = seen.queues[variant].size();
       if (waits == 0) return 0.0;
-      const auto batch = static_cast<int>(
-          std::min({waits, kLargest, static_cast<std::size_t>(it.most_batch)}));
+      const auto batch =
+          static_cast<int>(std::min({waits, kLargest, static_cast<std::size_t>(it.most_batch)}));
       return static_cast<double>(waits) * it.batch_ms(batch, 1) / batch;
     };
     std::vector<double> demands(seen.variants.size()), left;

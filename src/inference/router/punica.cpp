@@ -67,10 +67,11 @@ class Punica final : public Router {
 }  // namespace
 
 void register_punica(Registry& registry) {
-  registry.routers.add({.name = "punica",
-                        .summary = "the fullest replica that has room; moves requests to fuller ones",
-                        .source = "Chen et al. MLSys'24 (Punica) §5",
-                        .make = [](std::uint64_t) { return std::make_unique<Punica>(); }});
+  registry.routers.add(
+      {.name = "punica",
+       .summary = "the fullest replica that has room; moves requests to fuller ones",
+       .source = "Chen et al. MLSys'24 (Punica) §5",
+       .make = [](std::uint64_t) { return std::make_unique<Punica>(); }});
 }
 
 }  // namespace almanac::inference::router
