@@ -20,8 +20,14 @@ struct FleetOptions {
   std::string scaler = "reactive";
   std::string cold_start = "30s";
   double gpu_hour = 0;  ///< Price.
+  std::string spot;
+  int instance_gpus = 4;
+  std::string grace = "30s";
+  std::string spot_rule = "migrate";
 
   void add_to(CLI::App& command);
+  /// Adds --spot and its options, which exclude replicas and their division.
+  void add_spot_to(CLI::App& command);
 };
 
 using inference::Fleet;

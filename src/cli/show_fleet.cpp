@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
@@ -14,6 +15,7 @@
 #include "cli/inference_fleet.h"
 #include "cli/inference_tenants.h"
 #include "figure/rows_json.h"
+#include "text/human.h"
 
 namespace almanac::cli {
 namespace {
@@ -43,14 +45,19 @@ Figures figures(const FleetPlan& plan, const Fleet& fleet, const inference::Size
     return seconds > 0 ? static_cast<double>(count) / seconds : 0;
   };
   const double prompts = static_cast<double>(seen.prompt_tokens);
-  Figures made{{"replicas", replicas},
-               {"prefill_replicas", static_cast<double>(plan.service.prefill)}};
+  Figures made;
+  if (!fleet.spot) {
+    made = {{"replicas", replicas},
+            {"prefill_replicas", static_cast<double>(plan.service.prefill)}};
+  }
   if (size != nullptr) {
     made.insert(made.end(), {{"replicas_for_log", size->for_log},
                              {"following_logs", size->drawn},
                              {"following_served", size->served}});
   }
-  made.insert(made.end(), {{"gpus", replicas * plan.service.replica_gpus()},
+  const double gpus = fleet.spot ? 3600 * fleet.gpu_hours / std::max(seconds, 1e-9)
+                                 : replicas * plan.service.replica_gpus();
+  made.insert(made.end(), {{"gpus", gpus},
                            {"gpu_hours", fleet.gpu_hours},
                            {"cost", cost_figure(fleet.cost)},
                            {"energy_kwh", fleet.energy_kwh},
@@ -64,6 +71,12 @@ Figures figures(const FleetPlan& plan, const Fleet& fleet, const inference::Size
                             prompts > 0 ? static_cast<double>(seen.hit_tokens) / prompts : 0},
                            {"preemptions", static_cast<double>(seen.preemptions)},
                            {"span_s", seconds}});
+  if (fleet.spot) {
+    made.insert(made.end(), {{"layout_changes", static_cast<double>(fleet.spot->changes)},
+                             {"stopped_s", fleet.spot->stopped_s},
+                             {"kv_kept", static_cast<double>(fleet.spot->kept)},
+                             {"kv_computed_again", static_cast<double>(fleet.spot->computed)}});
+  }
   if (plan.service.adapters > 0) {
     made.emplace_back("adapter_loads", static_cast<double>(fleet.played.busy.adapter_loads));
   }
@@ -108,10 +121,36 @@ Answer answer_of(const FleetPlan& plan, const Fleet& fleet, const inference::Siz
   return all;
 }
 
+/// The service as the first layout divides it: what is said of its step times is about that one.
+FleetPlan as_divided(FleetPlan plan, const inference::SpotRun& spot) {
+  if (spot.steps.empty()) return plan;
+  plan.service.gpus = spot.steps.front().layout.gpus;
+  plan.service.stages = spot.steps.front().layout.stages;
+  return plan;
+}
+
+/// Says which layouts a fleet of spot instances had.
+void note_layouts(const inference::SpotRun& spot) {
+  constexpr std::size_t kMost = 10;
+  for (std::size_t each = 0; each < std::min(kMost, spot.steps.size()); ++each) {
+    const inference::SpotStep& step = spot.steps[each];
+    note(fmt::format("from {:.1f} s: {} of {} ({} x {})", step.at / 1e6,
+                     text::counted(static_cast<std::uint64_t>(step.layout.replicas), "replica"),
+                     text::counted(static_cast<std::uint64_t>(step.layout.replica_gpus()), "GPU"),
+                     text::counted(static_cast<std::uint64_t>(step.layout.stages), "stage"),
+                     step.layout.gpus));
+  }
+  if (spot.steps.size() > kMost) {
+    note(fmt::format("and {} layouts more", spot.steps.size() - kMost));
+  }
+}
+
 }  // namespace
 
-Result<int> show_fleet(const ListOptions& list, const FleetPlan& plan, const Fleet& fleet,
+Result<int> show_fleet(const ListOptions& list, const FleetPlan& told, const Fleet& fleet,
                        const inference::Size* size) {
+  const FleetPlan plan = fleet.spot ? as_divided(told, *fleet.spot) : told;
+  if (fleet.spot) note_layouts(*fleet.spot);
   if (list.wants_document()) {
     nlohmann::ordered_json made;
     made["objective"] = objective_of(plan.service.limits);

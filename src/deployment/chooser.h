@@ -34,6 +34,8 @@ struct ChooserCase {
 class Chooser {
  public:
   virtual ~Chooser() = default;
+  /// Returns the variants that it may ask; empty for all.
+  virtual std::vector<std::size_t> may_ask() const { return {}; }
   /// Returns the variants to ask when a request arrives, at least one.
   virtual std::vector<std::size_t> ask(Rng& rng) = 0;
   /// Returns another variant to ask after these answers, `said` by variant; nothing for none.

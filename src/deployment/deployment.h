@@ -24,6 +24,7 @@ struct Variant {
   int operators = 1;  ///< Parts of a batch that run one after the other, each as long.
   double memory_gib = 0;
   double load_s = 0;
+  double disk_s = 0;  ///< From disk to the memory of the host, before it is loaded from there.
   double busy_w = 0;  ///< Power of a whole GPU beyond idle while it computes.
 
   /// Milliseconds of a batch on `share` of a GPU: what is missing of the knee slows it.

@@ -13,26 +13,40 @@ namespace {
 
 class Play {
  public:
-  Play(std::span<const Variant> variants, RequestSource& source, int gpus, Dispatcher& dispatcher)
+  Play(std::span<const Variant> variants, RequestSource& source, int gpus, Dispatcher& dispatcher,
+       const GpuMemory& memory)
       : variants_(variants),
         source_(source),
         dispatcher_(dispatcher),
         gpus_(static_cast<std::size_t>(gpus)),
-        queues_(variants.size()) {}
+        queues_(variants.size()),
+        gib_(memory.gib),
+        loads_(memory.placed.empty() && memory.gib < kNone),
+        host_gib_(memory.host_gib) {
+    if (!memory.placed.empty()) held_ = memory.placed;
+    if (!loads_) return;
+    held_.assign(gpus_.size(), std::vector<bool>(variants.size()));
+    for (Gpu& gpu : gpus_) gpu.used_ms.resize(variants.size());
+  }
 
   DispatchedRun run() {
     while (true) {
       double at = std::min(source_.next_ms(), dispatcher_.next_ms());
-      for (const Gpu& gpu : gpus_) at = std::min(at, gpu.ends_ms);
+      for (const Gpu& gpu : gpus_) at = std::min({at, gpu.ends_ms, gpu.loaded_ms});
       if (at == kNone) return run_;
       now_ms_ = at;
       for (Gpu& gpu : gpus_) {
         if (gpu.ends_ms == at) finish(gpu);
+        if (gpu.loaded_ms != at) continue;
+        gpu.used_ms[*gpu.loading] = at;
+        gpu.loading.reset();
+        gpu.loaded_ms = kNone;
       }
       while (source_.next_ms() == at) {
         for (const TimedRequest& each : source_.take()) add(each);
       }
       for (Gpu& gpu : gpus_) ask(gpu);
+      for (Gpu& gpu : gpus_) load(gpu);
     }
   }
 
@@ -42,6 +56,9 @@ class Play {
     std::optional<Dispatched> running{};
     double began_ms = 0;
     double ends_ms = kNone;
+    std::optional<std::size_t> loading{};  // variant
+    double loaded_ms = kNone;
+    std::vector<double> used_ms{};  // by variant, last
   };
 
   struct Begun {
@@ -104,7 +121,61 @@ class Play {
     for (const std::size_t each : late) tell(each, kNone);
   }
 
+  /// Lets the GPU load what the dispatcher names, if what it need not keep leaves room.
+  void load(Gpu& gpu) {
+    if (!loads_ || gpu.loading) return;
+    const auto number = static_cast<std::size_t>(&gpu - gpus_.data());
+    const auto chosen =
+        dispatcher_.load({now_ms_, static_cast<int>(number), variants_, queues_, held_});
+    if (!chosen) return;
+    std::vector<bool>& held = held_[number];
+    ALMANAC_CHECK(!held[*chosen] && variants_[*chosen].load_s > 0, "variant {} cannot be loaded",
+                  *chosen);
+    double used = 0;
+    std::vector<std::size_t> idle;
+    for (std::size_t each = 0; each < held.size(); ++each) {
+      if (!held[each]) continue;
+      used += variants_[each].memory_gib;
+      if (!runs(gpu, each)) idle.push_back(each);
+    }
+    std::stable_sort(idle.begin(), idle.end(),
+                     [&](std::size_t a, std::size_t b) { return gpu.used_ms[a] < gpu.used_ms[b]; });
+    std::size_t leave = 0;
+    for (; leave < idle.size() && used + variants_[*chosen].memory_gib > gib_; ++leave) {
+      used -= variants_[idle[leave]].memory_gib;
+    }
+    if (used + variants_[*chosen].memory_gib > gib_) return;
+    for (std::size_t each = 0; each < leave; ++each) held[idle[each]] = false;
+    held[*chosen] = true;
+    ++run_.loads;
+    gpu.loading = chosen;
+    gpu.loaded_ms = now_ms_ + 1e3 * (read_s(*chosen) + variants_[*chosen].load_s);
+  }
+
+  /// Seconds until the host has the variant; it has it from then on.
+  double read_s(std::size_t variant) {
+    if (host_gib_ == kNone) return 0;
+    const bool is_there = std::erase(host_, variant) > 0;
+    host_.push_back(variant);
+    double used = 0;
+    for (const std::size_t each : host_) used += variants_[each].memory_gib;
+    while (used > host_gib_) {
+      used -= variants_[host_.front()].memory_gib;
+      host_.erase(host_.begin());
+    }
+    return is_there ? 0 : variants_[variant].disk_s;
+  }
+
+  bool runs(const Gpu& gpu, std::size_t variant) const {
+    return gpu.running &&
+           std::any_of(gpu.running->requests.begin(), gpu.running->requests.end(),
+                       [&](std::size_t each) { return requests_[each].variant == variant; });
+  }
+
   void leave(Gpu& gpu) {
+    for (std::size_t each = 0; each < gpu.used_ms.size(); ++each) {
+      if (runs(gpu, each)) gpu.used_ms[each] = now_ms_;
+    }
     run_.busy_ms += now_ms_ - gpu.began_ms;
     gpu.running.reset();
     gpu.ends_ms = kNone;
@@ -112,8 +183,13 @@ class Play {
 
   void ask(Gpu& gpu) {
     drop_late();
-    auto chosen = dispatcher_.choose({now_ms_, static_cast<int>(&gpu - gpus_.data()), variants_,
-                                      queues_, gpu.running ? &*gpu.running : nullptr});
+    const auto number = static_cast<std::size_t>(&gpu - gpus_.data());
+    std::vector<bool> ready;
+    if (!held_.empty()) ready = held_[number];
+    if (gpu.loading) ready[*gpu.loading] = false;
+    auto chosen = dispatcher_.choose({now_ms_, static_cast<int>(number), variants_, queues_,
+                                      gpu.running ? &*gpu.running : nullptr,
+                                      held_.empty() ? nullptr : &ready});
     if (!chosen) return;
     ALMANAC_CHECK(!chosen->requests.empty(), "a dispatcher chose a batch of nothing");
     if (gpu.running) {
@@ -141,6 +217,11 @@ class Play {
   std::vector<TimedRequest> requests_;
   std::vector<Gpu> gpus_;
   std::vector<std::vector<Queued>> queues_;  // by variant, the least deadline first
+  double gib_;
+  bool loads_;  // GPUs load what they hold
+  double host_gib_;
+  std::vector<std::size_t> host_;        // variants in its memory, the last loaded at the end
+  std::vector<std::vector<bool>> held_;  // by GPU, then variant; empty = all hold all
   std::vector<Begun> begun_;
   DispatchedRun run_;
   double now_ms_ = 0;
@@ -148,9 +229,32 @@ class Play {
 
 }  // namespace
 
+const std::vector<Queued>& DispatchCase::queue(std::size_t variant) const {
+  static const std::vector<Queued> none;
+  return held == nullptr || (*held)[variant] ? queues[variant] : none;
+}
+
+bool LoadCase::is_held_anywhere(std::size_t variant) const {
+  return std::any_of(held.begin(), held.end(),
+                     [&](const std::vector<bool>& each) { return each[variant]; });
+}
+
+std::optional<std::size_t> Dispatcher::load(const LoadCase& seen) {
+  std::optional<std::size_t> chosen;
+  for (std::size_t variant = 0; variant < seen.variants.size(); ++variant) {
+    if (seen.queues[variant].empty() || seen.is_held_anywhere(variant)) continue;
+    if (chosen &&
+        seen.queues[*chosen].front().deadline_ms <= seen.queues[variant].front().deadline_ms) {
+      continue;
+    }
+    chosen = variant;
+  }
+  return chosen;
+}
+
 DispatchedRun play_dispatched(std::span<const Variant> variants, RequestSource& source, int gpus,
-                              Dispatcher& dispatcher) {
-  return Play(variants, source, gpus, dispatcher).run();
+                              Dispatcher& dispatcher, const GpuMemory& memory) {
+  return Play(variants, source, gpus, dispatcher, memory).run();
 }
 
 std::vector<std::size_t> largest_batch(const Variant& variant, const std::vector<Queued>& queue,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Requests with deadlines for several networks on GPUs that hold all of them: the slot
-/// `dispatcher` says which batch runs next, and whether it takes the place of one that runs.
+/// Requests with deadlines for several networks on GPUs that hold all of them, or those that fit:
+/// the slot `dispatcher` says which batch runs next, whether it takes the place of one that runs,
+/// and what a GPU loads.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "base/result.h"
 #include "deployment/deployment.h"
 
 namespace almanac::deployment {
@@ -44,7 +46,30 @@ struct DispatchCase {
   std::span<const Variant> variants{};
   /// By variant, earliest deadline first; without requests that can no longer be in time.
   std::span<const std::vector<Queued>> queues{};
-  const Dispatched* running = nullptr;  ///< Null if the GPU is idle.
+  const Dispatched* running = nullptr;      ///< Null if the GPU is idle.
+  const std::vector<bool>* held = nullptr;  ///< Variants that the GPU holds; null for all.
+
+  /// Returns the queue of a variant, empty if the GPU does not hold it.
+  const std::vector<Queued>& queue(std::size_t variant) const;
+};
+
+/// A GPU that can load a variant.
+struct LoadCase {
+  double now_ms = 0;
+  int gpu = 0;
+  std::span<const Variant> variants{};
+  std::span<const std::vector<Queued>> queues{};  ///< As in DispatchCase, of all variants.
+  std::span<const std::vector<bool>> held{};  ///< By GPU, then variant; with those being loaded.
+
+  bool is_held_anywhere(std::size_t variant) const;
+};
+
+/// A cluster whose GPUs are to hold variants that stay.
+struct PlaceCase {
+  std::span<const Variant> variants{};
+  std::span<const double> loads{};  ///< By variant: GPUs that its requests keep busy; 0 = not used.
+  int gpus = 1;
+  double gib = 0;  ///< Memory of a GPU.
 };
 
 class Dispatcher {
@@ -56,6 +81,22 @@ class Dispatcher {
   /// Returns when to call choose() even if no request arrives and no batch ends before; infinite if
   /// there is no need. After choose() it is later than now.
   virtual double next_ms() const { return std::numeric_limits<double>::infinity(); }
+  /// Returns a variant for the GPU to load, which it does not hold; nothing for none. Called if the
+  /// GPU loads nothing, as often as choose(). Default: the variant of the request with the earliest
+  /// deadline among those that no GPU holds.
+  virtual std::optional<std::size_t> load(const LoadCase& seen);
+  /// Returns for each GPU the variants that it holds all the time; empty if GPUs load them as
+  /// needed. Fails with unavailable.
+  virtual Result<std::vector<std::vector<bool>>> place(const PlaceCase&) {
+    return std::vector<std::vector<bool>>{};
+  }
+};
+
+/// Memory of each GPU, and of their host.
+struct GpuMemory {
+  double gib = std::numeric_limits<double>::infinity();  ///< Infinite: all variants are loaded.
+  std::vector<std::vector<bool>> placed{};               ///< What place() returned.
+  double host_gib = std::numeric_limits<double>::infinity();  ///< Infinite: it has all variants.
 };
 
 struct DispatchedRun {
@@ -64,6 +105,7 @@ struct DispatchedRun {
   std::size_t in_time = 0;
   std::size_t preempted = 0;  ///< Batches that were lost.
   double busy_ms = 0;         ///< Of all GPUs, including lost batches.
+  std::size_t loads = 0;      ///< Of variants.
 };
 
 /// Produces requests and receives their outcomes. Requests are numbered as they arrive.
@@ -80,8 +122,18 @@ class RequestSource {
 };
 
 /// Simulates requests. Drops a request that cannot be in time even alone. O(requests x queue).
+///
+/// With limited memory a GPU is empty at first, and loads one variant at a time, for load_s, while
+/// it computes. Variants that it used longest ago leave for it, but none that is running. Each
+/// variant must fit and have a load_s above 0. With limited memory of the host a variant that is
+/// not there is first read from disk, for disk_s, and those loaded longest ago leave for it.
+///
+/// Source   Dakkak et al., CLOUD'19 (TrIMS): models that all processes share, in tiers of GPU
+///          memory, host memory and disk, from each of which the least recently used is reclaimed.
+/// Differs  The GPUs share one host. There is no tier beyond the disk. A variant that is larger
+///          than the memory of the host passes through it without staying.
 DispatchedRun play_dispatched(std::span<const Variant> variants, RequestSource& source, int gpus,
-                              Dispatcher& dispatcher);
+                              Dispatcher& dispatcher, const GpuMemory& memory = {});
 
 /// Returns the largest batch of a queue in which all requests are in time if it starts now: those
 /// with the earliest deadlines that allow it. O(queue).

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "base/rng.h"
+#include "deployment/herd.h"
 #include "deployment/registry.h"
 #include "deployment/task_run.h"
 
@@ -80,6 +81,141 @@ TEST(EarliestStart, RunsTheModelThatMustStartSoonestInTheLargestBatchInTime) {
   EXPECT_EQ(run.finish_ms[3], 35);
   EXPECT_EQ(run.finish_ms[0], 45);
   EXPECT_EQ(run.in_time, 4U);
+}
+
+/// A model of 6 GiB that takes 50 ms to load.
+Variant loaded(double fixed_ms, double item_ms) {
+  Variant made = batching(fixed_ms, item_ms);
+  made.memory_gib = 6;
+  made.load_s = 0.05;
+  return made;
+}
+
+DispatchedRun played_in(double gib, const std::string& name, const std::vector<Variant>& variants,
+                        const std::vector<TimedRequest>& requests) {
+  const auto dispatcher = registry().dispatchers.find(name)->make();
+  Listed listed(requests);
+  return play_dispatched(variants, listed, 1, *dispatcher, {.gib = gib});
+}
+
+TEST(Clockwork, LoadsAModelWhereOneThatRunsNoMoreMakesRoom) {
+  const std::vector<Variant> two{loaded(5, 5), loaded(5, 5)};
+  const std::vector<TimedRequest> requests{{0, 200, 0}, {1, 300, 1}};
+  // Room for one of 6 GiB: the second is loaded when the first has run, from 60 to 110.
+  const auto one = played_in(10, "earliest_start", two, requests);
+  EXPECT_EQ(one.finish_ms, (std::vector<double>{60, 120}));
+  EXPECT_EQ(one.loads, 2);
+  // Room for both: it is loaded after the first, from 50 to 100, while that computes.
+  EXPECT_EQ(played_in(12, "earliest_start", two, requests).finish_ms,
+            (std::vector<double>{60, 110}));
+}
+
+TEST(Clockwork, LoadsTheModelWithTheMostWorkFirst) {
+  const std::vector<Variant> two{loaded(5, 5), loaded(5, 5)};
+  // One request of the first, 10 ms; three of the second, 20 ms, in batches of 2 and 1.
+  const std::vector<TimedRequest> requests{{0, 150, 0}, {0, 200, 1}, {0, 200, 1}, {0, 200, 1}};
+  EXPECT_EQ(played_in(10, "earliest_start", two, requests).finish_ms,
+            (std::vector<double>{135, 65, 65, 75}));
+  // A dispatcher without a rule of its own: the earliest deadline first.
+  EXPECT_EQ(played_in(10, "nanily", two, requests).finish_ms,
+            (std::vector<double>{60, 130, 130, 130}));
+}
+
+TEST(Clockwork, LoadsWhatTheGpusThatHoldAModelDoNotGetDone) {
+  std::vector<Variant> two{loaded(0, 10), loaded(0, 10)};
+  for (Variant& each : two) each.most_batch = 1;
+  const auto dispatcher = registry().dispatchers.find("earliest_start")->make();
+  const std::vector<std::vector<bool>> held{{true, false}, {false, false}};
+  const auto next = [&](std::size_t first, std::size_t second) {
+    const std::vector<std::vector<Queued>> queues{std::vector<Queued>(first),
+                                                  std::vector<Queued>(second)};
+    return dispatcher->load(
+        {.now_ms = 0, .gpu = 1, .variants = two, .queues = queues, .held = held});
+  };
+  // The first GPU does 100 of the 300 ms of the first model. 200 ms are more than 50 ms.
+  EXPECT_EQ(next(30, 5), 0);
+  // Of 120 ms 20 are left.
+  EXPECT_EQ(next(12, 5), 1);
+  EXPECT_EQ(next(10, 0), std::nullopt);
+}
+
+TEST(Trims, ReadsFromDiskWhatTheHostHasNot) {
+  std::vector<Variant> three(3, loaded(5, 5));
+  for (Variant& each : three) each.disk_s = 0.2;
+  // One at a time fits on the GPU, and two in the host. 200 ms from disk, 50 ms from the host and
+  // 10 ms of computing.
+  const std::vector<TimedRequest> requests{{0, 1e4, 0},    {1000, 1e4, 1}, {2000, 1e4, 0},
+                                           {3000, 1e4, 2}, {4000, 1e4, 0}, {5000, 1e4, 1}};
+  const auto dispatcher = registry().dispatchers.find("nanily")->make();
+  Listed listed(requests);
+  const auto run =
+      play_dispatched(three, listed, 1, *dispatcher, {.gib = 10, .placed = {}, .host_gib = 12});
+  // The third model takes the place of the second, which was loaded before the first.
+  EXPECT_EQ(run.finish_ms, (std::vector<double>{260, 1260, 2060, 3260, 4060, 5260}));
+  EXPECT_EQ(run.loads, 6);
+}
+
+TEST(Herd, BalancesLoadAmongGroupsThatFit) {
+  // Two of three models fit on a GPU. With loads of 3, 2 and 1 on four GPUs, the first alone has
+  // two of them for 3, the others two for 3: a tolerance of 2/3. Every other grouping has less.
+  std::vector<Variant> three(3, loaded(5, 5));
+  const std::vector<double> loads{3, 2, 1};
+  const auto groups = herd({.variants = three, .loads = loads, .gpus = 4, .gib = 12});
+  ASSERT_TRUE(groups);
+  ASSERT_EQ(groups->size(), 2);
+  EXPECT_EQ((*groups)[0].variants, (std::vector<std::size_t>{0}));
+  EXPECT_EQ((*groups)[0].gpus, 2);
+  EXPECT_EQ((*groups)[1].variants, (std::vector<std::size_t>{1, 2}));
+  EXPECT_EQ((*groups)[1].gpus, 2);
+  // If all fit, one group is best, for its GPUs share every burst.
+  const auto all = herd({.variants = three, .loads = loads, .gpus = 4, .gib = 18});
+  ASSERT_TRUE(all);
+  EXPECT_EQ(all->size(), 1);
+  EXPECT_FALSE(herd({.variants = three, .loads = loads, .gpus = 1, .gib = 12}));
+}
+
+TEST(Herd, FindsGroupsOfManyModels) {
+  // Beyond eight models, by moves: equal models of equal load, three of which fit on a GPU.
+  const std::vector<Variant> twelve(12, loaded(5, 5));
+  const std::vector<double> loads(12, 1);
+  const auto groups = herd({.variants = twelve, .loads = loads, .gpus = 8, .gib = 18});
+  ASSERT_TRUE(groups);
+  ASSERT_EQ(groups->size(), 4);
+  for (const HerdGroup& each : *groups) {
+    EXPECT_EQ(each.variants.size(), 3);
+    EXPECT_EQ(each.gpus, 2);
+  }
+}
+
+TEST(Herd, KeepsModelsWhereShepherdNeedsThem) {
+  TaskCase told{.gpus = 4, .memory_gib = 12};
+  for (const char* task : {"see", "hear", "read"}) {
+    told.variants.push_back(loaded(5, 5));
+    told.variants.back().name = told.variants.back().task = task;
+    told.services.push_back({.task = task, .rate = 20, .slo_ms = 200});
+  }
+  told.arrivals = poisson_arrivals(told.services, 20, 1);
+  const auto run = play_tasks(told, "shepherd", "best");
+  ASSERT_TRUE(run) << to_string(run.error());
+  EXPECT_EQ(run->loads, 0);
+  EXPECT_EQ(run->in_time, run->requests);
+  // Loaded as needed, they change places.
+  const auto loading = play_tasks(told, "symphony", "best");
+  ASSERT_TRUE(loading);
+  EXPECT_GE(loading->loads, 3);
+  told.variants[0].load_s = 0;
+  EXPECT_FALSE(play_tasks(told, "symphony", "best"));
+}
+
+TEST(Nanily, BatchesAsManyAsTheTimeOfTheFirstAllows) {
+  // 5 + 10 b ms: until 40 ms there is time for three, and the fourth is for the next batch.
+  const auto run =
+      played("nanily", {batching(5, 10)}, {{0, 40, 0}, {0, 100, 0}, {0, 100, 0}, {0, 100, 0}});
+  EXPECT_EQ(run.finish_ms, (std::vector<double>{35, 35, 35, 50}));
+  // The model whose request is due first, whatever waits for the other.
+  const auto both =
+      played("nanily", {batching(5, 10), batching(5, 10)}, {{0, 100, 0}, {0, 100, 0}, {0, 90, 1}});
+  EXPECT_EQ(both.finish_ms, (std::vector<double>{40, 40, 15}));
 }
 
 TEST(Symphony, WaitsForMoreRequestsUntilOneMoreWouldBeLate) {

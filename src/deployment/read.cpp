@@ -49,6 +49,7 @@ Result<std::vector<Variant>> read_variants(const std::string& path) {
           {"memory_gib", &each.memory_gib, 0, kMost, std::nan("")},
           {"knee", &each.knee, 0.01, 1, 1},
           {"load_s", &each.load_s, 0, kMost, 0},
+          {"disk_s", &each.disk_s, 0, kMost, 0},
           {"busy_w", &each.busy_w, 0, kMost, 0}}) {
       const auto value = rows->number(column, least, most, otherwise);
       if (!value) return tl::unexpected(value.error());

@@ -80,6 +80,7 @@ class Tasks final : public RequestSource {
     made.queries = query_of_.size();
     made.preempted = run.preempted;
     made.busy_ms = run.busy_ms;
+    made.loads = run.loads;
     if (latencies_ms_.empty()) return made;
     made.span_ms = last_ms_ - told_.arrivals.front().at_ms;
     std::vector<double> values = latencies_ms_;
@@ -141,6 +142,13 @@ class Tasks final : public RequestSource {
   TaskRun made_;
 };
 
+double load_of(const TaskCase& told, std::size_t service, std::size_t variant) {
+  const Variant& it = told.variants[variant];
+  const TaskService& of = told.services[service];
+  const int batch = std::max(1, batch_in_time(it, 1, of.slo_ms));
+  return of.rate / throughput(it, 1, batch);
+}
+
 template <typename Choices>
 auto chosen(const char* slot, const std::string& name, const Choices& all)
     -> Result<const typename Choices::Entry*> {
@@ -172,6 +180,44 @@ Result<Asked> asked_of(const TaskCase& told, std::size_t service, const ChooserC
                                                of.task, of.slo_ms));
   }
   made.chooser = choice.make(its);
+  return made;
+}
+
+/// GPUs that the requests of each variant keep busy, in full batches, if all that a service may ask
+/// are asked.
+std::vector<double> loads_of(const TaskCase& told, const std::vector<Asked>& services) {
+  std::vector<double> made(told.variants.size());
+  for (std::size_t service = 0; service < services.size(); ++service) {
+    const Asked& asked = services[service];
+    std::vector<std::size_t> used = asked.chooser->may_ask();
+    for (std::size_t each = 0; used.empty() && each < asked.variants.size(); ++each) {
+      made[asked.variants[each]] += load_of(told, service, asked.variants[each]);
+    }
+    for (const std::size_t each : used) {
+      made[asked.variants[each]] += load_of(told, service, asked.variants[each]);
+    }
+  }
+  return made;
+}
+
+Result<GpuMemory> memory_of(const TaskCase& told, const std::vector<Asked>& services,
+                            Dispatcher& dispatcher) {
+  GpuMemory made{.gib = told.memory_gib, .host_gib = told.host_gib};
+  if (told.memory_gib == std::numeric_limits<double>::infinity()) return made;
+  const auto loads = loads_of(told, services);
+  auto placed = dispatcher.place({told.variants, loads, told.gpus, told.memory_gib});
+  if (!placed) return tl::unexpected(placed.error());
+  made.placed = *std::move(placed);
+  for (const Variant& each : told.variants) {
+    if (each.memory_gib > told.memory_gib) {
+      return fail(Code::unavailable,
+                  fmt::format("variant {} needs {:.4g} GiB, and a GPU has {:.4g}", each.name,
+                              each.memory_gib, told.memory_gib));
+    }
+    if (each.load_s > 0 || !made.placed.empty()) continue;
+    return fail(Code::invalid, fmt::format("variant {} has no load_s", each.name), {},
+                "say how long it takes to load it, in the column load_s");
+  }
   return made;
 }
 
@@ -208,9 +254,11 @@ Result<TaskRun> play_tasks(const TaskCase& told, const std::string& dispatcher,
     if (!asked) return tl::unexpected(asked.error());
     services.push_back(*std::move(asked));
   }
-  Tasks tasks(told, std::move(services));
   const auto one = (*batches)->make();
-  const DispatchedRun run = play_dispatched(told.variants, tasks, told.gpus, *one);
+  const auto memory = memory_of(told, services, *one);
+  if (!memory) return tl::unexpected(memory.error());
+  Tasks tasks(told, std::move(services));
+  const DispatchedRun run = play_dispatched(told.variants, tasks, told.gpus, *one, *memory);
   return tasks.seen(run);
 }
 

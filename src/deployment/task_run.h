@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,11 @@ struct TaskCase {
   std::vector<TaskService> services{};
   std::vector<TriedTask> answers{};  ///< By service; empty = right answers are not known.
   std::vector<TaskArrival> arrivals{};
-  int gpus = 1;  ///< GPUs, each of which holds all variants.
+  int gpus = 1;
+  /// Memory of a GPU; infinite: each holds all variants.
+  double memory_gib = std::numeric_limits<double>::infinity();
+  /// Memory of the host of all GPUs; infinite: it has all variants.
+  double host_gib = std::numeric_limits<double>::infinity();
   double tolerance = 0.01;
   std::uint64_t seed = 1;
 };
@@ -38,6 +43,7 @@ struct TaskRun {
   std::size_t right = 0;           ///< Right answers in time, if right answers are known.
   std::size_t queries = 0;         ///< Queries of variants, one or more per request.
   std::size_t preempted = 0;       ///< Batches whose work was lost.
+  std::size_t loads = 0;           ///< Of variants into GPU memory.
   double busy_ms = 0;              ///< Sum over all GPUs.
   double span_ms = 0;              ///< From the first arrival to the last answer.
   inference::Spread latency_ms{};  ///< Of the requests in time.
@@ -51,7 +57,9 @@ std::vector<TaskArrival> poisson_arrivals(const std::vector<TaskService>& servic
 /// Simulates the case with a dispatcher and a chooser. Each request draws an item on which the
 /// variants were tried. Fails with not_found for an unknown name, with usage for a chooser that
 /// needs known answers if there are none, and with unavailable for a service none of whose variants
-/// is in time even alone. Cost as play_dispatched().
+/// is in time even alone. With limited memory it also fails with unavailable if a variant does not
+/// fit, and with invalid if a variant has no load_s and the dispatcher loads variants as needed.
+/// Cost as play_dispatched().
 Result<TaskRun> play_tasks(const TaskCase& told, const std::string& dispatcher,
                            const std::string& chooser);
 

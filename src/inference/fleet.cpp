@@ -2,6 +2,7 @@
 #include "inference/fleet.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -41,6 +42,8 @@ Result<void> compose(const std::string& composition, FleetPlan& plan) {
       plan.service.router = word;
     } else if (all.scalers.find(word) != nullptr) {
       plan.scaling.scaler = word;
+    } else if (const auto rule = spot_rule(word); rule && plan.spot) {
+      plan.spot->rule = *rule;
     } else if (const auto prefill = prompts_only(word)) {
       plan.service.prefill = *prefill;
     } else {
@@ -50,7 +53,7 @@ Result<void> compose(const std::string& composition, FleetPlan& plan) {
       }
       return fail(Code::usage,
                   fmt::format("\"{}\" of {} is not a batcher, router or scaler", word, composition),
-                  {}, text::meant_or_known(word, names));
+                  {}, rule ? "give spot instances with --spot" : text::meant_or_known(word, names));
     }
   }
   return {};
@@ -73,6 +76,19 @@ Result<void> find_rate(FleetPlan& plan, const Requests& requests, const Objectiv
 
 Result<Fleet> play_fleet(const FleetPlan& plan, const Requests& requests,
                          const Objective& objective) {
+  if (plan.spot) {
+    auto spot = play_spot(plan.service, requests, *plan.spot);
+    if (!spot) return tl::unexpected(spot.error());
+    Fleet made{.energy_kwh = std::numeric_limits<double>::quiet_NaN()};
+    made.played.outcomes = std::exchange(spot->outcomes, {});
+    made.played.busy = spot->busy;
+    made.seen = summarize(requests, made.played.outcomes, objective);
+    made.tenants = by_tenant(requests, made.played.outcomes, objective);
+    made.gpu_hours = spot->gpu_s / 3600;
+    made.cost = made.gpu_hours * plan.gpu_hour;
+    made.spot = *std::move(spot);
+    return made;
+  }
   auto played = play_scaled(plan.service, requests, plan.scaling);
   if (!played) return tl::unexpected(played.error());
   Fleet made{.played = std::move(*played)};

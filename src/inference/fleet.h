@@ -4,10 +4,12 @@
 /// A service whose number of replicas may follow its requests, and its simulation results.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "inference/scaled.h"
+#include "inference/spot.h"
 #include "inference/tenants.h"
 
 namespace almanac::inference {
@@ -16,11 +18,13 @@ struct FleetPlan {
   Service service{};
   Scaling scaling{};
   double gpu_hour = 0;  ///< Price of a GPU for an hour.
+  /// Instead of replicas and a scaler: spot instances.
+  std::optional<SpotCase> spot{};
 };
 
 /// Replaces choices of the plan by those of `composition`, such as "chunked+least_tokens+mark" or
-/// "2p" for two prefill-only replicas; "" changes nothing. Fails with usage for a word that is not
-/// a batcher, router or scaler.
+/// "2p" for two prefill-only replicas; "" changes nothing. With spot instances a word may be a rule
+/// for them. Fails with usage for a word that is none of these.
 Result<void> compose(const std::string& composition, FleetPlan& plan);
 
 /// Finds the request rate that one replica can serve within the objective, for scalers that need
@@ -29,7 +33,8 @@ Result<void> compose(const std::string& composition, FleetPlan& plan);
 Result<void> find_rate(FleetPlan& plan, const Requests& requests, const Objective& objective);
 
 struct Fleet {
-  Scaled played{};
+  Scaled played{};  ///< With spot instances, only outcomes and busy times.
+  std::optional<SpotRun> spot{};
   Seen seen{};
   std::vector<TenantSeen> tenants{};  ///< Ordered by attainment, worst first.
   double gpu_hours = 0;

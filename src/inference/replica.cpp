@@ -56,12 +56,12 @@ bool Replica::enqueue(const Visit& visit) {
   spare_slots_.pop_back();
   Sequence& sequence = sequences_[slot];
   sequence.request = visit.request;
-  sequence.prompt = told.prompt;
+  sequence.prompt = visit.known > 0 ? visit.known : told.prompt;
   sequence.last = visit.only_prefill ? told.prompt : whole;
   sequence.done = sequence.blocks = sequence.swapped = 0;
   sequence.ready = visit.ready;
   sequence.token_at = visit.token_at;
-  sequence.begun = visit.ready > 0;
+  sequence.begun = visit.ready > 0 || visit.known > 0;
   sequence.leaves = visit.only_prefill && told.output > 1;
   if (limits_.reuse) {
     sequence.keys = prompt_keys(books_.requests, visit.request, limits_.block_tokens);
@@ -69,9 +69,11 @@ bool Replica::enqueue(const Visit& visit) {
   backlog_ += sequence.last - visit.ready;
   books_.outcomes[visit.request].replica = number_;
   auto place = waiting_.end();
-  if (visit.ready > 0) {
-    place = std::find_if(waiting_.begin(), waiting_.end(),
-                         [&](Slot each) { return sequences_[each].ready == 0; });
+  if (sequence.begun) {
+    place = std::find_if(waiting_.begin(), waiting_.end(), [&](Slot each) {
+      const Sequence& other = sequences_[each];
+      return other.ready == 0 && (visit.ready > 0 || !other.begun);
+    });
   }
   line_up(place, slot);
   return true;
@@ -138,8 +140,18 @@ Micros Replica::begin(Micros now) {
   if (shares_.empty() && running_.empty() && !waiting_.empty()) former_->form(*this);
   if (shares_.empty()) return kNever;
   busy_ = true;
-  const Micros takes = copying_ + adapters_.in_use() * limits_.adapter_read + (*step_)(batch_);
+  const Micros takes = copying_ + adapters_take() + (*step_)(batch_);
   return limits_.stages > 1 ? take_off(now, takes) : now + takes;
+}
+
+Micros Replica::adapters_take() const {
+  std::int64_t tokens = 0;
+  for (const Share& share : shares_) {
+    if (adapter_of(sequences_[share.slot].request) != 0) tokens += share.tokens;
+  }
+  const Micros read = adapters_.in_use() * limits_.adapter_read;
+  if (tokens == 0) return read;
+  return read + limits_.adapter_kernels + static_cast<double>(tokens) * limits_.adapter_token;
 }
 
 Micros Replica::take_off(Micros now, Micros takes) {
@@ -178,14 +190,12 @@ void Replica::end(Micros now, std::vector<RequestId>& finished) {
     backlog_ -= share.tokens;
     sequence.done += share.tokens;
     outcome.computed += share.tokens * each_token;
-    if (!share.prefill) {
+    if (share.prefill && sequence.prefilling()) continue;
+    if (share.prefill && !sequence.begun) {
+      outcome.first_token = now + limits_.front;
+    } else {
       outcome.decoding += now - began_;
       outcome.longest_gap = std::max(outcome.longest_gap, now - sequence.token_at);
-    } else if (!sequence.prefilling()) {
-      // With KV from elsewhere the first token has been given there.
-      if (!sequence.begun) outcome.first_token = now + limits_.front;
-    } else {
-      continue;
     }
     sequence.token_at = now;
     if (sequence.leaves) {
@@ -230,7 +240,8 @@ void Replica::add_to_batch(Slot slot, std::int32_t tokens, std::int32_t done) {
 
 void Replica::name_full_blocks(Sequence& sequence, std::int32_t from, std::int32_t to) {
   if (!limits_.reuse) return;
-  const std::int32_t end = std::min(to, sequence.prompt) / limits_.block_tokens;
+  const auto keys = static_cast<std::int32_t>(sequence.keys.size());
+  const std::int32_t end = std::min(to / limits_.block_tokens, keys);
   for (std::int32_t block = from / limits_.block_tokens; block < end; ++block) {
     const auto position = static_cast<std::size_t>(block);
     cache_.name(sequence.held[position], sequence.keys[position]);
@@ -300,19 +311,22 @@ void Replica::preempt_last() {
   adapters_.release(adapter_of(sequence.request));
   const std::int32_t blocks = std::exchange(sequence.blocks, 0);
   cache_.release(blocks, sequence.held);
+  ++books_.outcomes[sequence.request].preemptions;
+  // What moves elsewhere stays where it is sent back.
+  if (sequence.last > sequence.prompt) sequence.leaves = false;
   if (sequence.done > 0 && swapped_blocks_ + blocks <= limits_.swap_blocks) {
-    ++books_.outcomes[sequence.request].preemptions;
     sequence.ready = std::exchange(sequence.done, 0);
     sequence.swapped = blocks;
     swapped_blocks_ += blocks;
     copying_ += blocks * limits_.swap_block;
   } else {
     backlog_ += sequence.done;
+    if (!sequence.prefilling()) {
+      sequence.prompt = sequence.done + 1;  // the token produced last is not in the cache
+      sequence.begun = true;
+    }
     sequence.done = sequence.ready = 0;
-    forget_tokens(sequence);
   }
-  // What moves elsewhere stays where it is sent back.
-  if (sequence.last > sequence.prompt) sequence.leaves = false;
   line_up(waiting_.begin(), slot);
 }
 
@@ -335,23 +349,56 @@ Micros Replica::prompts_take(std::size_t count) const {
   return (*step_)(batch);
 }
 
-void Replica::forget_tokens(const Sequence& sequence) {
-  Outcome& outcome = books_.outcomes[sequence.request];
-  ++outcome.preemptions;
-  outcome.decoding = outcome.longest_gap = 0;
-  if (!sequence.begun) outcome.first_token = kNever;
-}
-
 void Replica::abandon(std::vector<RequestId>& lost) {
   while (!flights_.empty()) land();
   for (const Slot slot : running_) {
-    forget_tokens(sequences_[slot]);
+    ++books_.outcomes[sequences_[slot].request].preemptions;
     lost.push_back(sequences_[slot].request);
   }
   for (const Slot slot : waiting_) lost.push_back(sequences_[slot].request);
+  for (const RequestId request : lost) {
+    Outcome& outcome = books_.outcomes[request];
+    outcome.decoding = outcome.longest_gap = 0;
+    outcome.first_token = kNever;
+  }
   running_.clear();
   waiting_.clear();
   wanted_blocks_ = 0;
+}
+
+void Replica::hand_out(std::vector<Visit>& visits) {
+  while (!flights_.empty()) land();
+  for (const Slot slot : running_) {
+    const Sequence& sequence = sequences_[slot];
+    Visit& visit = visits.emplace_back(Visit{.request = sequence.request});
+    if (!sequence.prefilling()) {
+      visit.ready = sequence.done;
+      visit.token_at = sequence.token_at;
+    } else if (sequence.begun) {
+      visit.known = sequence.prompt;
+      visit.token_at = sequence.token_at;
+    }
+  }
+  for (const Slot slot : waiting_) {
+    const Sequence& sequence = sequences_[slot];
+    Visit& visit = visits.emplace_back(Visit{.request = sequence.request});
+    if (!sequence.begun && sequence.ready == 0) continue;
+    visit.ready = sequence.ready;
+    visit.known = sequence.ready > 0 ? 0 : sequence.prompt;
+    visit.token_at = sequence.token_at;
+  }
+  running_.clear();
+  waiting_.clear();
+  wanted_blocks_ = 0;
+}
+
+std::int64_t Replica::tokens_to_hand_out() const {
+  std::int64_t sum = 0;
+  for (const Slot slot : running_) {
+    if (!sequences_[slot].prefilling()) sum += sequences_[slot].done;
+  }
+  for (const Slot slot : waiting_) sum += sequences_[slot].ready;
+  return sum;
 }
 
 }  // namespace almanac::inference

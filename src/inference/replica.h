@@ -44,8 +44,10 @@ struct Limits {
   bool reuse = false;     ///< Whether requests reuse the KV cache of equal prompt prefixes.
   /// In GPU memory at a time; above 0 if requests name adapters.
   std::int32_t adapters = 0;
-  Micros adapter_load = 0;  ///< To load one; nothing is computed meanwhile.
-  Micros adapter_read = 0;  ///< Added to an iteration for each adapter in use.
+  Micros adapter_load = 0;     ///< To load one; nothing is computed meanwhile.
+  Micros adapter_read = 0;     ///< Added to an iteration for each adapter in use.
+  Micros adapter_token = 0;    ///< Added for each token of a request with an adapter,
+  Micros adapter_kernels = 0;  ///< and to each iteration with such a token.
   /// Pipeline stages, each on its own GPUs; up to this many batches are in flight.
   std::int32_t stages = 1;
 };
@@ -69,7 +71,9 @@ struct Visit {
   RequestId request = 0;
   /// Tokens that arrive with their KV cache; the first token is already out.
   std::int32_t ready = 0;
-  Micros token_at = kNever;   ///< When the last of them was produced.
+  Micros token_at = kNever;  ///< When the last of them was produced.
+  /// Without its KV cache: tokens to compute again, prompt and answer so far, before it continues.
+  std::int32_t known = 0;
   bool only_prefill = false;  ///< Whether it leaves after its prefill, if it needs more tokens.
 };
 
@@ -78,6 +82,7 @@ class Replica {
   /// A request that waits or runs on the replica.
   struct Sequence {
     RequestId request = 0;
+    /// Tokens of its prefill: the prompt, and after a preemption also the tokens produced.
     std::int32_t prompt = 0;
     std::int32_t last = 0;     ///< Tokens in the KV cache when it is finished.
     std::int32_t done = 0;     ///< Tokens in the KV cache.
@@ -85,7 +90,7 @@ class Replica {
     std::int32_t blocks = 0;   ///< Held.
     std::int32_t swapped = 0;  ///< Blocks of host memory that hold `ready`.
     Micros token_at = 0;       ///< When its last token was produced.
-    bool begun = false;        ///< Whether another replica produced its first token.
+    bool begun = false;        ///< Whether its first token was produced before its prefill here.
     bool leaves = false;       ///< Whether it leaves after its prefill.
     std::vector<KvCache::Block> held{};
     std::vector<KvCache::Key> keys{};  ///< Of its full prompt blocks.
@@ -125,6 +130,11 @@ class Replica {
   /// Drops all requests, running ones first; their computed tokens are lost. Requests that left are
   /// not included.
   void abandon(std::vector<RequestId>& lost);
+  /// Drops all requests, running ones first, as they can continue elsewhere: with the KV cache that
+  /// they have here if their prefill is done. An iteration under way is lost.
+  void hand_out(std::vector<Visit>& visits);
+  /// Tokens whose KV cache hand_out() would give. O(sequences).
+  std::int64_t tokens_to_hand_out() const;
 
   // For routers and scalers:
   std::int32_t number() const { return number_; }
@@ -145,6 +155,10 @@ class Replica {
   std::int32_t would_find(RequestId request) const;
   /// Whether the adapter of the request is loaded, or needed by another waiting request.
   bool knows_adapter(RequestId request) const { return adapters_.knows(adapter_of(request)); }
+  /// Blocks that the prompt of a request takes.
+  std::int32_t blocks_of_prompt(RequestId request) const {
+    return blocks_for(books_.requests[request].prompt);
+  }
   /// Whether the running and waiting requests leave an adapter slot free.
   bool has_adapter_place() const { return adapters_.has_free_place(); }
 
@@ -171,7 +185,8 @@ class Replica {
     return books_.requests[sequence.request].arrival;
   }
   /// Preempts the last running sequence and puts it at the head of the queue. Its KV cache moves to
-  /// host memory if there is room; otherwise it is lost.
+  /// host memory if there is room. Otherwise it is lost, and its next prefill computes the prompt
+  /// and the tokens produced, as in vLLM.
   void preempt_last();
   /// With an empty batch: calls the former again at `at`, unless something arrives earlier.
   void gather_until(Micros at) { ask_again_ = at; }
@@ -193,7 +208,6 @@ class Replica {
   void land();
   void add_to_batch(Slot slot, std::int32_t tokens, std::int32_t done);
   /// Resets the outcome of a request whose tokens are lost.
-  void forget_tokens(const Sequence& sequence);
   void name_full_blocks(Sequence& sequence, std::int32_t from, std::int32_t to);
   /// Returns the blocks that a waiting sequence needs to start.
   std::int32_t wants(const Sequence& sequence) const {
@@ -202,6 +216,8 @@ class Replica {
   std::uint32_t adapter_of(RequestId request) const {
     return limits_.adapters > 0 ? books_.requests[request].adapter : 0;
   }
+  /// Time that adapters add to the batch.
+  Micros adapters_take() const;
   void let_run(Slot slot);
   void line_up(std::deque<Slot>::iterator before, Slot slot);
   void take_next();

@@ -20,6 +20,20 @@
 namespace almanac::inference {
 namespace {
 
+/// Kernels of a layer for its adapters: two for each of the four matrices of attention.
+///
+/// Source   Chen et al., MLSys'24 (Punica): one kernel multiplies the tokens of all adapters of a
+///          batch with their matrices down to the rank, and one with those back up.
+constexpr int kAdapterKernels = 8;
+
+int attention_layers(const Model& model) {
+  int made = 0;
+  for (const Layers& each : model.layers) {
+    made += each.mixer == Mixer::heads || each.mixer == Mixer::latent ? each.count : 0;
+  }
+  return made;
+}
+
 /// Time that a server needs to receive, tokenize and answer a request, outside of its engine.
 ///
 /// Source   fitted to the 11 training stages that inference-sim published (vLLM 0.15.1, H100).
@@ -243,6 +257,12 @@ Result<Parts> parts(const Service& service) {
   limits.adapters = service.adapters;
   limits.adapter_load = 1e6 * adapter / (service.board.host_bandwidth * service.replica_gpus());
   limits.adapter_read = 1e6 * adapter / (service.board.bandwidth * service.gpus);
+  // A multiplication and an addition for each of its numbers, of 2 bytes.
+  limits.adapter_token = 1e6 * adapter / (service.board.bf16_flops * service.gpus);
+  if (!service.at_limits) {
+    limits.adapter_kernels =
+        kAdapterKernels * attention_layers(service.model) * service.board.kernel("bf16").fixed_us;
+  }
   if (!service.measured && !service.at_limits) {
     limits.front = kFront;
     if (limits.first_token != kNever) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
+
 namespace almanac::inference {
 
 std::uint32_t Simulation::add(const Limits& limits, const StepTime& step,
@@ -59,6 +61,21 @@ void Simulation::lose(std::uint32_t replica) {
   // The event that ends the replica's current iteration lets its lane continue.
   const std::uint32_t lane = duties_[replica].lane;
   if (lane != Duty::kAlone) std::erase(lanes_[lane].next, replica);
+}
+
+std::vector<Visit> Simulation::take(std::uint32_t replica) {
+  ALMANAC_CHECK(duties_[replica].lane == Duty::kAlone, "a replica that takes turns was taken");
+  take_out(replica);
+  std::vector<Visit> visits;
+  replicas_[replica]->hand_out(visits);
+  replicas_[replica].reset();
+  for (const Visit& each : visits) release(each.request);
+  return visits;
+}
+
+void Simulation::resume(const Visit& visit, std::uint32_t replica) {
+  if (visit.ready == 0 && visit.known == 0) return plan(now_, Kind::arrival, visit.request);
+  enter(*replicas_[replica], visit);
 }
 
 Load Simulation::load() const {

@@ -65,6 +65,16 @@ class Simulation {
   void close(std::uint32_t replica);
   /// Removes a replica at once; its requests arrive again and are recomputed.
   void lose(std::uint32_t replica);
+  /// Removes a replica at once and returns its requests as they can continue elsewhere; see
+  /// resume().
+  std::vector<Visit> take(std::uint32_t replica);
+  /// Gives a request that take() returned to a replica that accepts requests. If nothing of it is
+  /// kept, it arrives again, and `replica` does not count.
+  void resume(const Visit& visit, std::uint32_t replica);
+  /// Tokens whose KV cache take() would return.
+  std::int64_t tokens_of(std::uint32_t replica) const {
+    return replicas_[replica]->tokens_to_hand_out();
+  }
   bool gone(std::uint32_t replica) const { return replicas_[replica] == nullptr; }
   /// Requests that wait or run on a replica.
   std::size_t requests_of(std::uint32_t replica) const {

@@ -113,10 +113,11 @@ TEST_P(Runs, SequencesThatAreSentBackForWantOfMemoryStillFinish) {
   const Counting step;
   Simulation simulation(requests_);
   run(simulation, step, 200);
-  std::int64_t preemptions = 0, outputs = 0;
+  std::int64_t preemptions = 0, prompts = 0, outputs = 0;
   for (RequestId id = 0; id < requests_.size(); ++id) {
     const Outcome& outcome = simulation.outcomes()[id];
     preemptions += outcome.preemptions;
+    prompts += requests_[id].prompt;
     outputs += requests_[id].output - 1;
     ASSERT_LT(outcome.finish, kNever) << id;
   }
@@ -126,7 +127,8 @@ TEST_P(Runs, SequencesThatAreSentBackForWantOfMemoryStillFinish) {
   if (GetParam().shape == Shape::swapping) {
     EXPECT_EQ(step.decoded, outputs);
   } else {
-    EXPECT_GT(step.decoded, outputs);
+    EXPECT_GT(step.prefilled, prompts);
+    EXPECT_LE(step.decoded, outputs);
   }
 }
 
@@ -287,6 +289,24 @@ TEST(Swapping, CopiesOutAndInAndComputesNothingTwice) {
   EXPECT_DOUBLE_EQ(simulation.outcomes()[1].finish, 3 * 1000 + 200 + 2 * 1000 + 200);
 }
 
+TEST(Preemption, ComputesTokensAgainInOnePrefillAsVllm) {
+  // As above without host memory: the 33 tokens that are known of the second are one prefill, which
+  // yields its next token. Its first token stays where it was.
+  const Requests requests{.all = {{.arrival = 0, .prompt = 32, .output = 3},
+                                  {.arrival = 0, .prompt = 32, .output = 3}}};
+  const Counting step;
+  Simulation simulation(requests);
+  simulation.add({.kv_blocks = 4}, step, registry().formers.find("chunked")->make());
+  simulation.run(*registry().routers.find("round_robin")->make(1));
+  EXPECT_EQ(step.prefilled, 64 + 33);
+  EXPECT_EQ(step.decoded, 2 + 1);
+  const Outcome& second = simulation.outcomes()[1];
+  EXPECT_EQ(second.preemptions, 1);
+  EXPECT_DOUBLE_EQ(second.first_token, 1000);
+  EXPECT_DOUBLE_EQ(second.longest_gap, 3000);
+  EXPECT_DOUBLE_EQ(second.finish, 5000);
+}
+
 TEST(Llumnix, MovesARequestAwayFromWhereMemoryRunsOut) {
   // Round robin would leave the long answers of every other request on one replica.
   Requests requests;
@@ -360,6 +380,56 @@ TEST(AdaptersOfReplicas, TakeKvMemoryAndTheirHeadsAreNotThoseOfOthers) {
   EXPECT_NE(prompt_keys(requests, 0, 16), prompt_keys(requests, 1, 16));
   EXPECT_NE(prompt_keys(requests, 1, 16), prompt_keys(requests, 2, 16));
   EXPECT_EQ(prompt_keys(requests, 1, 16), prompt_keys(requests, 3, 16));
+}
+
+TEST(AdaptersOfReplicas, ComputeForTheirTokensAlone) {
+  // Two requests of 16 tokens for an adapter and one without: 20 for each token of the two, 50 for
+  // the kernels, whatever adapters there are.
+  Requests requests;
+  for (const std::uint32_t each : {1U, 2U, 0U}) {
+    requests.all.push_back({.arrival = 0, .prompt = 16, .output = 1, .adapter = each});
+  }
+  const Counting step;
+  Simulation simulation(requests);
+  simulation.add({.kv_blocks = 100, .adapters = 2, .adapter_token = 20, .adapter_kernels = 50},
+                 step, registry().formers.find("chunked")->make());
+  simulation.run(*registry().routers.find("round_robin")->make(1));
+  EXPECT_DOUBLE_EQ(simulation.outcomes()[0].finish, 1000 + 50 + 2 * 16 * 20);
+  // Of llama-3.1-8b at rank 16: four matrices of 4,096 or 1,024 by 4,096 in each of 32 layers, two
+  // operations for each number. Eight kernels of a layer are about 15 % of a decode.
+  Service service{.model = *find_model("llama-3.1-8b"), .board = *find_board("h100")};
+  service.adapters = 8;
+  const auto made = parts(service);
+  ASSERT_TRUE(made);
+  const double numbers = 16.0 * 32 * (2 * (4096 + 4096) + 2 * (4096 + 1024));
+  EXPECT_NEAR(made->limits.adapter_token, 1e6 * 2 * numbers / 989e12, 1e-9);
+  const Micros decode = (*made->step)({.decodes = 8, .context = 8 * 500});
+  EXPECT_GT(made->limits.adapter_kernels, 0.05 * decode);
+  EXPECT_LT(made->limits.adapter_kernels, 0.2 * decode);
+}
+
+TEST(Punica, FillsReplicasAndEmptiesOthers) {
+  Requests requests;
+  for (const std::int32_t output : {10, 3000, 3000}) {
+    requests.all.push_back({.arrival = 0, .prompt = 16, .output = output});
+  }
+  const Counting step;
+  Simulation simulation(requests);
+  for (int each = 0; each < 3; ++each) {
+    simulation.add({.sequences = 2, .kv_blocks = 1000}, step,
+                   registry().formers.find("chunked")->make());
+  }
+  const auto router = registry().routers.find("punica")->make(1);
+  simulation.advance(500e3, *router);
+  // The last of empty replicas, until it is full.
+  EXPECT_EQ(simulation.outcomes()[0].replica, 2);
+  EXPECT_EQ(simulation.outcomes()[1].replica, 2);
+  EXPECT_EQ(simulation.outcomes()[2].replica, 1);
+  // The first is answered; after a second the third joins the second.
+  simulation.run(*router);
+  EXPECT_EQ(simulation.outcomes()[2].replica, 2);
+  EXPECT_EQ(simulation.outcomes()[2].preemptions, 0);
+  EXPECT_LT(simulation.outcomes()[2].finish, kNever);
 }
 
 TEST(AdapterAffinity, KeepsAdaptersApartSoThatFewAreLoaded) {

@@ -185,6 +185,7 @@ void register_inference_compare(Program& program) {
   const auto asked = std::make_shared<ComparedServices>();
   asked->fleet.add_to(command);
   add_plan_option(command, *options);
+  asked->fleet.add_spot_to(command);
   command.get_option("--plan")->type_name("FILE,...");
   CLI::Option& of = *command
                          .add_option("--of", asked->compositions,

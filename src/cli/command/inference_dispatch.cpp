@@ -4,6 +4,7 @@
 /// almanac inference dispatch: simulates requests with deadlines to networks that share GPUs, batch
 /// by batch.
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -35,6 +36,7 @@ struct DispatchOptions {
   std::vector<std::string> compositions{};
   double seconds = 60;
   int gpus = 1;
+  double memory_gib = 0, host_gib = 0;
   double tolerance = 0.01;
   std::uint64_t seed = 1;
 };
@@ -88,6 +90,7 @@ Figures figures_of(const deployment::TaskCase& told, const deployment::TaskRun& 
   const double gpu_ms = told.gpus * run.span_ms;
   made.insert(made.end(), {{"queries", static_cast<double>(run.queries)},
                            {"preempted", static_cast<double>(run.preempted)},
+                           {"loads", static_cast<double>(run.loads)},
                            {"busy", gpu_ms > 0 ? run.busy_ms / gpu_ms : 0},
                            {"latency_p50_ms", run.latency_ms.p50},
                            {"latency_p99_ms", run.latency_ms.p99}});
@@ -99,11 +102,15 @@ Result<deployment::TaskCase> task_case(const DispatchOptions& options) {
   if (!variants) return tl::unexpected(variants.error());
   auto services = deployment::read_services(options.services, *variants);
   if (!services) return tl::unexpected(services.error());
-  deployment::TaskCase told{.variants = std::move(*variants),
-                            .services = std::move(*services),
-                            .gpus = options.gpus,
-                            .tolerance = options.tolerance,
-                            .seed = options.seed};
+  deployment::TaskCase told{
+      .variants = std::move(*variants),
+      .services = std::move(*services),
+      .gpus = options.gpus,
+      .memory_gib =
+          options.memory_gib > 0 ? options.memory_gib : std::numeric_limits<double>::infinity(),
+      .host_gib = options.host_gib > 0 ? options.host_gib : std::numeric_limits<double>::infinity(),
+      .tolerance = options.tolerance,
+      .seed = options.seed};
   if (!options.answers.empty()) {
     auto answers = deployment::read_answers(options.answers, told.services, told.variants);
     if (!answers) return tl::unexpected(answers.error());
@@ -165,7 +172,7 @@ void register_inference_dispatch(Program& program) {
   command
       .add_option("--variants", options->variants,
                   "CSV file of variant, task, accuracy, fixed_ms, item_ms, batch, memory_gib; for "
-                  "abacus also operators and knee")
+                  "abacus also operators and knee, with --gpu-memory load_s and disk_s")
       ->type_name("FILE")
       ->required()
       ->group(heading(Group::input));
@@ -189,9 +196,26 @@ void register_inference_dispatch(Program& program) {
       ->capture_default_str()
       ->group(heading(Group::input));
   add_log_columns(command, options->column_map);
-  command.add_option("--gpus", options->gpus, "GPUs, each with all variants")
+  command.add_option("--gpus", options->gpus, "GPUs")
       ->check(whole_number(1, 10'000))
       ->capture_default_str()
+      ->group(heading(Group::model));
+  CLI::Option* const memory =
+      command
+          .add_option(
+              "--gpu-memory", options->memory_gib,
+              "Memory of a GPU in GiB: variants are loaded, each for its load_s. Without it "
+              "each GPU holds all variants")
+          ->type_name("GIB")
+          ->check(number(1e-3, 1e6))
+          ->group(heading(Group::model));
+  command
+      .add_option("--host-memory", options->host_gib,
+                  "Memory of the host in GiB: variants that are not there are read from disk, each "
+                  "for its disk_s. Without it the host has all variants")
+      ->type_name("GIB")
+      ->check(number(1e-3, 1e7))
+      ->needs(memory)
       ->group(heading(Group::model));
   const auto joined = [](const std::vector<std::string>& names) {
     std::string made;

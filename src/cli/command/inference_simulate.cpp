@@ -36,10 +36,14 @@ void register_inference_simulate(Program& program) {
   const auto asked = std::make_shared<FleetOptions>();
   asked->add_to(command);
   add_plan_option(command, *options);
+  asked->add_spot_to(command);
   add_example(command,
               "almanac inference simulate requests.csv --model llama-3.1-8b --replicas 4 --ttft "
               "500ms --tpot 50ms");
   add_example(command, "almanac inference simulate requests.csv --plan plan.csv --ttft 500ms");
+  add_example(command,
+              "almanac inference simulate requests.csv --model llama-3.1-70b --spot spot.csv "
+              "--instance-gpus 4");
   program.on(command, [options, asked] { return simulate(*options, *asked); });
 }
 

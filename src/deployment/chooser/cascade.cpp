@@ -13,6 +13,10 @@ class InTurn final : public Chooser {
  public:
   explicit InTurn(const ChooserCase& told)
       : way_(cheapest_cascade(told.variants, told.answers, told.tolerance)) {}
+  std::vector<std::size_t> may_ask() const override {
+    if (!way_.second) return {way_.first};
+    return {way_.first, *way_.second};
+  }
   std::vector<std::size_t> ask(Rng&) override { return {way_.first}; }
   std::optional<std::size_t> ask_more(std::span<const Label> said) override {
     const Label& first = said[way_.first];

@@ -27,7 +27,7 @@ class Abacus final : public Dispatcher {
     for (std::size_t variant = 0; variant < seen.variants.size(); ++variant) {
       const Variant& it = seen.variants[variant];
       const double each_ms = it.batch_ms(1, 1) / it.operators;
-      for (const Queued& each : seen.queues[variant]) {
+      for (const Queued& each : seen.queue(variant)) {
         if (each.gpu >= 0 && each.gpu != seen.gpu) continue;
         of.push_back(&it);
         requests.push_back(each.request);

@@ -36,7 +36,7 @@ class Symphony final : public Dispatcher {
     if (!best) return std::nullopt;
     Dispatched made{.variant = best->variant};
     for (std::size_t each = 0; each < best->size; ++each) {
-      made.requests.push_back(seen.queues[best->variant][each].request);
+      made.requests.push_back(seen.queue(best->variant)[each].request);
     }
     return made;
   }
@@ -51,7 +51,7 @@ class Symphony final : public Dispatcher {
   };
 
   static std::optional<Candidate> candidate_of(const DispatchCase& seen, std::size_t variant) {
-    const auto& queue = seen.queues[variant];
+    const auto& queue = seen.queue(variant);
     const Variant& it = seen.variants[variant];
     if (queue.empty()) return std::nullopt;
     constexpr double kRounding_ms = 1e-6;

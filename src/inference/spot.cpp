@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inference/spot.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "inference/cold_start.h"
+#include "inference/registry.h"
+#include "inference/simulation.h"
+#include "inference/spot_layout.h"
+
+namespace almanac::inference {
+namespace {
+
+constexpr Micros kLooked = 60e6;  // over which the rate of requests is counted
+constexpr Micros kTick = 0.1e6;   // between looks at whether a migration must begin
+
+class SpotFleet {
+ public:
+  SpotFleet(SpotLayouts& layouts, const Service& service, const Requests& requests,
+            const SpotCase& spot)
+      : layouts_(layouts),
+        spot_(spot),
+        weights_(service.model.bytes()),
+        kv_token_(service.model.kv_bytes()),
+        link_(service.link_bytes_per_s / 1e6),
+        engine_(cold_start(service, WeightTier::disk).engine),
+        gpus_(static_cast<std::size_t>(spot.gpus)),
+        router_(registry().routers.find(service.router)->make(service.seed)),
+        simulation_(requests),
+        begin_(requests.all.front().arrival),
+        held_(spot.instances.size() * gpus_) {
+    simulation_.connect(
+        [token = kv_token_ / link_](std::int32_t tokens) { return token * tokens; });
+  }
+
+  SpotRun run() {
+    advance(begin_);
+    current_ = present();
+    layout_ = layouts_.choose(gpus_in(current_), rate());
+    open(slices(gpus_of(current_), layout_));
+    note_closed();
+    for (const Micros at : events()) {
+      open_started(at);
+      advance(std::max(at, now_));
+      if (spot_.rule == SpotRule::reroute) {
+        reroute();
+      } else if (present() != current_) {
+        spot_.rule == SpotRule::migrate ? migrate() : restart();
+      }
+    }
+    open_started(kNever);
+    advance(kNever);
+    return result();
+  }
+
+ private:
+  using Gpus = std::vector<std::size_t>;  // an instance's number times GPUs of one, plus its own
+  struct Copy {
+    std::uint32_t number = 0;  // in the simulation
+    Gpus gpus{};               // by shard
+  };
+  struct Starting {
+    Micros at;
+    Gpus gpus;
+  };
+  /// From one set of replicas to the next.
+  struct Move {
+    SpotLayout layout{};
+    std::vector<Copy> stay{}, end{};
+    std::vector<Gpus> fresh{};
+    std::vector<std::size_t> heirs{};  // by ended replica: of those that stay, then of fresh ones
+  };
+
+  // Instances and their GPUs.
+
+  bool is_there(std::size_t instance) const {
+    return now_ < begin_ + spot_.instances[instance].until;
+  }
+  std::size_t instance_of(std::size_t gpu) const { return gpu / gpus_; }
+  Micros usable(const SpotInstance& instance) const {
+    if (instance.from <= 0) return begin_;
+    return begin_ + instance.from + (spot_.rule == SpotRule::migrate ? engine_ : 0);
+  }
+  /// Instances that can be used and were not given notice.
+  std::vector<std::size_t> present() const {
+    std::vector<std::size_t> made;
+    for (std::size_t each = 0; each < spot_.instances.size(); ++each) {
+      const SpotInstance& it = spot_.instances[each];
+      if (usable(it) <= now_ && now_ < begin_ + it.until - spot_.grace) made.push_back(each);
+    }
+    return made;
+  }
+  int gpus_in(const std::vector<std::size_t>& instances) const {
+    return static_cast<int>(instances.size() * gpus_);
+  }
+  Gpus gpus_of(const std::vector<std::size_t>& instances) const {
+    Gpus made;
+    for (const std::size_t instance : instances) {
+      for (std::size_t each = 0; each < gpus_; ++each) made.push_back(instance * gpus_ + each);
+    }
+    return made;
+  }
+  static std::vector<Gpus> slices(const Gpus& gpus, const SpotLayout& layout) {
+    std::vector<Gpus> made;
+    const auto each = static_cast<std::ptrdiff_t>(layout.replica_gpus());
+    for (int copy = 0; copy < layout.replicas; ++copy) {
+      made.emplace_back(gpus.begin() + copy * each, gpus.begin() + (copy + 1) * each);
+    }
+    return made;
+  }
+  std::vector<Micros> events() const {
+    std::set<Micros> made;
+    for (const SpotInstance& each : spot_.instances) {
+      made.insert(usable(each));
+      if (each.until == kNever) continue;
+      made.insert(begin_ + each.until - spot_.grace);
+      made.insert(begin_ + each.until);
+    }
+    return {made.upper_bound(begin_), made.end()};
+  }
+  double rate() const {
+    const auto& all = simulation_.requests().all;
+    const auto count = [&](Micros until) {
+      return static_cast<double>(
+          std::upper_bound(all.begin(), all.end(), until,
+                           [](Micros at, const Request& each) { return at < each.arrival; }) -
+          all.begin());
+    };
+    if (now_ - begin_ >= kLooked) return (count(now_) - count(now_ - kLooked)) / (kLooked / 1e6);
+    const double span_s = (all.back().arrival - begin_) / 1e6;
+    return span_s > 0 ? static_cast<double>(all.size() - 1) / span_s : 0;
+  }
+
+  // Replicas.
+
+  void advance(Micros until) {
+    simulation_.advance(until, *router_);
+    now_ = until;
+  }
+  void open(const std::vector<Gpus>& fresh) {
+    if (fresh.empty()) return;
+    const Parts& parts = layouts_.parts_of(layout_);
+    const auto shards = shards_of(layout_);
+    for (const Gpus& gpus : fresh) {
+      copies_.push_back({simulation_.add(parts.limits, *parts.step, parts.former()), gpus});
+      for (std::size_t each = 0; each < gpus.size(); ++each) held_[gpus[each]] = shards[each];
+    }
+    if (closed_at_ != kNever) stopped_ += now_ - std::exchange(closed_at_, kNever);
+    note_layout();
+  }
+  void note_layout() {
+    SpotLayout now = layout_;
+    now.replicas = static_cast<int>(copies_.size());
+    if (!steps_.empty() && steps_.back().layout.is_divided_like(now) &&
+        steps_.back().layout.replicas == now.replicas) {
+      return;
+    }
+    if (!steps_.empty() && steps_.back().at == now_ - begin_) steps_.pop_back();
+    steps_.push_back({now_ - begin_, now});
+  }
+  void note_closed() {
+    note_layout();
+    if (copies_.empty() && closed_at_ == kNever) closed_at_ = now_;
+  }
+  Micros from_disk(const SpotLayout& layout) const {
+    return cold_start(layouts_.service_of(layout), WeightTier::disk).weights;
+  }
+
+  // The systems that SpotServe is compared with.
+
+  void restart() {
+    Micros leaves = kNever;
+    const auto next = present();
+    for (const std::size_t each : current_) {
+      if (std::find(next.begin(), next.end(), each) != next.end()) continue;
+      leaves = std::min(leaves, begin_ + spot_.instances[each].until);
+    }
+    if (leaves != kNever) advance(std::max(now_, leaves));
+    for (const Copy& each : copies_) simulation_.lose(each.number);
+    copies_.clear();
+    note_closed();
+    ++changes_;
+    current_ = present();
+    layout_ = layouts_.choose(gpus_in(current_), rate());
+    if (layout_.replicas == 0) return;
+    advance(now_ + engine_ + from_disk(layout_));
+    open(slices(gpus_of(current_), layout_));
+  }
+
+  void reroute() {
+    const auto broken = [&](const Gpus& gpus) {
+      return std::any_of(gpus.begin(), gpus.end(),
+                         [&](std::size_t gpu) { return !is_there(instance_of(gpu)); });
+    };
+    std::erase_if(starting_, [&](const Starting& each) { return broken(each.gpus); });
+    std::erase_if(copies_, [&](const Copy& each) {
+      if (!broken(each.gpus)) return false;
+      simulation_.lose(each.number);
+      ++changes_;
+      return true;
+    });
+    note_closed();
+    Gpus free = gpus_of(present());
+    const auto take = [&](const Gpus& gpus) {
+      std::erase_if(free, [&](std::size_t gpu) {
+        return std::find(gpus.begin(), gpus.end(), gpu) != gpus.end();
+      });
+    };
+    for (const Copy& each : copies_) take(each.gpus);
+    for (const Starting& each : starting_) take(each.gpus);
+    // A fleet that began without instances has no division yet.
+    if (layout_.replicas == 0) layout_ = layouts_.choose(gpus_in(present()), rate());
+    if (layout_.replicas == 0) return;
+    SpotLayout more = layout_;
+    more.replicas = static_cast<int>(free.size()) / layout_.replica_gpus();
+    for (const Gpus& gpus : slices(free, more)) {
+      starting_.push_back({now_ + engine_ + from_disk(layout_), gpus});
+    }
+  }
+
+  void open_started(Micros until) {
+    while (!starting_.empty() && starting_.front().at <= until) {
+      const Starting first = starting_.front();
+      starting_.erase(starting_.begin());
+      advance(std::max(now_, first.at));
+      open({first.gpus});
+      ++changes_;
+    }
+  }
+
+  // SpotServe.
+
+  double kv_bytes(const Copy& copy) const {
+    return kv_token_ * static_cast<double>(simulation_.tokens_of(copy.number));
+  }
+
+  Move next_move(const std::vector<std::size_t>& next) {
+    Move made{.layout = layouts_.choose(gpus_in(next), rate())};
+    Gpus free = gpus_of(next);
+    const bool is_alike = made.layout.is_divided_like(layout_);
+    for (const Copy& each : copies_) {
+      const bool is_whole = std::all_of(each.gpus.begin(), each.gpus.end(), [&](std::size_t gpu) {
+        return std::find(next.begin(), next.end(), instance_of(gpu)) != next.end();
+      });
+      if (!is_alike || !is_whole) {
+        made.end.push_back(each);
+        continue;
+      }
+      made.stay.push_back(each);
+      std::erase_if(free, [&](std::size_t gpu) {
+        return std::find(each.gpus.begin(), each.gpus.end(), gpu) != each.gpus.end();
+      });
+    }
+    const std::size_t all = static_cast<std::size_t>(made.layout.replicas);
+    // The most tokens first, each to where the fewest are.
+    std::stable_sort(made.end.begin(), made.end.end(),
+                     [&](const Copy& a, const Copy& b) { return kv_bytes(a) > kv_bytes(b); });
+    std::vector<double> loads(all);
+    for (std::size_t each = 0; each < made.stay.size(); ++each)
+      loads[each] = kv_bytes(made.stay[each]);
+    for (const Copy& each : made.end) {
+      if (all == 0) break;
+      const auto least = std::min_element(loads.begin(), loads.end());
+      *least += kv_bytes(each);
+      made.heirs.push_back(static_cast<std::size_t>(least - loads.begin()));
+    }
+    const auto shards = shards_of(made.layout);
+    const std::size_t fresh = all - made.stay.size();
+    const auto gain = [&](std::size_t gpu, std::size_t wanted) {
+      const auto& held = held_[free[gpu]];
+      if (!held) return 0.0;
+      double bytes = weights_;
+      for (std::size_t end = 0; end < made.end.size(); ++end) {
+        const Gpus& gpus = made.end[end].gpus;
+        if (made.heirs[end] != made.stay.size() + wanted / shards.size()) continue;
+        if (std::find(gpus.begin(), gpus.end(), free[gpu]) != gpus.end()) {
+          bytes += kv_bytes(made.end[end]);
+        }
+      }
+      return bytes * in_common(*held, shards[wanted % shards.size()]);
+    };
+    const auto places = assign_shards(free.size(), fresh * shards.size(), gain);
+    made.fresh.resize(fresh);
+    for (std::size_t each = 0; each < places.size(); ++each) {
+      made.fresh[each / shards.size()].push_back(free[places[each]]);
+    }
+    return made;
+  }
+
+  /// The part of `wanted` that none of the GPUs of an instance, among `gpus`, holds.
+  double missing(std::size_t instance, const Shard& wanted, const Gpus& gpus) const {
+    std::set<Shard> known;
+    for (const std::size_t gpu : gpus) {
+      if (instance_of(gpu) == instance && held_[gpu]) known.insert(*held_[gpu]);
+    }
+    double left = wanted.size();
+    for (const Shard& each : known) left -= in_common(each, wanted);
+    return std::max(0.0, left);
+  }
+
+  /// How long what is missing travels.
+  Micros takes(const Move& move, bool with_weights, bool with_kv) const {
+    const auto shards = shards_of(move.layout);
+    std::vector<double> bytes(spot_.instances.size());
+    const auto receive = [&](std::size_t copy, const Gpus& gpus, bool is_fresh) {
+      for (std::size_t each = 0; each < gpus.size(); ++each) {
+        const std::size_t to = instance_of(gpus[each]);
+        if (with_weights && is_fresh) {
+          bytes[to] += weights_ * missing(to, shards[each], gpus_of({to}));
+        }
+        for (std::size_t end = 0; with_kv && end < move.end.size(); ++end) {
+          if (move.heirs[end] != copy) continue;
+          bytes[to] += kv_bytes(move.end[end]) * missing(to, shards[each], move.end[end].gpus);
+        }
+      }
+    };
+    for (std::size_t each = 0; each < move.stay.size(); ++each) {
+      receive(each, move.stay[each].gpus, false);
+    }
+    for (std::size_t each = 0; each < move.fresh.size(); ++each) {
+      receive(move.stay.size() + each, move.fresh[each], true);
+    }
+    double most = 0, sum = 0, givers = 0;
+    for (std::size_t each = 0; each < bytes.size(); ++each) {
+      most = std::max(most, bytes[each]);
+      sum += bytes[each];
+      const Gpus own = gpus_of({each});
+      givers += is_there(each) && std::any_of(own.begin(), own.end(),
+                                              [&](auto gpu) { return held_[gpu].has_value(); });
+    }
+    return std::max(most, givers > 0 ? sum / givers : 0) / link_;
+  }
+
+  /// Whether these instances hold all weights, as they are divided now.
+  bool hold_all(const std::vector<std::size_t>& instances) const {
+    std::set<Shard> known;
+    for (const std::size_t gpu : gpus_of(instances)) {
+      const auto& held = held_[gpu];
+      if (held && held->stages == layout_.stages && held->parts == layout_.gpus)
+        known.insert(*held);
+    }
+    return known.size() == static_cast<std::size_t>(layout_.replica_gpus());
+  }
+
+  void migrate() {
+    const auto next = present();
+    Micros deadline = kNever;
+    std::vector<std::size_t> there = next;
+    for (const std::size_t each : current_) {
+      if (std::find(next.begin(), next.end(), each) != next.end()) continue;
+      deadline = std::min(deadline, begin_ + spot_.instances[each].until);
+      if (is_there(each)) there.push_back(each);
+    }
+    const Move move = next_move(next);
+    current_ = next;
+    if (move.end.empty() && move.fresh.empty()) return;
+    ++changes_;
+    bool keeps = true;
+    Micros travel = 0;
+    if (move.layout.replicas == 0) {
+      keeps = false;
+      if (deadline != kNever) advance(std::max(now_, deadline));
+    } else {
+      travel = takes(move, true, true);
+      const auto is_late = [&] { return deadline != kNever && now_ + travel > deadline; };
+      if (is_late()) {
+        keeps = false;
+        travel = takes(move, true, false);
+      }
+      if (takes(move, true, false) > 0 && (is_late() || !hold_all(there)) && !hold_all(next)) {
+        // Weights go with the last GPU that has them.
+        keeps = false;
+        if (deadline != kNever) advance(std::max(now_, deadline));
+        travel = from_disk(move.layout);
+      } else if (!is_late()) {
+        // Replicas compute for as long as the rest of the grace period carries the migration.
+        while (deadline != kNever && now_ + 2 * kTick + travel <= deadline) {
+          advance(now_ + kTick);
+          travel = takes(move, true, keeps);
+        }
+      }
+    }
+    std::vector<std::vector<Visit>> taken;
+    for (const Copy& each : move.end) taken.push_back(simulation_.take(each.number));
+    copies_ = move.stay;
+    note_closed();
+    advance(now_ + travel);
+    layout_ = move.layout;
+    open(move.fresh);
+    continue_requests(move, taken, keeps);
+  }
+
+  void continue_requests(const Move& move, const std::vector<std::vector<Visit>>& taken,
+                         bool keeps) {
+    if (copies_.empty()) {
+      for (const auto& visits : taken) parked_.insert(parked_.end(), visits.begin(), visits.end());
+      return;
+    }
+    const Limits& limits = layouts_.parts_of(layout_).limits;
+    std::vector<std::int64_t> room;
+    for (const Copy& each : copies_) {
+      room.push_back(std::int64_t{limits.kv_blocks} * limits.block_tokens -
+                     simulation_.tokens_of(each.number));
+    }
+    const auto resume = [&](Visit visit, std::size_t heir, bool with_kv) {
+      if (visit.ready > 0 && (!with_kv || visit.ready >= room[heir])) {
+        visit.known = visit.ready + 1;
+        visit.ready = 0;
+      }
+      room[heir] -= std::max(visit.ready, visit.known);
+      kept_ += visit.ready > 0;
+      computed_ += visit.known > 0;
+      simulation_.resume(visit, copies_[heir].number);
+    };
+    for (std::size_t end = 0; end < taken.size(); ++end) {
+      for (const Visit& each : taken[end]) resume(each, move.heirs[end], keeps);
+    }
+    const auto parked = std::exchange(parked_, {});
+    for (std::size_t each = 0; each < parked.size(); ++each) {
+      resume(parked[each], each % copies_.size(), false);
+    }
+  }
+
+  SpotRun result() {
+    SpotRun made{.outcomes = simulation_.outcomes(),
+                 .steps = steps_,
+                 .busy = simulation_.busy(),
+                 .changes = changes_,
+                 .stopped_s = stopped_ / 1e6,
+                 .kept = kept_,
+                 .computed = computed_};
+    Micros last = begin_;
+    for (const Outcome& each : made.outcomes) {
+      if (each.finish != kNever) last = std::max(last, each.finish);
+    }
+    if (closed_at_ != kNever) made.stopped_s += std::max(0.0, last - closed_at_) / 1e6;
+    for (const SpotInstance& each : spot_.instances) {
+      const Micros from = std::max(0.0, each.from), until = std::min(each.until, last - begin_);
+      made.gpu_s += static_cast<double>(gpus_) * std::max(0.0, until - from) / 1e6;
+    }
+    return made;
+  }
+
+  SpotLayouts& layouts_;
+  const SpotCase& spot_;
+  double weights_;   // bytes
+  double kv_token_;  // bytes
+  double link_;      // bytes per microsecond
+  Micros engine_;
+  std::size_t gpus_;
+  std::unique_ptr<Router> router_;
+  Simulation simulation_;
+  Micros begin_;
+  std::vector<std::optional<Shard>> held_;  // by GPU
+  Micros now_ = 0;
+  SpotLayout layout_{};
+  std::vector<std::size_t> current_;  // instances
+  std::vector<Copy> copies_;
+  std::vector<Starting> starting_;
+  std::vector<SpotStep> steps_;
+  std::vector<Visit> parked_;  // that no replica continues yet
+  Micros closed_at_ = kNever, stopped_ = 0;
+  int changes_ = 0;
+  std::int64_t kept_ = 0, computed_ = 0;
+};
+
+}  // namespace
+
+Result<SpotRun> play_spot(const Service& service, const Requests& requests, const SpotCase& spot) {
+  if (service.prefill > 0) {
+    return fail(Code::usage, "prefill-only replicas cannot be combined with spot instances", {},
+                "leave out --prefill");
+  }
+  if (service.data_attention) {
+    return fail(Code::usage, "data-parallel attention cannot be combined with spot instances", {},
+                "leave out --data-parallel-attention");
+  }
+  if (requests.size() == 0) return fail(Code::invalid, "there are no requests");
+  const auto instances = static_cast<int>(spot.instances.size());
+  auto layouts = SpotLayouts::make(service, requests, spot.gpus, instances * spot.gpus);
+  if (!layouts) return tl::unexpected(layouts.error());
+  return SpotFleet(*layouts, service, requests, spot).run();
+}
+
+}  // namespace almanac::inference

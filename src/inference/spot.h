@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Simulates a service on spot instances, which come, and go after a notice.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "inference/service.h"
+#include "inference/spot_layout.h"
+
+namespace almanac::inference {
+
+/// What a service does when instances come or go.
+enum class SpotRule {
+  migrate,  ///< Divides the model again and moves weights and KV cache between GPUs.
+  restart,  ///< Divides the model again; all replicas start again from disk.
+  reroute   ///< Keeps the division. Replicas that lose a GPU end; others start from disk.
+};
+
+/// "migrate", "restart" or "reroute"; nothing for other words.
+std::optional<SpotRule> spot_rule(std::string_view word);
+
+/// An instance, in time since the first request.
+struct SpotInstance {
+  Micros from = 0;        ///< Its GPUs can be used.
+  Micros until = kNever;  ///< It is taken away.
+};
+
+struct SpotCase {
+  std::vector<SpotInstance> instances{};
+  int gpus = 4;         ///< GPUs of an instance.
+  Micros grace = 30e6;  ///< From the notice until the instance is taken away.
+  SpotRule rule = SpotRule::migrate;
+};
+
+/// Reads a table with a row for each instance: from_s and, if it is taken away, until_s. Fails with
+/// not_found and with invalid.
+Result<std::vector<SpotInstance>> read_spot(const std::string& path);
+
+/// The layout of the model from a moment on.
+struct SpotStep {
+  Micros at = 0;  ///< Since the first request.
+  SpotLayout layout{};
+};
+
+struct SpotRun {
+  std::vector<Outcome> outcomes{};
+  std::vector<SpotStep> steps{};
+  Busy busy{};
+  double gpu_s = 0;           ///< Of all GPUs of the instances, until the last answer.
+  int changes = 0;            ///< Times that replicas ended or began after the start.
+  double stopped_s = 0;       ///< Time without a replica that takes requests.
+  std::int64_t kept = 0;      ///< Requests that continued with their KV cache.
+  std::int64_t computed = 0;  ///< Requests whose KV cache was lost and computed again.
+};
+
+/// Simulates `requests`. Instances that are there at the first request have the weights already.
+///
+/// Source   Miao et al., ASPLOS'24 (SpotServe). `migrate` is the system: a new layout whenever the
+///          instances change (SpotLayouts), GPUs mapped to it so that most of their weights and KV
+///          cache are used again, replicas that compute during the grace period for as long as the
+///          migration leaves them, and requests that continue from the token that they had reached.
+///          `restart` and `reroute` are the systems that it is compared with.
+/// Differs  Layouts change only when instances do. A new instance takes 30 s to start its engine
+///          (cold_start()). Replicas that are divided as before and lose no GPU compute on, and all
+///          others stop while weights and KV cache move. Each instance receives over its own link
+///          of Service::link_bytes_per_s; what another GPU of the instance has takes no time. If
+///          all does not arrive in time, the KV cache is given up, and then the weights are read
+///          from disk. A prefill that has not ended begins again.
+/// Fails like SpotLayouts::make().
+Result<SpotRun> play_spot(const Service& service, const Requests& requests, const SpotCase& spot);
+
+}  // namespace almanac::inference

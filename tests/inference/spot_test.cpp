@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Services on instances that come and go: what is moved, what that takes, and when replicas are
+/// ready, worked out by hand.
+#include "inference/spot.h"
+
+#include <fstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "inference/registry.h"
+#include "inference/spot_layout.h"
+
+namespace almanac::inference {
+namespace {
+
+Service on_h100(const char* model) {
+  auto found = find_model(model);
+  EXPECT_TRUE(found);
+  auto board = find_board("h100");
+  EXPECT_TRUE(board);
+  return {.model = *found, .board = *board};
+}
+
+/// One short request each second.
+Requests trickle(int seconds) {
+  Requests made;
+  for (int each = 0; each < seconds; ++each) {
+    made.all.push_back({.arrival = each * 1e6, .prompt = 100, .output = 10});
+  }
+  return made;
+}
+
+TEST(Shards, HaveInCommonWhatBothLayersAndPartsHave) {
+  // A fourth of every layer, and half of each layer of the first half.
+  EXPECT_DOUBLE_EQ(in_common({0, 1, 0, 4}, {0, 2, 0, 2}), 0.5 * 0.25);
+  EXPECT_DOUBLE_EQ(in_common({0, 1, 0, 4}, {0, 2, 1, 2}), 0);
+  EXPECT_DOUBLE_EQ(in_common({1, 2, 0, 1}, {1, 2, 0, 1}), 0.5);
+}
+
+TEST(Shards, GoToTheGpusThatHaveMostOfThem) {
+  // Four GPUs with a fourth of each layer become two stages of two: each keeps half of what it has.
+  const SpotLayout before{1, 1, 4}, after{1, 2, 2};
+  const auto held = shards_of(before), wanted = shards_of(after);
+  const auto places = assign_shards(4, 4, [&](std::size_t gpu, std::size_t shard) {
+    return in_common(held[gpu], wanted[shard]);
+  });
+  EXPECT_EQ(places, (std::vector<std::size_t>{0, 2, 1, 3}));
+}
+
+TEST(SpotLayouts, HaveTheLeastLatencyOfThoseThatCarryTheRate) {
+  const Service service = on_h100("llama-3.1-8b");
+  Requests requests;
+  for (int each = 0; each < 300; ++each) {
+    requests.all.push_back({.arrival = each * 1e5, .prompt = 500, .output = 100});
+  }
+  auto layouts = SpotLayouts::make(service, requests, 4, 4);
+  ASSERT_TRUE(layouts) << to_string(layouts.error());
+  // Four GPUs answer one request soonest together, and many requests fastest each alone.
+  const SpotLayout slow = layouts->choose(4, 0.1), fast = layouts->choose(4, 1e9);
+  EXPECT_EQ(slow.replicas, 1);
+  EXPECT_EQ(slow.gpus, 4);
+  EXPECT_EQ(fast.replicas, 4);
+  EXPECT_EQ(fast.gpus, 1);
+}
+
+/// Six GPUs, each an instance; the model needs two, so it has three replicas. One GPU goes at
+/// 100 s, and another is there at 200 s.
+SpotCase six_then_five(SpotRule rule) {
+  SpotCase made{.instances = std::vector<SpotInstance>(6), .gpus = 1, .grace = 10e6, .rule = rule};
+  made.instances[4].until = 100e6;
+  made.instances.push_back({.from = 200e6});
+  return made;
+}
+
+TEST(Spot, MovesOnlyTheStageThatIsMissing) {
+  const Service service = on_h100("llama-3.1-70b");
+  const auto run = play_spot(service, trickle(400), six_then_five(SpotRule::migrate));
+  ASSERT_TRUE(run) << to_string(run.error());
+  for (const Outcome& each : run->outcomes) EXPECT_LT(each.finish, kNever);
+  ASSERT_EQ(run->steps.size(), 3);
+  EXPECT_EQ(run->steps[0].layout.replicas, 3);
+  EXPECT_EQ(run->steps[0].layout.stages, 2);
+  EXPECT_EQ(run->steps[0].layout.gpus, 1);
+  // The third replica computes until the grace period is nearly over.
+  EXPECT_EQ(run->steps[1].layout.replicas, 2);
+  EXPECT_NEAR(run->steps[1].at, 100e6, 0.3e6);
+  // Its last GPU still has a stage. The new one starts its engine, and gets the other stage, half
+  // of the weights, over its link.
+  EXPECT_EQ(run->steps[2].layout.replicas, 3);
+  const double moved_s = service.model.bytes() / 2 / service.link_bytes_per_s;
+  EXPECT_NEAR(run->steps[2].at, 1e6 * (200 + 30 + moved_s), 1);
+  EXPECT_EQ(run->stopped_s, 0);
+}
+
+TEST(Spot, RestartsEverythingOrReroutesAsTheSystemsBefore) {
+  const Service service = on_h100("llama-3.1-70b");
+  // 30 s for the engine, and both halves of the weights one after the other at 5 GB/s.
+  const double start_s = 30 + service.model.bytes() / 5e9;
+  const auto restart = play_spot(service, trickle(400), six_then_five(SpotRule::restart));
+  ASSERT_TRUE(restart);
+  EXPECT_NEAR(restart->stopped_s, 2 * start_s, 1e-6);
+  const auto reroute = play_spot(service, trickle(400), six_then_five(SpotRule::reroute));
+  ASSERT_TRUE(reroute);
+  EXPECT_EQ(reroute->stopped_s, 0);
+  ASSERT_EQ(reroute->steps.size(), 3);
+  EXPECT_NEAR(reroute->steps[1].at, 100e6, 1);
+  EXPECT_NEAR(reroute->steps[2].at, 1e6 * (200 + start_s), 1);
+  for (const auto* run : {&restart, &reroute}) {
+    for (const Outcome& each : (*run)->outcomes) EXPECT_LT(each.finish, kNever);
+  }
+}
+
+/// One long answer on the first of two GPUs, which is taken away at 20 s.
+SpotRun one_leaves(double link, Micros grace) {
+  Service service = on_h100("llama-3.1-8b");
+  service.link_bytes_per_s = link;
+  SpotCase spot{.instances = std::vector<SpotInstance>(2), .gpus = 1, .grace = grace};
+  spot.instances[0].until = 20e6;
+  Requests requests;
+  requests.all.push_back({.arrival = 0, .prompt = 1000, .output = 8000});
+  // So that the mean rate of the log asks for two replicas and not for two stages.
+  auto run = play_spot(service, requests, spot);
+  EXPECT_TRUE(run);
+  return *std::move(run);
+}
+
+TEST(Spot, KeepsTheKvCacheWithinTheGracePeriod) {
+  // Some 4,000 tokens of 131,072 bytes over a link of 100 MB/s: 5 of the 10 s.
+  const SpotRun run = one_leaves(1e8, 10e6);
+  EXPECT_EQ(run.kept, 1);
+  EXPECT_EQ(run.computed, 0);
+  const Outcome& seen = run.outcomes[0];
+  EXPECT_EQ(seen.preemptions, 0);
+  // It computed until then, and the other replica continues by 20 s.
+  ASSERT_EQ(run.steps.size(), 2);
+  const double stopped_s = run.steps[1].at / 1e6;
+  EXPECT_NEAR(seen.longest_gap / 1e6, 20 - stopped_s, 0.3);
+  EXPECT_GT(seen.longest_gap / 1e6, 3);
+}
+
+TEST(Spot, ComputesTheKvCacheAgainIfTheNoticeIsTooShort) {
+  const SpotRun run = one_leaves(1e8, 1e6);
+  EXPECT_EQ(run.kept, 0);
+  EXPECT_EQ(run.computed, 1);
+  // One prefill of all tokens so far, which takes far less than to send them.
+  EXPECT_LT(run.outcomes[0].longest_gap, 1e6);
+  EXPECT_LT(run.outcomes[0].finish, one_leaves(1e8, 10e6).outcomes[0].finish);
+  // With a fast link nothing is computed again.
+  EXPECT_EQ(one_leaves(25e9, 1e6).kept, 1);
+}
+
+TEST(Spot, ContinuesFromDiskWhenAllInstancesWereGone) {
+  const Service service = on_h100("llama-3.1-8b");
+  SpotCase spot{.instances = {{.from = 0, .until = 50e6}, {.from = 100e6}}, .gpus = 1};
+  const auto run = play_spot(service, trickle(150), spot);
+  ASSERT_TRUE(run);
+  for (const Outcome& each : run->outcomes) EXPECT_LT(each.finish, kNever);
+  EXPECT_NEAR(run->stopped_s, 100 + 30 + service.model.bytes() / 5e9 - 50, 1e-6);
+  EXPECT_NEAR(run->gpu_s, 50 + run->outcomes.back().finish / 1e6 - 100, 1e-6);
+}
+
+TEST(Spot, ReadsInstances) {
+  const std::string path = testing::TempDir() + "spot_test.csv";
+  std::ofstream(path) << "from_s,until_s\n0,\n12.5,60\n";
+  const auto read = read_spot(path);
+  ASSERT_TRUE(read);
+  ASSERT_EQ(read->size(), 2);
+  EXPECT_EQ((*read)[0].until, kNever);
+  EXPECT_EQ((*read)[1].from, 12.5e6);
+  EXPECT_EQ((*read)[1].until, 60e6);
+  std::ofstream(path) << "from_s,until_s\n60,60\n";
+  const auto wrong = read_spot(path);
+  ASSERT_FALSE(wrong);
+  EXPECT_NE(to_string(wrong.error()).find("until_s"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace almanac::inference
