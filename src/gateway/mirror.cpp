@@ -70,15 +70,13 @@ Result<void> Mirror::look_at_priorities() {
     return refusal("get the priorities");
   }
   const Priorities told(raw);
-  std::set<slurm::JobNumber> worked_out;
+  std::set<slurm::JobNumber> own;
   each<priority_factors_object_t>(told->priority_factors_list,
                                   [&](const priority_factors_object_t& job) {
-                                    // The others have a priority of their own.
-                                    if (job.direct_prio <= 0)
-                                      worked_out.insert(slurm::JobNumber{job.job_id});
+                                    if (job.direct_prio > 0)
+                                      own.insert(slurm::JobNumber{job.job_id});
                                   });
-  slurm::tell_own_priorities(picture_.jobs, worked_out,
-                             Time(std::chrono::seconds(jobs_->last_update)));
+  slurm::tell_own_priorities(picture_.jobs, own);
   return {};
 }
 

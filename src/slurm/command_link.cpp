@@ -64,9 +64,9 @@ Duration skew_in(const std::string& config, Time asked, Time answered) {
   return skew_of(*clock, asked, answered);
 }
 
-/// The jobs of sprio's lines (number, priority, its factors) with a factor that is not 0, or with
-/// the priority of a job that has none.
-std::set<JobNumber> worked_out_in(const std::string& printed) {
+/// The jobs of sprio's lines (number, priority, its factors) with a priority and no factor but 0.
+/// Priority 1 is that of a job whose factors are all 0.
+std::set<JobNumber> own_priorities_in(const std::string& printed) {
   std::set<JobNumber> made;
   std::istringstream lines(printed);
   for (std::string line; std::getline(lines, line);) {
@@ -76,7 +76,7 @@ std::set<JobNumber> worked_out_in(const std::string& printed) {
     bool has_factor = false;
     words >> job >> priority;
     for (std::string word; words >> word;) has_factor = has_factor || word != "0";
-    if (has_factor || priority <= 1) made.insert(JobNumber{job});
+    if (!has_factor && priority > 1) made.insert(JobNumber{job});
   }
   return made;
 }
@@ -180,7 +180,7 @@ Result<Picture> CommandLink::picture() {
   if (works_out_priorities_) {
     const auto told = ask({"sprio", "--noheader", "--format=%i %Y %A %B %F %J %P %Q %S %N %T"});
     if (!told) return tl::unexpected(told.error());
-    tell_own_priorities(made.jobs, worked_out_in(*told), made.at);
+    tell_own_priorities(made.jobs, own_priorities_in(*told));
   }
 
   const auto nodes_text = year_of(*release) >= kScontrolHasJson

@@ -2,10 +2,12 @@
 
 /// \file
 /// Finds pending jobs with a priority set by an administrator. Slurm does not report this for a
-/// job, but its list of priority factors has none for such jobs.
+/// job, but its list of priority factors has such a job with a priority and no factors.
 ///
-/// Source   As seen of Slurm 22.05.8: of the jobs that wait, are eligible and are not held, sprio
-///          shows these with a priority and nothing that it is made of (direct_prio of slurm.h).
+/// The list is read after the jobs. A job that is missing from it has started or ended in between,
+/// and says nothing.
+///
+/// Source   As seen of Slurm 22.05.8: sprio, and direct_prio of slurm.h.
 #pragma once
 
 #include <set>
@@ -15,13 +17,11 @@
 
 namespace almanac::slurm {
 
-/// Sets Job::own_priority by the jobs whose priority Slurm works out, as of `at`.
-inline void tell_own_priorities(std::vector<Job>& jobs, const std::set<JobNumber>& worked_out,
-                                Time at) {
+/// Sets Job::own_priority of the pending jobs that are in `own`: the jobs listed with a priority
+/// and no factors.
+inline void tell_own_priorities(std::vector<Job>& jobs, const std::set<JobNumber>& own) {
   for (Job& job : jobs) {
-    const bool would_be_told = job.state == State::pending && job.priority > 0 &&
-                               job.eligible != kNoTime && job.eligible < at;
-    job.own_priority = would_be_told && !worked_out.contains(job.number);
+    job.own_priority = job.state == State::pending && job.priority > 0 && own.contains(job.number);
   }
 }
 
