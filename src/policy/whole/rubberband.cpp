@@ -27,6 +27,7 @@
 #include "policy/kit/sweep_allocator.h"
 #include "policy/registry.h"
 #include "rules/elastic/sweep/halving.h"
+#include "trace/sizes.h"
 
 namespace almanac::policy::whole {
 namespace {
@@ -105,7 +106,9 @@ class RubberBand final : public SweepAllocator {
          .instance_gpus = instance_gpus_,
          .boot_s = boot_s_,
          .booted = instance_gpus_ == 0 ? 0 : (held + instance_gpus_ - 1) / instance_gpus_});
-    return made.gpus.empty() ? request.gpus : std::max(request.min_gpus, made.gpus.front());
+    if (made.gpus.empty()) return request.gpus;
+    const trace::Sizes sizes = trace::sizes_of(request);
+    return std::max(sizes.least, sizes.at_most(made.gpus.front()));
   }
 
   /// Returns the seconds of a step on 0, 1, 2 ... GPUs.
