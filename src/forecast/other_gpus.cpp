@@ -7,6 +7,7 @@
 
 #include "schedule/admission.h"
 #include "schedule/tenant_limits.h"
+#include "trace/sizes.h"
 
 namespace almanac::forecast {
 namespace {
@@ -27,7 +28,7 @@ bool fits(const trace::Trace& trace, const cluster::Cluster& cluster, JobId job)
   const DemandId demand = admission.demand(request, vc);
   if (admission.never(vc, demand)) return false;
   const cluster::Demand& asked = admission.demands()[index(demand)];
-  const int fewest = request.max_gpus > 0 ? std::max(1, request.min_gpus) : asked.gpus;
+  const int fewest = request.max_gpus > 0 ? trace::sizes_of(request).least : asked.gpus;
   const schedule::TenantLimits limits(cluster);
   return !limits.never(std::min(fewest, asked.gpus), asked.gpu_milli, admission.tenant(request));
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "trace/sizes.h"
 
 namespace almanac::schedule {
 
@@ -133,7 +134,7 @@ std::optional<policy::Reason> Round::over_limit(JobId job) const {
   const Progress& state = progress_[index(job)];
   const cluster::Demand& demand = admission_.demands()[index(state.demand)];
   const trace::Request& request = trace_.jobs[index(job)].request;
-  const int least = request.max_gpus > 0 ? std::max(1, request.min_gpus) : demand.gpus;
+  const int least = request.max_gpus > 0 ? trace::sizes_of(request).least : demand.gpus;
   const bool asks_instances = request.gpu_profile != kNoName;
   const policy::Quotas& quotas = *plan_.quotas;
   return limits_.never(std::min(least, demand.gpus),
@@ -455,7 +456,8 @@ void Round::check_and_start(Time now, const policy::Plan::Change& start) {
 }
 
 bool Round::accepts(JobId job, int gpus) const {
-  if (gpus > 0 && gpus <= trace_.jobs[index(job)].request.max_gpus) return true;
+  const trace::Request& request = trace_.jobs[index(job)].request;
+  if (gpus > 0 && gpus <= request.max_gpus && gpus % trace::size_step(request) == 0) return true;
   const std::span<const policy::Acceptable> acceptable = view_.acceptable(job);
   return std::any_of(acceptable.begin(), acceptable.end(), [&](const policy::Acceptable& each) {
     return admission_.demands()[index(each.demand)].gpus == gpus;

@@ -126,6 +126,7 @@ inline constexpr FieldSpec kFields[] = {
     {"steps", &Request::steps, Notation::usual, Written::if_told, 1'000'000'000'000},
     {"max_gpus", &Request::max_gpus},
     {"min_gpus", &Request::min_gpus},
+    {"plan_gpus", &Request::plan_gpus},
     {"alternatives", &Request::alternatives, Notation::alternatives},
     {"group", &Request::group},
     {"metric", &Outcome::metric, Notation::metric},

@@ -73,6 +73,16 @@ std::string contradiction(const Job& job, std::string_view id) {
         "and at most {}",
         id, request.gpus, request.min_gpus, request.max_gpus);
   }
+  const int plan = request.plan_gpus;
+  if (plan > 0 && (request.gpus == 0 || request.gpus % plan != 0)) {
+    return fmt::format(
+        "gpus must be a multiple of plan_gpus, the GPUs of one copy of the model: job {} requests "
+        "{}, and a copy needs {}",
+        id, request.gpus, plan);
+  }
+  if (plan > 0 && request.alternatives != kNoName) {
+    return fmt::format("plan_gpus and alternatives exclude each other: job {} has both", id);
+  }
   if (request.max_gpus > 0 && request.alternatives != kNoName) {
     return fmt::format("max_gpus and alternatives exclude each other: job {} has both", id);
   }
@@ -109,7 +119,7 @@ Result<void> Intake::add(const Job& job, std::int64_t line) {
                         where(line)});
   }
   if (request.worthless_at != kNoTime || request.max_gpus > 0 || request.min_gpus > 0 ||
-      outcome.metric != kNoName) {
+      request.plan_gpus > 0 || outcome.metric != kNoName) {
     std::string message = contradiction(job, trace_->id(job.id));
     if (!message.empty()) return refuse(Error{Code::invalid, std::move(message), where(line)});
   }

@@ -52,6 +52,7 @@ struct JobSpec {
   Duration worthless_at = kNoDuration;
   Duration checkpoint = kNoDuration;
   int max_gpus = 0;
+  int plan_gpus = 0;
   int min_gpus = 0;
   std::string_view alternatives{};
   std::string_view group{};

@@ -11,6 +11,7 @@
 
 #include "schedule/admission.h"
 #include "schedule/speed_book.h"
+#include "trace/sizes.h"
 
 namespace almanac {
 namespace {
@@ -249,7 +250,8 @@ class Recount {
       if (node.vc != vc) say("job {} runs in another virtual cluster", index(run.job));
       if ((demand.gpu_types >> bit & 1) == 0) say("job {} on a wrong type", index(run.job));
     }
-    if (held != demand.gpus && (held > request.max_gpus || held < request.min_gpus)) {
+    if (held != demand.gpus && (held > request.max_gpus || held < request.min_gpus ||
+                                held % trace::size_step(request) != 0)) {
       say("job {} asks {} GPUs and gets {}", index(run.job), demand.gpus, held);
     }
   }

@@ -376,6 +376,8 @@ class Parser {
         spec.max_gpus = words.number("the most GPUs that it may run on");
       } else if (key == "min_gpus") {
         spec.min_gpus = words.number("the fewest GPUs that it may run on");
+      } else if (key == "plan_gpus") {
+        spec.plan_gpus = words.number("the GPUs of one copy of its model");
       } else if (key == "batch") {
         spec.batch = words.number("the samples of a step");
       } else if (key == "steps") {

@@ -8,6 +8,7 @@
 
 #include "policy/contract/may_stop.h"
 #include "policy/kit/placer.h"
+#include "trace/sizes.h"
 
 namespace almanac::policy {
 namespace {
@@ -333,7 +334,9 @@ bool Allocator::place(VcId vc, const Wish& wish, const View& view, Plan& plan) {
   if (!is_cut && place_demanded(vc, wish, demand, view, plan)) return true;
   const Wish anywhere{.job = wish.job, .config = wish.config};
   const int least = wish.least > 0 ? wish.least : demand.gpus;
-  for (demand.gpus -= is_cut ? 0 : 1; demand.gpus >= std::max(1, least); --demand.gpus) {
+  const int step = trace::size_step(view.request(wish.job));
+  demand.gpus -= is_cut ? 0 : step;
+  for (; demand.gpus >= std::max(1, least); demand.gpus -= step) {
     if (place_demanded(vc, anywhere, demand, view, plan)) return true;
   }
   return false;
@@ -462,7 +465,8 @@ bool Allocator::cut_to_quotas(JobId job, cluster::Demand& demand, const View& vi
   Quotas& quotas = *plan.quotas;
   const bool waits = view.progress(job).phase == Phase::waiting;
   const int least = std::min(demand.gpus, asked(job, view).gpus);
-  for (; demand.gpus >= least; --demand.gpus) {
+  const int step = trace::size_step(view.request(job));
+  for (; demand.gpus >= least; demand.gpus -= step) {
     const ClaimId claim = quotas.sized(demand.claim, demand.gpus);
     if (waits ? quotas.has_room(claim) : quotas.may_change(job, claim)) return true;
     if (demand.is_cpu_job()) break;

@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "policy/slots.h"
+#include "trace/sizes.h"
 
 namespace almanac::policy {
 
@@ -31,9 +32,10 @@ class ArrivalShape : public Shape {
   /// Returns the number of GPUs from `least` to `most` on which the job is fastest, the smallest of
   /// equals; the larger of both if speeds are unknown. O(most - least).
   static Shaped fastest(JobId job, int least, int most, const View& view) {
-    if (view.speeds == nullptr) return {.gpus = std::max(least, most)};
+    const int step = trace::size_step(view.request(job));
+    if (view.speeds == nullptr) return {.gpus = std::max(least, most / step * step)};
     Shaped best{.gpus = least, .rate = view.speeds->rate(job, 1, least)};
-    for (int gpus = least + 1; gpus <= most; ++gpus) {
+    for (int gpus = least + step; gpus <= most; gpus += step) {
       const double rate = view.speeds->rate(job, 1, gpus);
       if (rate > best.rate) best = {.gpus = gpus, .rate = rate};
     }

@@ -17,9 +17,12 @@ std::optional<ElasticAllocator::Elastic> ElasticAllocator::elastic(JobId job, st
   const auto told = view.training(job);
   if (!told || told->batches.initial_batch == 0 || told->total <= 0) return std::nullopt;
   Elastic made{.job = job, .told = *told, .types = demand.gpu_types & types};
-  made.most =
+  const trace::Sizes sizes = trace::sizes_of(request);
+  const int usable =
       std::clamp(told->batches.max_batch / told->batches.min_local_batch, 1, request.max_gpus);
-  made.least = std::max(1, request.min_gpus);
+  made.most = usable / sizes.step * sizes.step;
+  if (made.most == 0) return std::nullopt;  // its batch does not suffice for one copy of its model
+  made.least = sizes.least;
   if (view.progress(job).phase == Phase::running) {
     made.held_type = type_held(job, view);
     if ((made.held_type & types) == 0) return std::nullopt;
@@ -172,7 +175,43 @@ void ElasticAllocator::allocate(VcId vc, std::span<const JobId> jobs, const View
   }
   const std::size_t dealt = wishes.size();
   deal_types(vc, open_jobs, rooms, view, plan.ledger, wishes);
+  const std::vector<JobId> cut = cut_to_copies(std::span(wishes).subspan(dealt), view);
   heed_least(open_jobs, dealt, rooms, wishes);
+  if (!cut.empty()) add_copies(cut, open_jobs, rooms, std::span(wishes).subspan(dealt), view);
+}
+
+std::vector<JobId> ElasticAllocator::cut_to_copies(std::span<Wish> wishes, const View& view) {
+  std::vector<JobId> cut;
+  for (Wish& wish : wishes) {
+    const int step = trace::size_step(view.request(wish.job));
+    if (wish.gpus % step == 0) continue;
+    if (wish.gpus > step) cut.push_back(wish.job);
+    wish = {.job = wish.job, .gpus = wish.gpus / step * step, .gpu_types = wish.gpu_types};
+  }
+  return cut;
+}
+
+void ElasticAllocator::add_copies(std::span<const JobId> cut, std::span<const Elastic> jobs,
+                                  std::span<const Room> rooms, std::span<Wish> wishes,
+                                  const View& view) {
+  std::map<std::uint64_t, int> left_of;
+  for (const Room& room : rooms) left_of[room.type] = room.gpus;
+  for (const Wish& wish : wishes) left_of[wish.gpu_types] -= wish.gpus;
+  for (Wish& wish : wishes) {
+    if (std::find(cut.begin(), cut.end(), wish.job) == cut.end()) continue;
+    const Elastic& job = *std::find_if(jobs.begin(), jobs.end(),
+                                       [&](const Elastic& each) { return each.job == wish.job; });
+    const Room& room = *std::find_if(rooms.begin(), rooms.end(),
+                                     [&](const Room& each) { return each.type == wish.gpu_types; });
+    const int step = trace::size_step(view.request(wish.job));
+    int& left = left_of[wish.gpu_types];
+    const int more = left >= step && wish.gpus + step <= job.most ? step : 0;
+    left -= more;
+    const int least = wish.least;
+    wish = wish_of(job, wish.gpus + more, room);
+    wish.gpu_types = room.type;
+    wish.least = least;
+  }
 }
 
 bool ElasticAllocator::is_time_to_deal(bool at_once, const View& view) {

@@ -12,7 +12,9 @@
 /// goes to the elastic jobs in the line. These have GPUs of one type, the one of which the virtual
 /// cluster has most, unless the scheduler divides GPUs of all types (deals_all_types()); each job
 /// then has GPUs of one type. A job that gets fewer GPUs than its minimum receives the minimum if
-/// there are enough left, in the order of the wishes, and otherwise none.
+/// there are enough left, in the order of the wishes, and otherwise none. A job with a parallel
+/// plan (trace/sizes.h) that is dealt a number of GPUs in between gets the next smaller size, or
+/// the next larger one if enough GPUs are left then.
 #pragma once
 
 #include <memory>
@@ -22,6 +24,7 @@
 
 #include "policy/kit/allocator.h"
 #include "policy/kit/reported_speeds.h"
+#include "trace/sizes.h"
 
 namespace almanac::policy {
 
@@ -108,6 +111,12 @@ class ElasticAllocator : public Allocator {
   /// Raises the wishes from `first` on to the minimum of their jobs, or removes them.
   static void heed_least(std::span<const Elastic> jobs, std::size_t first,
                          std::span<const Room> rooms, std::vector<Wish>& wishes);
+  /// Cuts wishes to whole copies of the model (trace/sizes.h), perhaps to none. Returns the jobs
+  /// that it leaves fewer GPUs than were dealt, but one copy at least.
+  static std::vector<JobId> cut_to_copies(std::span<Wish> wishes, const View& view);
+  /// Gives each job whose wish was `cut` one copy more, in order, while GPUs are left.
+  void add_copies(std::span<const JobId> cut, std::span<const Elastic> jobs,
+                  std::span<const Room> rooms, std::span<Wish> wishes, const View& view);
   /// Takes the fewest GPUs of a job, and adds them to the room of the type with most left.
   static void take_least(const Elastic& job, std::vector<Stock>& left, std::vector<Room>& rooms,
                          const View& view);

@@ -31,6 +31,16 @@ int gpus_to_deal(Desk& desk, JobId job) {
   return gpus;
 }
 
+std::span<const cluster::Grant> Eviction::make_room_from(VcId vc, const cluster::Demand& demand,
+                                                         std::span<const JobId> jobs) {
+  victims_.clear();
+  int gpus = desk_.ledger().free_gpus(vc, demand);
+  for (const JobId job : jobs) gpus += gpus_to_deal(desk_, job);
+  if (gpus < demand.gpus) return {};
+  auto next = jobs.begin();
+  return make_room(vc, demand, [&] { return next == jobs.end() ? kNoJob : *next++; });
+}
+
 void Eviction::begin() {
   begun_ = desk_.ledger().mark();
   victims_.clear();

@@ -39,6 +39,10 @@ class Eviction {
   /// Empty = changed nothing. Otherwise victims() must be stopped.
   template <typename Next>
   std::span<const cluster::Grant> make_room(VcId vc, const cluster::Demand& demand, Next&& next);
+  /// The same for a list, the first to give way first; without a try if all of them hold too few
+  /// GPUs.
+  std::span<const cluster::Grant> make_room_from(VcId vc, const cluster::Demand& demand,
+                                                 std::span<const JobId> jobs);
   /// Those that gave way and are in the way, the first to give way first; valid until the next
   /// search.
   std::span<const JobId> victims() const { return victims_; }

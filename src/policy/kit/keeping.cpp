@@ -2,12 +2,12 @@
 #include "policy/kit/keeping.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "policy/contract/may_stop.h"
 #include "policy/kit/aside.h"
 #include "policy/kit/empty_nodes.h"
+#include "policy/kit/least_loss.h"
 #include "policy/registry.h"
 
 namespace almanac::policy {
@@ -83,29 +83,14 @@ void Keeping::note_other(const Event& event) {
 }
 
 std::vector<JobId> Keeping::by_loss(VcId vc, const View& view, const Plan& plan) const {
-  struct Loss {
-    std::int32_t tier;
-    double gpu_s;
-    Time since;
-    JobId job;
-  };
-  std::vector<Loss> losses;
+  std::vector<JobId> jobs;
   for (const JobId job : others_jobs_) {
     const Progress& state = view.progress(job);
-    if (state.phase != Phase::running || state.vc != vc || plan.find(job) != nullptr) continue;
-    double gpus = 0;
-    for (const cluster::Grant& grant : view.grants(job)) gpus += grant.count();
-    const Duration lost =
-        view.restart.of_failure(view.request(job), view.worked(job), view.grants(job));
-    losses.push_back({view.tier(job), gpus * seconds(lost), state.since, job});
+    if (state.phase == Phase::running && state.vc == vc && plan.find(job) == nullptr) {
+      jobs.push_back(job);
+    }
   }
-  std::sort(losses.begin(), losses.end(), [](const Loss& a, const Loss& b) {
-    return std::tuple(a.tier, a.gpu_s, b.since, b.job) <
-           std::tuple(b.tier, b.gpu_s, a.since, a.job);
-  });
-  std::vector<JobId> jobs;
-  jobs.reserve(losses.size());
-  for (const Loss& loss : losses) jobs.push_back(loss.job);
+  sort_by_loss(jobs, view);
   if (if_full_ == IfFull::empty_nodes) {
     std::erase_if(jobs, [&](JobId job) { return !may_stop(view.request(job), Stops::all); });
     return by_cheapest_node(jobs, resizes_, view);
@@ -117,10 +102,7 @@ bool Keeping::reclaim_for(JobId job, const View& view, Plan& plan) {
   const Progress& state = view.progress(job);
   const cluster::Demand& demand = view.demand(state.demand);
   if (!desk_.is_within_quotas(demand)) return false;
-  const std::vector<JobId> order = by_loss(state.vc, view, plan);
-  auto next = order.begin();
-  const auto grants =
-      eviction_.make_room(state.vc, demand, [&] { return next == order.end() ? kNoJob : *next++; });
+  const auto grants = eviction_.make_room_from(state.vc, demand, by_loss(state.vc, view, plan));
   if (grants.empty()) return false;
   for (const JobId victim : eviction_.victims()) {
     plan.set(victim, {});

@@ -41,13 +41,11 @@ enum class IfFull : std::uint8_t {
 /// on as many nodes as it needs, and sleeping nodes boot if it would fit there. Quotas and limits
 /// apply to it as to all jobs.
 ///
-/// Reclaim: the jobs of the lowest priority tier stop first; of these the ones that would lose the
-/// least GPU time (RestartCost::of_failure() times their GPUs), and among equals the one that
-/// started last; or, with IfFull::empty_nodes, those on the nodes that are emptied with the fewest
-/// stops. No more jobs stop than the kept job needs. A stop costs the same as any
-/// preemption. At one instant, in a decision each, `others` first handles the events, then the jobs
-/// stop and the kept job starts, then `others` gets EventKind::job_failed for each stopped job and
-/// queues it again.
+/// Reclaim: jobs stop in the order of kit/least_loss.h, or, with IfFull::empty_nodes, those on the
+/// nodes that are emptied with the fewest stops. No more jobs stop than the kept job needs. A stop
+/// costs the same as any preemption. At one instant, in a decision each, `others` first handles the
+/// events, then the jobs stop and the kept job starts, then `others` gets EventKind::job_failed for
+/// each stopped job and queues it again.
 ///
 /// Cost     O(nodes x log nodes) per decision while a kept job waits, and a placement per sleeping
 ///          node; a reclaim adds O(jobs that have not ended); otherwise O(events)

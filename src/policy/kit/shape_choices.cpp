@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "trace/sizes.h"
 
 namespace almanac::policy {
 
@@ -49,10 +50,11 @@ const std::vector<ShapeChoice>& ShapeChoices::of(JobId job, const View& view) {
     });
   };
   found_.clear();
-  for (int gpus = 1; gpus <= most; gpus *= 2) {
+  const int copy = trace::size_step(request);
+  for (int gpus = copy; gpus <= most; gpus *= 2) {
     for (int nodes = 1; nodes <= gpus; nodes *= 2) {
       const int each = gpus / nodes;
-      if (!is_there(nodes, each)) continue;
+      if (gpus % nodes != 0 || !is_there(nodes, each)) continue;
       found_.push_back({.nodes = nodes,
                         .gpus_per_node = each,
                         .rate = view.speeds->rate(job, nodes, each),
@@ -60,11 +62,14 @@ const std::vector<ShapeChoice>& ShapeChoices::of(JobId job, const View& view) {
                                 view.speeds->theta() * nodes / have.nodes});
     }
   }
-  const auto enough = [&](const ShapeChoice& each) {
-    return each.nodes * each.gpus_per_node >= request.min_gpus;
-  };
+  const auto enough = [&](const ShapeChoice& each) { return each.gpus() >= request.min_gpus; };
   if (std::any_of(found_.begin(), found_.end(), enough)) {
     std::erase_if(found_, [&](const ShapeChoice& each) { return !enough(each); });
+  }
+  if (found_.empty() && copy > 1) {
+    found_.push_back({.nodes = 0,
+                      .gpus_per_node = request.gpus,
+                      .cost = static_cast<double>(request.gpus) / have.gpus});
   }
   ALMANAC_CHECK(!found_.empty(), "job {} was let in and fits nowhere", index(job));
   return found_;

@@ -4,6 +4,7 @@
 /// The possible shapes of an elastic job.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "policy/contract/contract.h"
@@ -11,12 +12,12 @@
 namespace almanac::policy {
 
 struct ShapeChoice {
-  int nodes = 1;
+  int nodes = 1;  ///< 0 leaves them to the placement: gpus_per_node are all GPUs.
   int gpus_per_node = 1;
   double rate = 1;  ///< Relative to the shape of the job's known run time.
   double cost = 0;  ///< What it occupies.
 
-  int gpus() const { return nodes * gpus_per_node; }
+  int gpus() const { return std::max(1, nodes) * gpus_per_node; }
   /// Returns the speed per cost (Eq 11).
   double cost_effectiveness() const { return rate / cost; }
 };
@@ -24,7 +25,9 @@ struct ShapeChoice {
 /// Finds the shapes of jobs, one virtual cluster after another.
 ///
 /// A shape has a power of two nodes with a power of two GPUs on each, at most Request::max_gpus in
-/// total and at most as many GPUs as the batch has samples. The virtual cluster must have that many
+/// total and at most as many GPUs as the batch has samples. With a parallel plan (trace/sizes.h) it
+/// has a power of two copies of the model, in equal parts on a power of two nodes; if no such shape
+/// is possible, the job has what it requests. The virtual cluster must have that many
 /// nodes with that many GPUs of an accepted type. Cost (Eq 10) is GPUs / all GPUs + theta * nodes /
 /// all nodes of the virtual cluster (Speeds::theta()).
 ///

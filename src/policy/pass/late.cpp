@@ -4,8 +4,8 @@
 /// Keeps GPUs for deadlines that can be met, and lends them to late jobs.
 ///
 ///   1 Jobs whose deadlines can be met start in order. If one can be placed only when late jobs of
-///     its own or a lower priority tier stop, these stop: the lowest tier first, then the jobs that
-///     started last.
+///     its own or a lower priority tier stop, these stop: the lowest tier first, in a tier those
+///     that lose the least work (kit/least_loss.h).
 ///   2 Once such a job cannot be placed, others pass it only if they are expected to end before it
 ///     can start.
 ///   3 Late jobs start wherever they fit.
@@ -23,6 +23,7 @@
 #include "policy/contract/may_stop.h"
 #include "policy/kit/desk.h"
 #include "policy/kit/eviction.h"
+#include "policy/kit/least_loss.h"
 #include "policy/kit/start_each.h"
 #include "policy/order/promise.h"
 #include "policy/registry.h"
@@ -83,17 +84,13 @@ class LatePass final : public Pass {
   std::span<const cluster::Grant> make_room(VcState& vc, const cluster::Demand& demand,
                                             const QueueEntry& first) {
     std::vector<JobId>& running = lent(vc.vc);
-    const auto tier_of = [&](JobId job) { return desk_.view().tier(job); };
     std::vector<JobId> may_go;
     std::copy_if(running.begin(), running.end(), std::back_inserter(may_go),
-                 [&](JobId job) { return tier_of(job) <= first.key.tier; });
-    std::stable_sort(may_go.begin(), may_go.end(),
-                     [&](JobId a, JobId b) { return tier_of(a) > tier_of(b); });
-    std::size_t left = may_go.size();
-    const auto next = [&] { return left > 0 ? may_go[--left] : kNoJob; };
-    const auto grants = eviction_.make_room(vc.vc, demand, next);
+                 [&](JobId job) { return desk_.view().tier(job) <= first.key.tier; });
+    sort_by_loss(may_go, desk_.view());
+    const auto grants = eviction_.make_room_from(vc.vc, demand, may_go);
     const std::span<const JobId> victims = eviction_.victims();
-    // The job that began first is the first to wait again.
+    // The job that stopped last is the first to wait again.
     for (std::size_t at = victims.size(); at-- > 0;) {
       desk_.stop_for(vc, victims[at], first.job);
       std::erase(running, victims[at]);

@@ -8,7 +8,8 @@
 /// type on which it is fastest. Any other job gets all its GPUs at once or none. Without known
 /// speeds, each job runs on the GPUs it requests, the shortest first.
 ///
-/// A job takes the fewest further GPUs that make it faster. GPUs with which no job gets faster stay
+/// A job takes the fewest further GPUs that make it faster, in whole copies of its model
+/// (trace/sizes.h). GPUs with which no job gets faster stay
 /// idle.
 ///
 /// With `lengths=done`, run times are not estimated: a job is believed to have as much work left as
@@ -28,6 +29,7 @@
 #include "policy/kit/quota_deal.h"
 #include "policy/kit/tournament.h"
 #include "policy/registry.h"
+#include "trace/sizes.h"
 
 namespace almanac::policy::whole {
 namespace {
@@ -160,7 +162,9 @@ class Afs final : public Allocator {
   static int most(JobId job, const View& view) {
     const trace::Request& request = view.request(job);
     if (!is_elastic(job, view)) return asked(job, view).gpus;
-    return request.batch > 0 ? std::min(request.max_gpus, request.batch) : request.max_gpus;
+    const int most =
+        request.batch > 0 ? std::min(request.max_gpus, request.batch) : request.max_gpus;
+    return most / trace::size_step(request) * trace::size_step(request);
   }
 
   /// Returns the GPUs that a job takes next; 0 if no number of the remaining GPUs makes it faster,
@@ -176,7 +180,7 @@ class Afs final : public Allocator {
                   const cluster::Ledger& ledger) {
     const cluster::Demand& demand = asked(share.job, view);
     if (demand.is_cpu_job()) return {};
-    const int gpus = is_elastic(share.job, view) ? std::max(1, view.request(share.job).min_gpus)
+    const int gpus = is_elastic(share.job, view) ? trace::sizes_of(view.request(share.job)).least
                                                  : int{demand.gpus};
     Step best;
     double fastest = -1;
@@ -200,7 +204,8 @@ class Afs final : public Allocator {
     const auto free = static_cast<int>(own->milli / cluster::kWholeGpu);
     const double now = speed(share.job, share.gpus, share.gpu_type, vc, view, ledger);
     const int end = std::min(most(share.job, view), share.gpus + free);
-    for (int gpus = share.gpus + 1; gpus <= end; ++gpus) {
+    const int step = trace::size_step(view.request(share.job));
+    for (int gpus = share.gpus + step; gpus <= end; gpus += step) {
       const double then = speed(share.job, gpus, share.gpu_type, vc, view, ledger);
       if (then > now * (1 + kLeastGain)) return {gpus - share.gpus, share.gpu_type};
     }

@@ -26,6 +26,7 @@
 #include "policy/kit/allocator.h"
 #include "policy/kit/prices.h"
 #include "policy/registry.h"
+#include "trace/sizes.h"
 
 namespace almanac::policy::whole {
 namespace {
@@ -112,14 +113,15 @@ class Cynthia final : public Allocator {
     const cluster::Demand& demand = asked(job, view);
     const trace::Request& request = view.request(job);
     const bool is_open = view.speeds != nullptr && request.max_gpus > 0 && !demand.is_part();
-    const int least = is_open ? std::max(1, request.min_gpus) : demand.gpus;
+    const int least = is_open ? trace::sizes_of(request).least : demand.gpus;
+    const int step = trace::size_step(request);
     const int most = is_open ? request.max_gpus : demand.gpus;
     const double work_s = seconds(work_left(job, view));
     std::vector<Way> made;
     for (const Stock& each : stock) {
       if ((each.gpu_type & demand.gpu_types) == 0) continue;
       const double price = price_of(each.gpu_type, view);
-      for (int gpus = least; gpus <= most; ++gpus) {
+      for (int gpus = least; gpus <= most; gpus += step) {
         if (std::int64_t{gpus} * demand.gpu_milli > each.milli) break;
         const double told =
             view.speeds == nullptr ? 1 : rate_on(job, gpus, each.gpu_type, vc, view, ledger);

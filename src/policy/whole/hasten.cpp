@@ -59,9 +59,12 @@ class Hasten final : public ElasticAllocator {
                            .speeds = {0},
                            .present = job.held_gpus};
     const int known = speeds.knows(job.job) ? speeds.most_gpus(job.job) : 0;
-    const int most = std::min({room.gpus, job.most, std::max(kGrowth * known, 1)});
+    const int step = trace::size_step(view.request(job.job));
+    const int first = step == 1 ? 1 : job.least;
+    const int most = std::min({room.gpus, job.most, std::max(kGrowth * known, first)});
     for (int gpus = 1; gpus <= most; ++gpus) {
-      const bool is_whole = gpus <= room.per_node || gpus % room.per_node == 0;
+      const bool is_whole =
+          (gpus <= room.per_node || gpus % room.per_node == 0) && gpus % step == 0;
       made.speeds.push_back(is_whole ? speed(job, room.nodes_of(gpus), gpus) / alone : 0);
     }
     // The job may hold more GPUs than it would get now.

@@ -30,6 +30,7 @@
 #include "policy/kit/prices.h"
 #include "policy/registry.h"
 #include "policy/whole/jahani/node_search.h"
+#include "trace/sizes.h"
 
 namespace almanac::policy::whole {
 namespace {
@@ -125,7 +126,8 @@ class Jahani final : public Allocator {
     const trace::Request& request = view.request(job);
     NodeSearch::Ask made{.demand = asked(job, view), .waits_cost = kForever};
     const bool is_open = view.speeds != nullptr && request.max_gpus > 0;
-    const int least = is_open ? std::max(1, request.min_gpus) : made.demand.gpus;
+    const int least = is_open ? trace::sizes_of(request).least : made.demand.gpus;
+    const int step = trace::size_step(request);
     const int most = is_open ? request.max_gpus : made.demand.gpus;
     const auto late_cost = [&](double end_s) {
       if (request.deadline == kNoTime) return 0.0;
@@ -133,7 +135,8 @@ class Jahani final : public Allocator {
     };
     for (const cluster::Pool& pool : ledger.pools(vc)) {
       const cluster::Amount node{pool.gpus_per_node, pool.cpu_milli, pool.memory_mb};
-      for (int gpus = least; gpus <= std::min({most, pool.gpus_per_node, pool.capacity}); ++gpus) {
+      const int end = std::min({most, pool.gpus_per_node, pool.capacity});
+      for (int gpus = least; gpus <= end; gpus += step) {
         if (!pool.suits(made.demand) || !node.covers(made.demand.of(gpus))) break;
         const double runs_s = time_s(job, gpus, pool.gpu_type, vc, view, ledger);
         if (runs_s == kForever) continue;

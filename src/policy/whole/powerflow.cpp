@@ -108,7 +108,7 @@ class PowerFlow final : public ElasticAllocator {
     int gpus = job.least;
     while (gpus <= most) {
       add_ways(made, job, gpus, room, view, limits);
-      int next = 1;
+      int next = trace::size_step(view.request(job.job));
       while (next <= gpus) next *= 2;
       gpus = next;
     }

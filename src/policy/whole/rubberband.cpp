@@ -28,6 +28,7 @@
 #include "policy/kit/sweep_allocator.h"
 #include "policy/registry.h"
 #include "rules/elastic/sweep/halving.h"
+#include "trace/sizes.h"
 
 namespace almanac::policy::whole {
 namespace {
@@ -119,7 +120,10 @@ class RubberBand final : public SweepAllocator {
          .instance_gpus = instance_gpus_,
          .boot_s = boot_s_,
          .booted = instances_of(std::max(held, std::min(all, gpus_of_all(paid.before))))});
-    if (!made.gpus.empty()) paid.now[job] = std::max(request.min_gpus, made.gpus.front());
+    if (!made.gpus.empty()) {
+      const trace::Sizes sizes = trace::sizes_of(request);
+      paid.now[job] = std::max(sizes.least, sizes.at_most(made.gpus.front()));
+    }
     return paid.now[job];
   }
 

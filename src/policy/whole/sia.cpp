@@ -7,6 +7,10 @@
 /// twice the most GPUs that it has reported on, and one until its first report. A change costs a
 /// young job more.
 ///
+/// A job with a parallel plan (Request::plan_gpus; the paper's hybrid-parallel jobs) scales by
+/// whole copies of its model: of these configurations it may have the multiples of a copy, and also
+/// a power of two of copies. Until its first report it has one copy, or its minimum.
+///
 /// The price of a waiting job grows: from its submission if it has never run, otherwise after ten
 /// minutes. So each job gets its turn.
 ///
@@ -14,12 +18,14 @@
 /// ratio of speeds (Allocator::rate_on_type()).
 ///
 /// Source   Jayaram Subramanya et al., SOSP'23 (Sia), section 3.
-/// Differs  Jobs are not profiled on one GPU of each type before they start. The published price of
+/// Differs  Jobs are not profiled on one GPU of each type before they start. A copy of a model has
+///          the same number of GPUs on each type. The published price of
 ///          a waiting job is constant, a tenth more than the cost of one GPU, so a job with four
 ///          GPUs never gives two of them to a new job.
 /// Cost     CBC, some ms for 50 jobs and 20 configurations, and a fit per new report
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "policy/kit/elastic_allocator.h"
 #include "policy/registry.h"
@@ -44,6 +50,7 @@ class Sia final : public ElasticAllocator {
     std::uint64_t type = 0;
     int gpus = 0;
     int nodes = 0;
+    int plan = 0;  ///< Only for jobs with this plan; 0 = for all.
   };
 
   bool deals_all_types() const override { return true; }
@@ -55,10 +62,19 @@ class Sia final : public ElasticAllocator {
     std::vector<elastic::TypedConfiguration> configurations;
     std::vector<Choice> choices;
     std::vector<int> gpus;
+    std::set<int> plans;
+    for (const Elastic& job : jobs) plans.insert(view.request(job.job).plan_gpus);
     for (const Room& room : rooms) {
-      for (const int count : counts_of(room)) {
+      const auto offer = [&](int count, int plan) {
         configurations.push_back({.type = gpus.size(), .gpus = count});
-        choices.push_back({room.type, count, room.nodes_of(count)});
+        choices.push_back({room.type, count, room.nodes_of(count), plan});
+      };
+      const std::vector<int> counts = counts_of(room);
+      for (const int count : counts) offer(count, 0);
+      for (const int plan : plans) {
+        for (int count = plan; plan > 0 && count <= room.gpus; count *= 2) {
+          if (std::find(counts.begin(), counts.end(), count) == counts.end()) offer(count, plan);
+        }
       }
       gpus.push_back(room.gpus);
     }
@@ -101,7 +117,8 @@ class Sia final : public ElasticAllocator {
   elastic::TypedJob row_of(const Elastic& job, const std::vector<Choice>& choices, Rate rate,
                            const View& view) {
     const int known = speeds.knows(job.job) ? 2 * speeds.most_gpus(job.job) : 1;
-    const int most = std::min(job.most, std::max(known, 1));
+    const int plan = view.request(job.job).plan_gpus;
+    const int most = std::min(job.most, std::max(known, plan > 0 ? job.least : 1));
     const double age_s = seconds(view.now - view.request(job.job).submit);
     const double lost_s = job.restart_s * view.progress(job.job).preemptions;
     elastic::TypedJob row;
@@ -111,7 +128,9 @@ class Sia final : public ElasticAllocator {
     double least = 0;
     for (std::size_t at = 0; at < choices.size(); ++at) {
       const Choice& each = choices[at];
-      const bool is_usable = each.gpus <= most && (each.type & job.types) != 0;
+      const bool is_copies = plan == 0 || each.gpus % plan == 0;
+      const bool is_usable = each.gpus <= most && (each.type & job.types) != 0 && is_copies &&
+                             (each.plan == 0 || each.plan == plan);
       const double goodput = is_usable ? goodput_on(job, each, rate) : 0;
       row.goodputs.push_back(goodput);
       if (goodput > 0 && (least == 0 || goodput < least)) least = goodput;
