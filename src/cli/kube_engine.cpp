@@ -25,6 +25,14 @@ void KubeEngine::add_to(CLI::App& command) {
       ->type_name("QUEUE,...")
       ->delimiter(',')
       ->check(kube_name());
+  command
+      .add_option("--backfill", backfill,
+                  "StrictFIFO ClusterQueues that lever order may order, with a reservation for the "
+                  "workload that each waits for. Such a queue waits several times as long once "
+                  "Almanac stops (default: none)")
+      ->type_name("QUEUE,...")
+      ->delimiter(',')
+      ->check(kube_name());
   command.add_option("--exempt", exempt, "Namespaces whose workloads are never touched")
       ->type_name("NAMESPACE,...")
       ->delimiter(',')
@@ -45,8 +53,8 @@ void KubeEngine::add_to(CLI::App& command) {
 
 bool KubeEngine::is_told_anything() const {
   return !kube.access.kubeconfig.empty() || !kube.access.context.empty() ||
-         !kube.access.url.empty() || !field.empty() || !canary.empty() || !exempt.empty() ||
-         !lease_space.empty() || !user_label.empty() || is_fair;
+         !kube.access.url.empty() || !field.empty() || !canary.empty() || !backfill.empty() ||
+         !exempt.empty() || !lease_space.empty() || !user_label.empty() || is_fair;
 }
 
 Result<std::unique_ptr<service::Service>> KubeEngine::open(const std::string& state,
@@ -62,6 +70,7 @@ Result<std::unique_ptr<service::Service>> KubeEngine::open(const std::string& st
   settings.user_label = user_label;
   settings.is_fair = is_fair;
   settings.canary = {canary.begin(), canary.end()};
+  settings.backfill = {backfill.begin(), backfill.end()};
   settings.exempt = {exempt.begin(), exempt.end()};
   auto service = steer_kube::KubeService::open(std::move(config));
   if (!service) return tl::unexpected(service.error());

@@ -18,9 +18,10 @@ namespace almanac::cli {
 
 struct KubeEngine {
   KubeOptions kube{};
-  std::string field{};                ///< "priority", "boost"; "" = priority.
-  std::vector<std::string> canary{};  ///< ClusterQueues.
-  std::vector<std::string> exempt{};  ///< Namespaces.
+  std::string field{};                  ///< "priority", "boost"; "" = priority.
+  std::vector<std::string> canary{};    ///< ClusterQueues.
+  std::vector<std::string> backfill{};  ///< ClusterQueues.
+  std::vector<std::string> exempt{};    ///< Namespaces.
   std::string lease_space{};
   std::string user_label{};
   bool is_fair = false;

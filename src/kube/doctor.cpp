@@ -11,6 +11,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "kube/lease.h"
+#include "kube/left_alone.h"
 #include "kube/picture.h"
 #include "kube/plain.h"
 #include "kube/yaml.h"
@@ -107,6 +109,7 @@ class Doctor {
       return std::move(made_);
     }
     look_at_queues(*picture);
+    look_at_lease(*picture);
     look_at_past(*picture);
     look_at_nodes(*picture);
     return std::move(made_);
@@ -326,7 +329,7 @@ class Doctor {
       }
       if (reasons[at].empty()) {
         ++safe;
-        strict += setup.queues[at].is_strict ? 1 : 0;
+        look_at_strategy(setup.queues[at], strict);
         continue;
       }
       add({"queue " + setup.queues[at].name, "", Verdict::partly,
@@ -337,20 +340,56 @@ class Doctor {
     if (safe == 0) {
       add({"queues where an order is safe", "none", Verdict::broken, "", "", kLevers});
     }
-    if (strict == 0) {
+    if (safe > 0 && strict == 0) {
       add({"StrictFIFO queues",
            "none",
            Verdict::broken,
            "BestEffortFIFO starts whatever fits, so nothing can be reserved for a large workload",
-           "",
+           fmt::format(
+               "almanac advise LOG --queues FILE --what-if QUEUE.queueingStrategy=StrictFIFO "
+               "shows what it would gain, and lose without Almanac. Then: almanac serve "
+               "--backfill QUEUE, and {}",
+               strategy_command("QUEUE", "StrictFIFO")),
            {Feature::backfill}});
     }
-    add({"reservations",
-         "not built",
-         Verdict::broken,
-         "lever order ranks by expected GPU time, and reserves nothing for the head of a queue",
+  }
+
+  void look_at_strategy(const kueue::ClusterQueue& queue, std::size_t& strict) {
+    if (!queue.is_strict) return;
+    ++strict;
+    add({"queue " + queue.name,
+         "StrictFIFO",
+         Verdict::fine,
+         "lever order can reserve for the workload that it waits for: almanac serve --backfill " +
+             queue.name,
          "",
          {Feature::backfill}});
+  }
+
+  /// Whether the StrictFIFO queues that a service orders have one.
+  void look_at_lease(const Picture& picture) {
+    const auto lease = read_lease(client_, lease_space_);
+    // Whether it may be read is a finding of its own.
+    if (!lease || !*lease) return;
+    for (const kueue::ClusterQueue& queue : picture.objects.setup.queues) {
+      if (!queue.is_strict || !(*lease)->backfilled.contains(queue.name)) continue;
+      if ((*lease)->is_live()) {
+        add({"backfill of queue " + queue.name,
+             "by service " + (*lease)->holder,
+             Verdict::fine,
+             "",
+             "",
+             {Feature::backfill}});
+        continue;
+      }
+      add({"backfill of queue " + queue.name,
+           "no service runs",
+           Verdict::broken,
+           "it is StrictFIFO, and its workloads wait several times as long as by Kueue's default",
+           fmt::format("start the service again, or {}",
+                       strategy_command(queue.name, "BestEffortFIFO")),
+           {Feature::backfill}});
+    }
   }
 
   void look_at_past(const Picture& picture) {

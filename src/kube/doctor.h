@@ -23,7 +23,7 @@ enum class Feature : std::uint8_t {
   forecast,   ///< Of starts, and why a workload waits.
   advice,     ///< By simulation.
   order,      ///< By the boost annotation or spec.priority of workloads that wait.
-  backfill,   ///< Order in a StrictFIFO queue, with a reservation for its head. Not built.
+  backfill,   ///< Order in a StrictFIFO queue, with a reservation for its head.
 };
 inline constexpr Feature kFeatures[] = {Feature::watching, Feature::recording, Feature::forecast,
                                         Feature::advice,   Feature::order,     Feature::backfill};

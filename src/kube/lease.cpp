@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kube/lease.h"
 
+#include <algorithm>
+#include <limits>
+#include <sstream>
 #include <utility>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "base/wall_clock.h"
 #include "kube/plain.h"
 #include "kueue/object.h"
+#include "text/datetime.h"
 
 namespace almanac::kube {
 namespace {
 
 using nlohmann::json;
+
+constexpr const char* kBackfill = "almanac/backfill";
 
 /// "2026-01-01T00:00:00.000000Z"
 std::string micro_time(Time time) {
@@ -25,17 +32,26 @@ std::string micro_time(Time time) {
                      fmt::gmtime(static_cast<std::time_t>(whole.count())), micros.count());
 }
 
+std::string lease_path(const std::string& name_space, const std::string& name) {
+  return fmt::format("/apis/coordination.k8s.io/v1/namespaces/{}/leases/{}", name_space, name);
+}
+
+/// Kubernetes allows 32 bits.
+Duration lasts(const kueue::Object& spec) {
+  const std::int64_t told = spec.whole("leaseDurationSeconds").value_or(15);
+  return std::chrono::seconds(
+      std::clamp<std::int64_t>(told, 0, std::numeric_limits<std::int32_t>::max()));
+}
+
 }  // namespace
+
+std::string Lease::path() const { return lease_path(name_space_, name_); }
 
 bool Lease::is_held() const { return held_at_ != kNoTime && steady() - held_at_ < kGiveUp; }
 
 std::string Lease::lost(std::string why) {
   why_ = std::move(why);
   return is_held() ? "" : why_;
-}
-
-std::string Lease::path() const {
-  return fmt::format("/apis/coordination.k8s.io/v1/namespaces/{}/leases/{}", name_space_, name_);
 }
 
 std::string Lease::write(Client& client, const std::string& version, std::int64_t transitions,
@@ -54,6 +70,9 @@ std::string Lease::write(Client& client, const std::string& version, std::int64_
         {"renewTime", now},
         {"leaseTransitions", transitions}}}};
   if (!version.empty()) lease["metadata"]["resourceVersion"] = version;
+  if (!backfilled_.empty()) {
+    lease["metadata"]["annotations"][kBackfill] = fmt::format("{}", fmt::join(backfilled_, ","));
+  }
   // Others count from when the server has it, which may be long before its answer is here.
   const Time asked = steady();
   const auto answer = version.empty() ? client.send("POST", path, lease.dump())
@@ -89,8 +108,7 @@ std::string Lease::hold(Client& client) {
       seen_ = seen;
       seen_at_ = now;
     }
-    const auto lasts = std::chrono::seconds(spec.whole("leaseDurationSeconds").value_or(15));
-    if (holder.empty() || now - seen_at_ >= lasts) {
+    if (holder.empty() || now - seen_at_ >= lasts(spec)) {
       return write(client, version, transitions + 1, "");
     }
     return lost(fmt::format("{} holds the Lease {}/{}", plain(holder), name_space_, name_));
@@ -115,6 +133,31 @@ void Lease::release(Client& client) {
   lease["spec"]["leaseDurationSeconds"] = 1;
   // A conflict means that another has just written it.
   (void)client.send("PUT", path(), lease.dump());
+}
+
+Result<std::optional<LeaseState>> read_lease(Client& client, const std::string& name_space,
+                                             const std::string& name) {
+  const auto body = client.get(lease_path(name_space, name));
+  if (!body && body.error().code == Code::not_found) return std::nullopt;
+  if (!body) return tl::unexpected(body.error());
+  LeaseState made{.now = wall_clock() + client.skew().value_or(Duration{0})};
+  try {
+    const json found = json::parse(*body, nullptr, /*allow_exceptions=*/false);
+    const kueue::Object of(found, "Lease");
+    const kueue::Object spec = of.object("spec");
+    made.holder = plain(spec.text("holderIdentity"));
+    if (const auto renewed = text::parse_datetime(spec.text("renewTime"))) {
+      made.until = *renewed + lasts(spec);
+    }
+    const auto annotations = of.object("metadata").texts("annotations");
+    if (const auto queues = annotations.find(kBackfill); queues != annotations.end()) {
+      std::istringstream names(plain(queues->second));
+      for (std::string each; std::getline(names, each, ',');) made.backfilled.insert(each);
+    }
+  } catch (const kueue::Refused& refused) {
+    return fail(Code::invalid, plain(refused.message));
+  }
+  return made;
 }
 
 }  // namespace almanac::kube

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// One writer at a time: a Lease that its holder renews.
+/// One writer at a time: a Lease that its holder renews. Its annotation almanac/backfill names the
+/// StrictFIFO queues that wait for the holder's order, so that others see when they are left alone.
 ///
 /// Source   Kubernetes coordination/v1 (Lease); client-go, tools/leaderelection.
 #pragma once
 
+#include <optional>
+#include <set>
 #include <string>
+#include <utility>
 
+#include "base/result.h"
 #include "base/time.h"
 #include "kube/client.h"
 
@@ -20,9 +25,14 @@ class Lease {
   /// It counts as lost after this time without success, before another may take it.
   static constexpr Duration kGiveUp = 10s;
 
-  /// `holder` names this process, and must be the same after a restart.
-  Lease(std::string name_space, std::string name, std::string holder)
-      : name_space_(std::move(name_space)), name_(std::move(name)), holder_(std::move(holder)) {}
+  /// `holder` names this process, and must be the same after a restart. `backfilled` are the
+  /// queues of the annotation.
+  Lease(std::string name_space, std::string name, std::string holder,
+        std::set<std::string> backfilled = {})
+      : name_space_(std::move(name_space)),
+        name_(std::move(name)),
+        holder_(std::move(holder)),
+        backfilled_(std::move(backfilled)) {}
 
   /// Takes or renews it if that is due. Returns why it is not held; "" if it is. An expired one of
   /// another holder is taken over once it has not changed for its duration by our own clock.
@@ -42,11 +52,27 @@ class Lease {
   std::string lost(std::string why);
 
   std::string name_space_, name_, holder_;
+  std::set<std::string> backfilled_;
   Time held_at_ = kNoTime;  ///< When the last success was asked for, by the steady clock.
   Time tried_at_ = kNoTime;
   std::string why_ = "has not been asked for";
   std::string seen_{};  ///< Holder and renewal of another.
   Time seen_at_ = kNoTime;
 };
+
+/// A Lease as the server has it.
+struct LeaseState {
+  std::string holder{};  ///< Safe to print; "" = none.
+  Time until = kNoTime;  ///< When it expires, by the server's clock; kNoTime = unknown.
+  Time now = kNoTime;    ///< By the server's clock.
+  std::set<std::string> backfilled{};  ///< Of its annotation.
+
+  /// Whether a service holds it. An expiry that cannot be read counts as one to come.
+  bool is_live() const { return !holder.empty() && (until == kNoTime || now < until); }
+};
+
+/// Returns nothing if there is no such Lease. Fails like Client::get(), and with `invalid`.
+Result<std::optional<LeaseState>> read_lease(Client& client, const std::string& name_space,
+                                             const std::string& name = "almanac");
 
 }  // namespace almanac::kube

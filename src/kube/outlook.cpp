@@ -270,6 +270,18 @@ Duration Lifetimes::expect(const Workload& workload) const {
   return workload.limit == kNoDuration ? median : std::min(median, workload.limit);
 }
 
+Duration Lifetimes::expect_left(const Workload& workload, Duration age) const {
+  if (never_ends(workload)) return kForever;
+  const std::span<const Duration> past = runs_like(workload, age);
+  Duration left = kNoDuration;
+  if (!past.empty()) left = past[past.size() / 2] - age;
+  if (workload.limit != kNoDuration) {
+    const Duration most = std::max(Duration{0}, workload.limit - workload.earlier - age);
+    left = left == kNoDuration ? most : std::min(left, most);
+  }
+  return left == kNoDuration ? std::max<Duration>(age, 1s) : left;
+}
+
 kueue::Submission submission_of(const Picture& picture, const Workload& workload) {
   kueue::Submission made{.name = workload.uid,
                          .queue = picture.cluster_queue(workload),
@@ -289,25 +301,33 @@ kueue::Submission submission_of(const Picture& picture, const Workload& workload
   return made;
 }
 
+kueue::Wants held_quota(const kueue::World& world, const Picture& picture,
+                        const Workload& workload) {
+  kueue::Wants made;
+  if (!workload.holds_quota()) return made;
+  const std::vector<kueue::Flavor>& flavors = world.setup.flavors;
+  std::map<std::string, std::string> assigned;
+  for (const kueue::PodSet& pods : held_by(picture, workload, assigned).pod_sets) {
+    for (const auto& [resource, amount] : pods.requests) {
+      const auto flavor = std::find_if(
+          flavors.begin(), flavors.end(),
+          [&name = assigned.at(resource)](const auto& each) { return each.name == name; });
+      const kueue::ResourceAt at = world.tree.resource(resource);
+      if (flavor == flavors.end() || at == world.tree.num_resources()) continue;
+      const auto number = static_cast<kueue::FlavorAt>(flavor - flavors.begin());
+      kueue::add(made, world.tree.slot(number, at), kueue::times(amount, pods.count));
+    }
+  }
+  return made;
+}
+
 kueue::World world_of(const Picture& picture, const kueue::Setup& setup) {
   kueue::World world(setup);
-  std::map<std::string, kueue::FlavorAt> flavors;
-  for (std::size_t at = 0; at < setup.flavors.size(); ++at) {
-    flavors.emplace(setup.flavors[at].name, static_cast<kueue::FlavorAt>(at));
-  }
   for (const Workload& each : picture.workloads) {
+    if (!each.holds_quota()) continue;
     const auto queue = picture.queue_at(picture.cluster_queue(each));
-    if (!each.holds_quota() || !queue) continue;
-    std::map<std::string, std::string> assigned;
-    for (const kueue::PodSet& pods : held_by(picture, each, assigned).pod_sets) {
-      for (const auto& [resource, amount] : pods.requests) {
-        const auto flavor = flavors.find(assigned.at(resource));
-        const kueue::ResourceAt at = world.tree.resource(resource);
-        if (flavor == flavors.end() || at == world.tree.num_resources()) continue;
-        world.tree.take(static_cast<kueue::NodeAt>(*queue), world.tree.slot(flavor->second, at),
-                        kueue::times(amount, pods.count));
-      }
-    }
+    if (!queue) continue;
+    world.tree.take(static_cast<kueue::NodeAt>(*queue), held_quota(world, picture, each));
   }
   return world;
 }

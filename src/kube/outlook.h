@@ -36,6 +36,9 @@ class Lifetimes {
   Duration draw(const Workload& workload, Duration age, Rng& rng) const;
   /// The median of the runs that draw() would draw from at its start, likewise.
   Duration expect(const Workload& workload) const;
+  /// The same less its age, for a workload that has run for `age`. One that has run longer than all
+  /// others and has no limit is expected to run as long again.
+  Duration expect_left(const Workload& workload, Duration age) const;
 
   static constexpr std::size_t kFewest = 5;
   static constexpr Duration kForever = Duration::max();
@@ -82,6 +85,10 @@ kueue::Submission submission_of(const Picture& picture, const Workload& workload
 
 /// Returns the one flavor that the pods may use for their GPUs; "" if there are several.
 std::string flavor_of(kueue::World& world, const Picture& picture, const Workload& workload);
+
+/// Returns the quota that a workload holds.
+kueue::Wants held_quota(const kueue::World& world, const Picture& picture,
+                        const Workload& workload);
 
 /// Returns the quotas with what holds them in `picture`. Requires that `setup` outlives it.
 kueue::World world_of(const Picture& picture, const kueue::Setup& setup);

@@ -20,7 +20,6 @@ using kueue::Object;
 using nlohmann::json;
 
 constexpr const char* kBoost = "kueue.x-k8s.io/priority-boost";
-constexpr const char* kMark = "almanac/order";
 constexpr const char* kGatedBy = "kueue.x-k8s.io/admission-gated-by";
 constexpr const char* kKueueGroup = "kueue.x-k8s.io";
 
@@ -180,10 +179,10 @@ void read_metadata(const Object& of, const std::string& user_label, Workload& wo
   const auto annotations = metadata.texts("annotations");
   if (const auto boost = annotations.find(kBoost); boost != annotations.end()) {
     workload.boost = text::parse_whole(boost->second);
-    workload.boost_text = plain(boost->second);
+    workload.has_boost_text = !boost->second.empty();
   }
   if (const auto mark = annotations.find(kMark); mark != annotations.end()) {
-    workload.mark = plain(mark->second);
+    workload.mark = parse_mark(mark->second);
   }
   for (const Object& each : metadata.objects("managedFields")) {
     const bool wrote = each.object("fieldsV1").object("f:spec").has("f:priority");

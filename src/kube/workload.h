@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "kube/mark.h"
 #include "kueue/setup.h"
 
 namespace almanac::kube {
@@ -62,8 +63,8 @@ struct Workload {
   bool is_of_kueue_class = false;  ///< A WorkloadPriorityClass, which Kueue writes again.
   std::string priority_writer{};   ///< Field manager that wrote spec.priority last: "kueue".
   std::optional<std::int64_t> boost{};
-  std::string boost_text{};  ///< The annotation as it is written; "" = there is none.
-  std::string mark{};        ///< The annotation almanac/order, by which lever order is undone.
+  bool has_boost_text = false;  ///< The annotation is there, with a number or without.
+  std::optional<Mark> mark{};   ///< The annotation almanac/order, by which lever order is undone.
   bool is_active = true;
   bool is_deleted = false;  ///< Its deletion has begun.
   bool is_gated = false;

@@ -6,7 +6,9 @@
 #include <iterator>
 #include <utility>
 
+#include "kube/left_alone.h"
 #include "service/log.h"
+#include "steer_kube/alarm.h"
 
 namespace almanac::steer_kube {
 namespace {
@@ -25,7 +27,8 @@ constexpr Duration kBetweenForgets = 1h;
 KubeCluster::KubeCluster(Known& known, kube::Client writer, std::string holder)
     : known_(known),
       writer_(std::move(writer)),
-      lease_(known.config.settings.lease_space, "almanac", std::move(holder)),
+      lease_(known.config.settings.lease_space, "almanac", std::move(holder),
+             known.config.settings.backfill),
       next_forget_(known.clock.monotonic() + kBetweenForgets) {}
 
 Result<void> KubeCluster::begin() {
@@ -44,7 +47,18 @@ Result<void> KubeCluster::begin() {
   known_.forecaster = std::move(*forecaster);
   known_.forecaster->look(known_.picture, false);
   decide();
+  for (const std::string& each : notes_of(*known_.picture, known_.config.settings)) {
+    service::log_info(each);
+  }
   return {};
+}
+
+void KubeCluster::close() {
+  lease_.release(writer_);
+  const std::lock_guard lock(known_.mutex);
+  for (const Line& line : known_.lines) {
+    if (line.is_strict) service::log_warning(kube::left_alone(line.queue));
+  }
 }
 
 bool KubeCluster::look() {
@@ -101,6 +115,15 @@ void KubeCluster::decide() {
                           known_.lever.foreign(), known_.config.settings);
   known_.lever.look(*known_.picture, known_.lines, std::exchange(ended_, 0));
   known_.counters.count_round(known_.clock.seconds_since(begun));
+  log_alarms();
+}
+
+void KubeCluster::log_alarms() {
+  const std::vector<std::string> alarms =
+      alarms_of(known_.lines, known_.config.settings, known_.lever.view().rests);
+  if (alarms == logged_alarms_) return;
+  logged_alarms_ = alarms;
+  for (const std::string& each : alarms) service::log_warning(each);
 }
 
 void KubeCluster::keep() {

@@ -36,14 +36,16 @@ class KubeCluster final : public service::Cluster {
   void finish() override {}
   Duration rest() const override;
   std::vector<int> sources() const override { return {}; }
-  /// Releases the Lease.
-  void close() override { lease_.release(writer_); }
+  /// Releases the Lease, and says which queues are then left alone.
+  void close() override;
 
  private:
   /// Forgets runs that are older than the retention.
   void forget();
   /// Logs why the lever rests, once. Under the lock.
   void log_rest();
+  /// Logs the alarms of backfill mode when they change. Under the lock.
+  void log_alarms();
 
   Known& known_;
   kube::Client writer_;
@@ -57,6 +59,7 @@ class KubeCluster final : public service::Cluster {
   std::vector<kube::Gone> gone_{};  ///< Not in the records yet.
   std::string unread_{};            ///< Why the last look failed.
   std::string logged_rest_{};
+  std::vector<std::string> logged_alarms_{};
   std::string logged_trouble_{};  ///< Of the API server.
   bool has_news_ = false;
   bool has_more_ = false;   ///< To write.

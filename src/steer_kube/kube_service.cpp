@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <random>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -131,7 +132,9 @@ Result<std::unique_ptr<KubeService>> KubeService::open(Config config) {
   if (!live) return tl::unexpected(live.error());
   known.live = std::move(*live);
   const kube::Picture first = known.live->picture();
-  for (const std::string& each : known.config.settings.canary) {
+  std::set<std::string> named = known.config.settings.canary;
+  named.insert(known.config.settings.backfill.begin(), known.config.settings.backfill.end());
+  for (const std::string& each : named) {
     if (first.queue_at(each)) continue;
     std::vector<std::string> queues;
     for (const kueue::ClusterQueue& queue : first.objects.setup.queues) {

@@ -5,15 +5,15 @@
 #include <iterator>
 #include <limits>
 #include <set>
+#include <span>
 #include <tuple>
 #include <unordered_map>
 
 #include <fmt/format.h>
 
+#include "kueue/backfill.h"
 #include "kueue/order_guard.h"
 #include "kueue/shortage.h"
-#include "steer_kube/mark.h"
-#include "steer_kube/ranks.h"
 
 namespace almanac::steer_kube {
 namespace {
@@ -34,6 +34,8 @@ std::vector<std::string> obstacles_of(const kube::Picture& picture, const Settin
       made[at] = "usage-based sharing comes before priorities";
     } else if (!settings.canary.empty() && !settings.canary.contains(name)) {
       made[at] = "it is no canary queue";
+    } else if (setup.queues[at].is_strict && !settings.backfill.contains(name)) {
+      made[at] = "it is StrictFIFO, and --backfill does not name it";
     }
   }
   return made;
@@ -90,8 +92,49 @@ class Liner {
     }
     line.erase(kept, next);
   }
+  /// Puts those first that start now, and then the one that the queue waits for.
+  void backfill(kueue::QueueAt queue, Line& line) {
+    constexpr std::size_t kMostLooked = 400;
+    const std::size_t looked = std::min(line.places.size(), kMostLooked);
+    std::vector<kueue::Workload> resolved;
+    resolved.reserve(looked);
+    std::vector<kueue::Waiting> waiting;
+    for (const Place& place : std::span(line.places).first(looked)) {
+      const kube::Workload& workload = picture_.workloads[place.workload];
+      resolved.push_back(world_.resolve(kube::submission_of(picture_, workload)).value());
+      const Duration run = lifetimes_.expect(workload);
+      waiting.push_back(
+          {&resolved.back(), place.base, run == kube::Lifetimes::kForever ? kNoDuration : run});
+    }
+    const kueue::Backfill found = kueue::backfill(world_, queue, holding_of(queue), waiting);
+    std::vector<std::size_t> first = found.now;
+    line.bands.clear();
+    if (!first.empty()) line.bands.push_back(first.size());
+    if (found.head) {
+      first.push_back(*found.head);
+      line.bands.push_back(first.size());
+    }
+    std::vector<Place> ordered;
+    for (const std::size_t at : first) ordered.push_back(line.places[at]);
+    std::sort(first.begin(), first.end());
+    for (std::size_t at = 0; at < line.places.size(); ++at) {
+      if (!std::binary_search(first.begin(), first.end(), at)) ordered.push_back(line.places[at]);
+    }
+    line.places = std::move(ordered);
+  }
 
  private:
+  std::vector<kueue::Holding> holding_of(kueue::QueueAt queue) const {
+    std::vector<kueue::Holding> made;
+    for (const kube::Workload& each : picture_.workloads) {
+      if (!each.holds_quota() || picture_.queue_at(picture_.cluster_queue(each)) != queue) continue;
+      const Duration age = each.admitted == kNoTime ? Duration{0} : picture_.at - each.admitted;
+      const Duration left = lifetimes_.expect_left(each, std::max(Duration{0}, age));
+      made.push_back({kube::held_quota(world_, picture_, each),
+                      left == kube::Lifetimes::kForever ? kNoDuration : left});
+    }
+    return made;
+  }
   bool never_starts(const kueue::Workload& workload) {
     const auto shortages = kueue::shortages_of(world_, workload);
     return !shortages.empty() &&
@@ -107,10 +150,10 @@ class Liner {
 }  // namespace
 
 std::optional<Claim> marked_claim(const kube::Workload& workload) {
-  const auto mark = parse_mark(workload.mark);
+  const auto& mark = workload.mark;
   if (!mark) return std::nullopt;
   const bool is_boost = mark->field == Field::boost;
-  if (is_boost && (!workload.boost || mark->base != 0)) return std::nullopt;
+  if (is_boost && !workload.boost) return std::nullopt;
   if ((is_boost ? *workload.boost : workload.priority) != mark->value) return std::nullopt;
   return Claim{.name_space = workload.name_space,
                .name = workload.name,
@@ -130,7 +173,7 @@ Number number_of(const kube::Workload& workload, Field field, const Claim* claim
   if (marked) claim = &*marked;
   const bool is_ours = has_written(claim);
   if (!is_boost) return {.now = now, .base = is_ours ? claim->base : now, .is_foreign = false};
-  return {.now = now, .base = 0, .is_foreign = !workload.boost_text.empty() && !is_ours};
+  return {.now = now, .base = 0, .is_foreign = workload.has_boost_text && !is_ours};
 }
 
 std::vector<Line> lines_of(const kube::Picture& picture, const kube::Lifetimes& lifetimes,
@@ -180,7 +223,12 @@ std::vector<Line> lines_of(const kube::Picture& picture, const kube::Lifetimes& 
     };
     std::sort(line.places.begin(), line.places.end(),
               [&](const Place& a, const Place& b) { return key(a) < key(b); });
-    liner.drop_hopeless(line.places);
+    line.is_strict = setup.queues[queue].is_strict && settings.backfill.contains(line.queue);
+    if (line.is_strict) {
+      liner.backfill(static_cast<kueue::QueueAt>(queue), line);
+    } else {
+      liner.drop_hopeless(line.places);
+    }
     if (line.obstacle.empty()) line.obstacle = priorities[queue].too_near(line.places);
   }
   return made;

@@ -17,6 +17,7 @@
 #include "kube/outlook.h"
 #include "kube/picture.h"
 #include "steer_kube/order_journal.h"
+#include "steer_kube/ranks.h"
 #include "steer_kube/settings.h"
 
 namespace almanac::steer_kube {
@@ -33,6 +34,10 @@ struct Line {
   std::string queue{};     ///< ClusterQueue.
   std::string obstacle{};  ///< Why no rank may be given here; "" if it may.
   std::vector<Place> places{};
+  /// Where the bands of ranks end: those of a StrictFIFO queue are the workloads that start now,
+  /// and the one that it waits for.
+  std::vector<std::size_t> bands{kBandEnds.begin(), kBandEnds.end()};
+  bool is_strict = false;  ///< Its order is one of backfill mode.
 };
 
 /// The number that lever `order` writes, and what it would be without Almanac.
@@ -50,7 +55,8 @@ std::optional<Claim> marked_claim(const kube::Workload& workload);
 
 /// Returns a line for each ClusterQueue, in the order of the setup. Workloads that nothing lets
 /// start, exempt ones and those whose number another wrote are in no line. `foreign` are uids of
-/// the last kind.
+/// the last kind. In a StrictFIFO queue of backfill mode, those that can never start are last,
+/// because they keep their place in Kueue's.
 std::vector<Line> lines_of(const kube::Picture& picture, const kube::Lifetimes& lifetimes,
                            const std::map<std::string, Claim>& claims,
                            const std::set<std::string>& foreign, const Settings& settings);

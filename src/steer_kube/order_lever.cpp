@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "steer_kube/mark.h"
 #include "steer_kube/ranks.h"
 
 namespace almanac::steer_kube {
@@ -53,10 +52,10 @@ Result<Written> write_number(kube::Client& client, const std::string& api_versio
     annotations[kBoost] = std::to_string(change.becomes);
   }
   if (change.becomes == change.base) {
-    annotations[kMark] = nullptr;
+    annotations[kube::kMark] = nullptr;
   } else {
-    annotations[kMark] =
-        to_text(Mark{.field = change.field, .base = change.base, .value = change.becomes});
+    annotations[kube::kMark] =
+        to_text(kube::Mark{.field = change.field, .base = change.base, .value = change.becomes});
   }
   const std::string path =
       fmt::format("/apis/kueue.x-k8s.io/{}/namespaces/{}/workloads/{}?fieldManager=almanac",
@@ -74,7 +73,7 @@ void OrderLever::drop(const std::string& uid, const std::string& why, bool is_fo
 
 void OrderLever::adopt(const kube::Picture& picture) {
   for (const kube::Workload& workload : picture.workloads) {
-    if (workload.mark.empty() || workload.stage == kube::Stage::finished) continue;
+    if (!workload.mark || workload.stage == kube::Stage::finished) continue;
     // A picture from before the last write still has the mark that the write removed.
     if (journal_.claims().contains(workload.uid) || tried_.contains(workload.uid)) continue;
     const auto claim = marked_claim(workload);
@@ -171,7 +170,7 @@ void OrderLever::plan(const kube::Picture& picture, const std::vector<Line>& lin
                           .created = workload.created,
                           .uid = workload.uid});
     }
-    const std::vector<std::int64_t> ranks = ranks_of(as_kueue);
+    const std::vector<std::int64_t> ranks = ranks_of(as_kueue, line.bands);
     for (std::size_t at = 0; at < ranks.size(); ++at) {
       const Place& place = line.places[at];
       if (ranks[at] == place.rank) continue;

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "steer_kube/mark.h"
 #include "support/temporary_folder.h"
 
 namespace almanac::steer_kube {
@@ -71,7 +70,7 @@ TEST_F(OrderLeverTest, APauseBeginsWithTheAnswer) {
 TEST(OrderNumberTest, ANewerMarkReplacesTheClaim) {
   const Claim older{.field = Field::priority, .base = 100, .value = 103};
   kube::Workload workload{.uid = "u"};
-  workload.mark = to_text({.field = Field::priority, .base = 100, .value = 102});
+  workload.mark = kube::Mark{.field = Field::priority, .base = 100, .value = 102};
   workload.priority = 102;
   EXPECT_EQ(number_of(workload, Field::priority, &older).base, 100);
   workload.priority = 103;
@@ -80,9 +79,9 @@ TEST(OrderNumberTest, ANewerMarkReplacesTheClaim) {
   EXPECT_EQ(number_of(workload, Field::priority, &older).base, 50) << "a person wrote it";
 
   const Claim older_boost{.field = Field::boost, .value = 3};
-  workload.mark = to_text({.field = Field::boost, .base = 0, .value = 2});
+  workload.mark = kube::Mark{.field = Field::boost, .base = 0, .value = 2};
   workload.boost = 2;
-  workload.boost_text = "2";
+  workload.has_boost_text = true;
   EXPECT_FALSE(number_of(workload, Field::boost, &older_boost).is_foreign);
   workload.boost = 1;
   EXPECT_TRUE(number_of(workload, Field::boost, &older_boost).is_foreign);

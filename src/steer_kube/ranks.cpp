@@ -24,13 +24,13 @@ bool goes_before(const Ranked& a, const Ranked& b) {
          std::tuple(-(b.base + b.rank), b.created, b.uid);
 }
 
-std::vector<std::int64_t> ranks_of(std::span<const Ranked> wanted) {
+std::vector<std::int64_t> ranks_of(std::span<const Ranked> wanted,
+                                   std::span<const std::size_t> ends) {
   std::vector<Ranked> line(wanted.begin(), wanted.end());
-  const auto rank_at = [](std::size_t place) {
-    return std::count_if(kBandEnds.begin(), kBandEnds.end(),
-                         [&](std::size_t end) { return place < end; });
+  const auto rank_at = [ends](std::size_t place) {
+    return std::count_if(ends.begin(), ends.end(), [&](std::size_t end) { return place < end; });
   };
-  for (const std::size_t end : kBandEnds) {
+  for (const std::size_t end : ends) {
     if (end >= line.size() || is_split_at(line, end)) continue;
     for (std::size_t place = 0; place < line.size(); ++place) {
       const std::int64_t rank = rank_at(place);

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "kube/mark.h"
 
 namespace almanac::steer_kube {
 
@@ -24,6 +25,7 @@ namespace almanac::steer_kube {
 /// after them. All others have rank 0.
 inline constexpr std::array<std::size_t, 3> kBandEnds{1, 5, 20};
 inline constexpr std::int64_t kHighestRank = std::ssize(kBandEnds);
+static_assert(kHighestRank <= kube::kMostRank);
 
 /// A workload that waits, as Kueue orders it.
 struct Ranked {
@@ -37,9 +39,11 @@ struct Ranked {
 bool goes_before(const Ranked& a, const Ranked& b);
 
 /// Returns the ranks that a line should have, whose order is the one to reach: those with which
-/// Kueue starts the first 1, 5 and 20 before all others. Present ranks that do so already stay, and
-/// the last of a line needs none. Requires that bases do not grow along the line. O(n).
-std::vector<std::int64_t> ranks_of(std::span<const Ranked> line);
+/// Kueue starts those before each of the `ends`, the first 1, 5 and 20, before all others. Present
+/// ranks that do so already stay, and the last of a line needs none. Requires that bases do not
+/// grow along the line, and no more ends than kHighestRank, in order. O(n).
+std::vector<std::int64_t> ranks_of(std::span<const Ranked> line,
+                                   std::span<const std::size_t> ends = kBandEnds);
 
 /// Returns the priority for a rank, within 32 bits: one number above stops Kueue.
 std::int64_t value_of(std::int64_t base, std::int64_t rank);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steer_kube/ranks.h"
 
+#include <array>
 #include <limits>
 #include <string>
 
@@ -65,6 +66,16 @@ TEST(RanksTest, RanksStayAsLongAsTheyDoWhatTheyShould) {
   std::vector<Ranked> line = line_created({9, 1, 2});
   line[0].rank = 3;
   EXPECT_THAT(ranks_of(line), ElementsAre(3, 0, 0));
+}
+
+// Bands of a strict queue: the first two start now, the third is the head. The older fourth would
+// pass both bands.
+TEST(RanksTest, BandsMayEndElsewhere) {
+  const std::array<std::size_t, 2> ends{2, 3};
+  EXPECT_THAT(ranks_of(line_created({8, 9, 5, 1}), ends), ElementsAre(2, 2, 1, 0));
+  EXPECT_THAT(ranks_of(line_created({1, 2, 5, 3}), ends), ElementsAre(2, 2, 1, 0))
+      << "without ranks of their own, the head would pass the first two";
+  EXPECT_THAT(ranks_of(line_created({2, 1, 3, 4}), ends), Each(0));
 }
 
 TEST(RanksTest, AHigherClassNeedsNoRank) {

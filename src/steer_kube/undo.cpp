@@ -12,11 +12,13 @@
 
 #include <fmt/format.h>
 
+#include "kube/lease.h"
 #include "kube/picture.h"
 #include "service/lock.h"
 #include "steer_kube/lines.h"
 #include "steer_kube/order_journal.h"
 #include "steer_kube/order_lever.h"
+#include "text/datetime.h"
 
 namespace almanac::steer_kube {
 namespace {
@@ -28,10 +30,30 @@ constexpr Duration kLongestBetweenPasses = 30s;
 /// After so many failures in a row the server is not there, and the pass ends.
 constexpr int kMostInARow = 5;
 
+using Queues = std::set<std::string>;
+
+tl::unexpected<Error> is_held(const kube::LeaseState& lease, const std::string& name_space) {
+  const std::string until =
+      lease.until == kNoTime
+          ? "an unknown time"
+          : text::format_datetime(
+                Time{std::chrono::ceil<std::chrono::seconds>(lease.until.time_since_epoch())}) +
+                " UTC";
+  return fail(Code::conflict,
+              fmt::format("service {} holds the Lease {}/almanac until {}, and renews it while it "
+                          "runs: it would write its numbers again",
+                          lease.holder, name_space, until),
+              {},
+              fmt::format("stop it first (kubectl -n {} scale deployment almanac --replicas 0), or "
+                          "wait until then if it has crashed; --force undoes all the same",
+                          name_space));
+}
+
 class Undo {
  public:
-  Undo(kube::Client& client, std::optional<OrderJournal> journal)
-      : client_(client), journal_(std::move(journal)) {
+  /// `backfilled` are queues that waited for Almanac's order.
+  Undo(kube::Client& client, std::optional<OrderJournal> journal, Queues backfilled)
+      : client_(client), journal_(std::move(journal)), backfilled_(std::move(backfilled)) {
     made_.has_journal = journal_.has_value();
   }
 
@@ -61,6 +83,10 @@ class Undo {
   Result<void> look(const kube::Picture& picture) {
     at_ = picture.at;
     api_version_ = picture.version;
+    made_.alone.clear();
+    for (const kueue::ClusterQueue& queue : picture.objects.setup.queues) {
+      if (queue.is_strict && backfilled_.contains(queue.name)) made_.alone.insert(queue.name);
+    }
     wanted_.clear();
     std::unordered_map<std::string, const kube::Workload*> known;
     for (const kube::Workload& each : picture.workloads) known.emplace(each.uid, &each);
@@ -175,6 +201,7 @@ class Undo {
 
   kube::Client& client_;
   std::optional<OrderJournal> journal_;
+  Queues backfilled_;
   Time at_{};
   std::string api_version_{};
   std::vector<Restore> wanted_{};
@@ -186,7 +213,8 @@ class Undo {
 
 }  // namespace
 
-Result<TakenBack> undo(const std::string& state, kube::Client& client) {
+Result<TakenBack> undo(const UndoOptions& options, kube::Client& client) {
+  const std::string& state = options.state;
   const std::string path = state + "/order.jsonl";
   std::error_code unreadable;
   const bool has_journal = std::filesystem::exists(path, unreadable);
@@ -202,6 +230,10 @@ Result<TakenBack> undo(const std::string& state, kube::Client& client) {
     if (!taken) return tl::unexpected(taken.error());
     lock.emplace(std::move(*taken));
   }
+  const auto lease = kube::read_lease(client, options.lease_space);
+  if (lease && *lease && (*lease)->is_live() && !options.is_forced) {
+    return is_held(**lease, options.lease_space);
+  }
   std::optional<OrderJournal> journal;
   if (has_journal) {
     auto opened = OrderJournal::open(path);
@@ -211,7 +243,10 @@ Result<TakenBack> undo(const std::string& state, kube::Client& client) {
     if (auto bound = opened->bind(*cluster); !bound) return tl::unexpected(bound.error());
     journal.emplace(std::move(*opened));
   }
-  return Undo(client, std::move(journal)).run();
+  auto made =
+      Undo(client, std::move(journal), lease && *lease ? (*lease)->backfilled : Queues{}).run();
+  if (made && !lease) made->lease = to_string(lease.error());
+  return made;
 }
 
 }  // namespace almanac::steer_kube

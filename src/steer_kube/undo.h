@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,12 @@
 
 namespace almanac::steer_kube {
 
+struct UndoOptions {
+  std::string state{};                  ///< State folder of the service; need not exist.
+  std::string lease_space = "almanac";  ///< Namespace of the Lease.
+  bool is_forced = false;               ///< Also while a service holds the Lease.
+};
+
 struct TakenBack {
   std::int64_t changes = 0;
   std::int64_t gone = 0;  ///< Claims whose workload is gone, or has the number of another.
@@ -20,13 +27,17 @@ struct TakenBack {
   std::vector<std::string> left{};
   bool lacks_right = false;  ///< The server refused a change for a right that is missing.
   bool has_journal = true;   ///< Otherwise the marks of the workloads alone said what to undo.
+  std::string lease{};       ///< Why the Lease could not be read; "" if it could.
+  /// StrictFIFO queues that waited for Almanac's order, and now have none.
+  std::set<std::string> alone{};
 };
 
-/// Undoes what the journal of the folder `state` has in force, and what marks on the workloads say
-/// that it has not, or has an older number of (mark.h). Tries again for about half a minute if the
-/// server is busy or a workload has just changed. Fails with conflict if a service uses the folder
-/// or the journal is of another cluster, with `unavailable` if the folder cannot be read or the
-/// journal not be written, and like cluster_uid() and take_picture().
-Result<TakenBack> undo(const std::string& state, kube::Client& client);
+/// Undoes what the journal of the state folder has in force, and what marks on the workloads say
+/// that it has not, or has an older number of (kube/mark.h). Tries again for about half a minute if
+/// the server is busy or a workload has just changed. Fails with conflict if a service uses the
+/// folder, if one holds the Lease and it is not forced, or if the journal is of another cluster;
+/// with `unavailable` if the folder cannot be read or the journal not be written; and like
+/// cluster_uid() and take_picture().
+Result<TakenBack> undo(const UndoOptions& options, kube::Client& client);
 
 }  // namespace almanac::steer_kube

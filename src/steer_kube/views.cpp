@@ -11,6 +11,7 @@
 
 #include "cluster/read_toml.h"
 #include "kube/snapshot.h"
+#include "steer_kube/alarm.h"
 #include "text/human.h"
 
 namespace almanac::steer_kube {
@@ -186,6 +187,10 @@ Result<std::vector<std::string>> Views::explain(store::JobNumber number) const {
   return lines;
 }
 
+std::string Views::rests(const std::string& blind) const {
+  return blind.empty() ? known_.lever.view().rests : blind;
+}
+
 std::vector<service::NodeView> Views::nodes() const {
   std::shared_ptr<const kube::Picture> picture;
   {
@@ -248,8 +253,11 @@ service::Overview Views::overview() const {
     made.warnings.push_back(note);
   }
   for (const std::string& each : known_.lever.warnings()) made.warnings.push_back(each);
+  for (const std::string& each : alarms_of(known_.lines, known_.config.settings, rests(blind))) {
+    made.warnings.push_back(each);
+  }
   for (const Line& line : known_.lines) {
-    if (line.obstacle.empty()) continue;
+    if (line.obstacle.empty() || line.is_strict) continue;
     made.warnings.push_back(fmt::format("queue {} gets no ranks: {}", line.queue, line.obstacle));
   }
   made.trouble = known_.trouble;
@@ -274,6 +282,10 @@ service::Manager Views::manager() const {
                         .news_s = known_.news_s,
                         .changes_per_s = OrderLever::kWritesPerSecond,
                         .levers = {known_.lever.view()}};
+  for (service::LeverView& each :
+       backfill_views(known_.lines, known_.config.settings, rests(blind))) {
+    made.levers.push_back(std::move(each));
+  }
   for (const kube::Workload& each : known_.picture->workloads) {
     if (each.stage == kube::Stage::pending) ++made.excluded;
   }

@@ -34,6 +34,8 @@ class Views {
   struct Index;
   /// Under the lock.
   Index index() const;
+  /// Why lever order does nothing, or that the API server does not answer. Under the lock.
+  std::string rests(const std::string& blind) const;
   service::JobView view_of(const store::Job& job, const std::string& uid, const Index& at) const;
 
   const Known& known_;

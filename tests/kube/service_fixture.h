@@ -4,6 +4,7 @@
 /// A service of a Kubernetes cluster in the process of the test, with an API server of its own.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -89,6 +90,12 @@ class KubeServiceTest : public testing::Test {
     auto opened = try_open(order, std::move(settings));
     ASSERT_TRUE(opened) << to_string(opened.error());
     service_ = std::move(*opened);
+  }
+  /// As on SIGTERM: it releases the Lease.
+  void stop() {
+    const std::atomic<bool> stopped = true;
+    service_->run(stopped);
+    service_.reset();
   }
   kube::Client client() {
     return kube::Client::to({.server = server_.url(), .from = server_.url()}).value();

@@ -134,8 +134,12 @@ TEST_F(ServiceProcessTest, UndoNeedsNoService) {
     ASSERT_TRUE(comes([&] { return priority("short") == 3; }));
     EXPECT_THAT(run_program(undo).err, HasSubstr("another almanac process uses this folder"));
   }
-  EXPECT_EQ(run_program(undo).out, "1 change taken back\n");
+  EXPECT_THAT(run_program(undo).err, HasSubstr("holds the Lease almanac/almanac until 2026-11-01"));
+  std::vector<std::string> forced = undo;
+  forced.emplace_back("--force");
+  EXPECT_EQ(run_program(forced).out, "1 change taken back\n");
   EXPECT_EQ(priority("short"), 0);
+  server_.date = "Sun, 01 Nov 2026 12:01:00 GMT";  // the Lease has expired
   EXPECT_EQ(run_program(undo).out, "0 changes taken back\n");
 }
 

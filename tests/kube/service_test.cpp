@@ -248,11 +248,12 @@ TEST_F(KubeServiceTest, AnotherClusterIsRefused) {
   EXPECT_THAT(to_string(try_open(service::Switch::on).error()),
               HasSubstr("is of the cluster whose kube-system has uid cluster-1"));
   kube::Client other = client();
-  const auto refused = undo(folder_ / "state", other);
+  const UndoOptions options{.state = folder_ / "state", .is_forced = true};
+  const auto refused = undo(options, other);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::conflict);
   server_.patch(path, {{"metadata", {{"uid", "cluster-1"}}}});
-  EXPECT_EQ(undo(folder_ / "state", other)->changes, 1) << "no number is forgotten";
+  EXPECT_EQ(undo(options, other)->changes, 1) << "no number is forgotten";
 }
 
 TEST_F(KubeServiceTest, AWorkloadThatCannotBeReadHasNotGone) {
@@ -267,8 +268,9 @@ TEST_F(KubeServiceTest, AWorkloadThatCannotBeReadHasNotGone) {
   go_on();
   EXPECT_EQ(view("a/short-9").job.state, trace::JobState::pending);
   kube::Client by_hand = client();
-  service_.reset();
-  EXPECT_THAT(undo(folder_ / "state", by_hand)->left, ElementsAre(HasSubstr("cannot be read")));
+  stop();
+  EXPECT_THAT(undo({.state = folder_ / "state"}, by_hand)->left,
+              ElementsAre(HasSubstr("cannot be read")));
   server_.patch(kJobs + "/short-9", {{"spec", {{"maximumExecutionTimeSeconds", nullptr}}}});
   open(service::Switch::off);
   EXPECT_TRUE(comes([&] { return priority("short-9") == 0; })) << "its number is not forgotten";

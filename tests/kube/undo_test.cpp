@@ -21,13 +21,14 @@ TEST_F(KubeServiceTest, UndoGivesAllNumbersBack) {
   open(service::Switch::on);
   ASSERT_TRUE(comes([&] { return priority("short-9") == 3; }));
   kube::Client client = kube::Client::to({.server = server_.url(), .from = server_.url()}).value();
-  EXPECT_EQ(undo(folder_ / "state", client).error().code, Code::conflict) << "the service runs";
-  service_.reset();
-  const auto done = undo(folder_ / "state", client);
+  EXPECT_EQ(undo({.state = folder_ / "state"}, client).error().code, Code::conflict)
+      << "the service runs";
+  stop();
+  const auto done = undo({.state = folder_ / "state"}, client);
   ASSERT_TRUE(done) << to_string(done.error());
   EXPECT_EQ(done->changes, 1);
   EXPECT_EQ(priority("short-9"), 0);
-  EXPECT_EQ(undo(folder_ / "state", client)->changes, 0);
+  EXPECT_EQ(undo({.state = folder_ / "state"}, client)->changes, 0);
 }
 
 // A deleted volume takes the journal with it. What is on the workloads is enough.
@@ -37,31 +38,31 @@ TEST_F(KubeServiceTest, UndoNeedsNoJournal) {
   server_.patch(kJobs + "/short-9", {{"spec", {{"priority", 100}}}});
   open(service::Switch::on);
   ASSERT_TRUE(comes([&] { return priority("short-9") == 103; }));
-  service_.reset();
+  stop();
   std::filesystem::remove_all(folder_ / "state");
   kube::Client by_hand = client();
-  const auto done = undo(folder_ / "state", by_hand);
+  const auto done = undo({.state = folder_ / "state"}, by_hand);
   ASSERT_TRUE(done) << to_string(done.error());
   EXPECT_EQ(done->changes, 1);
   EXPECT_FALSE(done->has_journal);
   EXPECT_EQ(priority("short-9"), 100);
   EXPECT_FALSE(object("short-9")["metadata"].contains("annotations")) << "nothing is left";
   EXPECT_FALSE(std::filesystem::exists(folder_ / "state"));
-  EXPECT_EQ(undo(folder_ / "state", by_hand)->changes, 0);
+  EXPECT_EQ(undo({.state = folder_ / "state"}, by_hand)->changes, 0);
 }
 
 TEST_F(KubeServiceTest, AMarkOfANumberThatAnotherWroteCountsForNothing) {
   fill();
   open(service::Switch::on);
   ASSERT_TRUE(comes([&] { return priority("short-9") == 3; }));
-  service_.reset();
+  stop();
   std::filesystem::remove_all(folder_ / "state");
   server_.patch(kJobs + "/short-9", {{"spec", {{"priority", 50}}}});
   const char* const forged = R"({"base":-1000,"field":"priority","value":7})";
   server_.patch(kJobs + "/long-9", {{"metadata", {{"annotations", {{"almanac/order", forged}}}}},
                                     {"spec", {{"priority", 7}}}});
   kube::Client by_hand = client();
-  EXPECT_EQ(undo(folder_ / "state", by_hand)->changes, 0);
+  EXPECT_EQ(undo({.state = folder_ / "state"}, by_hand)->changes, 0);
   EXPECT_EQ(priority("short-9"), 50);
   EXPECT_EQ(priority("long-9"), 7) << "no rank is 1007";
 }
@@ -71,7 +72,7 @@ TEST_F(KubeServiceTest, AServiceWithoutItsJournalKnowsItsRanks) {
   open(service::Switch::on);
   ASSERT_TRUE(comes([&] { return priority("short-9") == 3; }));
   const auto open_anew = [&](service::Switch order) {
-    service_.reset();
+    stop();
     std::filesystem::remove_all(folder_ / "state");
     const std::string lease = "/apis/coordination.k8s.io/v1/namespaces/almanac/leases/almanac";
     if (client().get(lease)) server_.remove(lease);
@@ -107,10 +108,10 @@ TEST_F(KubeServiceTest, AStandbyKnowsTheLatestRanksOfTheLeader) {
   go_on();
   EXPECT_THAT(service_->overview().warnings,
               testing::Not(testing::Contains(HasSubstr("another writes the numbers"))));
-  service_.reset();
+  stop();
   server_.remove("/apis/coordination.k8s.io/v1/namespaces/almanac/leases/almanac");
   kube::Client by_hand = client();
-  EXPECT_EQ(undo(folder_ / "state", by_hand)->changes, 1);
+  EXPECT_EQ(undo({.state = folder_ / "state"}, by_hand)->changes, 1);
   EXPECT_EQ(priority("short-9"), 0);
 }
 
@@ -119,12 +120,12 @@ TEST_F(KubeServiceTest, UndoTakesBackRanksThatAreNewerThanTheJournal) {
   fill();
   open(service::Switch::on);
   ASSERT_TRUE(comes([&] { return priority("short-9") == 3; }));
-  service_.reset();
+  stop();
   const char* const newer = R"({"base":0,"field":"priority","value":2})";
   server_.patch(kJobs + "/short-9", {{"metadata", {{"annotations", {{"almanac/order", newer}}}}},
                                      {"spec", {{"priority", 2}}}});
   kube::Client by_hand = client();
-  const auto done = undo(folder_ / "state", by_hand);
+  const auto done = undo({.state = folder_ / "state"}, by_hand);
   ASSERT_TRUE(done) << to_string(done.error());
   EXPECT_EQ(done->changes, 1);
   EXPECT_EQ(done->gone, 0);
@@ -136,7 +137,7 @@ TEST_F(KubeServiceTest, UndoTriesAgain) {
   fill_both();
   open(service::Switch::on);
   ASSERT_TRUE(comes([&] { return priority("short-9") == 3 && priority_of_b() == 3; }));
-  service_.reset();
+  stop();
   int patches = 0;
   server_.before_patch = [&] {
     if (++patches == 1) {
@@ -147,7 +148,7 @@ TEST_F(KubeServiceTest, UndoTriesAgain) {
     if (patches == 2) server_.fail_next(1, 500);
   };
   kube::Client by_hand = client();
-  const auto done = undo(folder_ / "state", by_hand);
+  const auto done = undo({.state = folder_ / "state"}, by_hand);
   ASSERT_TRUE(done) << to_string(done.error());
   EXPECT_EQ(done->changes, 2);
   EXPECT_THAT(done->left, IsEmpty());
@@ -159,19 +160,73 @@ TEST_F(KubeServiceTest, UndoGoesOnWithTheOthersAndSaysWhatIsLeft) {
   fill_both();
   open(service::Switch::on);
   ASSERT_TRUE(comes([&] { return priority("short-9") == 3 && priority_of_b() == 3; }));
-  service_.reset();
+  stop();
   server_.set_tokens({{"token", "admin"}});
   int patches = 0;
   server_.set_rights([&](const std::string&, const std::string& verb, const std::string&) {
     return verb != "patch" || ++patches != 1;
   });
   kube::Client by_hand = client();
-  const auto done = undo(folder_ / "state", by_hand);
+  const auto done = undo({.state = folder_ / "state"}, by_hand);
   ASSERT_TRUE(done) << to_string(done.error());
   EXPECT_EQ(done->changes, 1);
   EXPECT_TRUE(done->lacks_right);
   EXPECT_THAT(done->left, ElementsAre(HasSubstr("cannot patch")));
-  EXPECT_EQ(undo(folder_ / "state", by_hand)->changes, 1) << "the journal still has it";
+  EXPECT_EQ(undo({.state = folder_ / "state"}, by_hand)->changes, 1) << "the journal still has it";
+}
+
+// The service that runs has another state folder than the one that undo is given.
+TEST_F(KubeServiceTest, UndoRefusesWhileAServiceHoldsTheLease) {
+  fill();
+  open(service::Switch::on);
+  ASSERT_TRUE(comes([&] { return priority("short-9") == 3; }));
+  service_.reset();  // killed, so it releases nothing
+  kube::Client by_hand = client();
+  const auto refused = undo({.state = folder_ / "none"}, by_hand);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::conflict);
+  EXPECT_THAT(to_string(refused.error()),
+              testing::ContainsRegex("service almanac-[0-9a-f]+ holds the Lease almanac/almanac "
+                                     "until 2026-11-01 12:00:[0-9]+ UTC"));
+  EXPECT_THAT(to_string(refused.error()), HasSubstr("--force"));
+  EXPECT_EQ(priority("short-9"), 3);
+  EXPECT_TRUE(undo({.state = folder_ / "none", .lease_space = "other"}, by_hand))
+      << "no service holds a Lease there";
+  EXPECT_EQ(priority("short-9"), 0);
+}
+
+TEST_F(KubeServiceTest, UndoIsForcedOrWaitsUntilTheLeaseExpires) {
+  fill_both();
+  open(service::Switch::on);
+  ASSERT_TRUE(comes([&] { return priority("short-9") == 3 && priority_of_b() == 3; }));
+  service_.reset();
+  kube::Client by_hand = client();
+  EXPECT_EQ(undo({.state = folder_ / "none", .is_forced = true}, by_hand)->changes, 2);
+  open(service::Switch::on);
+  ASSERT_TRUE(comes([&] { return priority("short-9") == 3; }));
+  service_.reset();
+  EXPECT_FALSE(undo({.state = folder_ / "state"}, by_hand));
+  server_.date = "Sun, 01 Nov 2026 12:01:00 GMT";
+  const auto done = undo({.state = folder_ / "state"}, by_hand);
+  ASSERT_TRUE(done) << to_string(done.error());
+  EXPECT_EQ(priority("short-9"), 0);
+}
+
+// An identity that may only list and patch workloads can undo all the same, and is told.
+TEST_F(KubeServiceTest, UndoSaysThatItMayNotReadTheLease) {
+  fill();
+  open(service::Switch::on);
+  ASSERT_TRUE(comes([&] { return priority("short-9") == 3; }));
+  service_.reset();
+  server_.set_tokens({{"token", "admin"}});
+  server_.set_rights([](const std::string&, const std::string&, const std::string& resource) {
+    return !resource.starts_with("leases");
+  });
+  kube::Client by_hand = client();
+  const auto done = undo({.state = folder_ / "none"}, by_hand);
+  ASSERT_TRUE(done) << to_string(done.error());
+  EXPECT_EQ(done->changes, 1);
+  EXPECT_THAT(done->lease, HasSubstr("leases"));
 }
 
 }  // namespace

@@ -286,7 +286,7 @@ Result<std::unique_ptr<service::Service>> open_service(const ServeOptions& optio
   }
   if (options.engine != "kubernetes" && options.kube.is_told_anything()) {
     return fail(Code::usage,
-                "--kubeconfig, --context, --server, --order-field, --canary, --exempt, "
+                "--kubeconfig, --context, --server, --order-field, --canary, --backfill, --exempt, "
                 "--lease-namespace, --user-label and --fair require --engine kubernetes",
                 {}, "add --engine kubernetes");
   }
