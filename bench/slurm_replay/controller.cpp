@@ -53,6 +53,8 @@ Result<std::uint32_t> Controller::submit(const Asked& asked) {
   std::string comment = fmt::format("{}{}", kMark, asked.mark);
   std::string name = asked.name;
   std::string partition = asked.partition;
+  std::string account = asked.account;
+  std::string qos = asked.qos;
   std::string folder = "/";
   job_desc_msg_t job;
   slurm_init_job_desc_msg(&job);
@@ -61,6 +63,8 @@ Result<std::uint32_t> Controller::submit(const Asked& asked) {
   job.name = name.data();
   job.comment = comment.data();
   job.partition = partition.data();
+  if (!account.empty()) job.account = account.data();
+  if (!qos.empty()) job.qos = qos.data();
   job.work_dir = folder.data();
   job.time_limit = static_cast<std::uint32_t>(asked.limit_min);
   job.min_nodes = job.max_nodes = static_cast<std::uint32_t>(nodes);

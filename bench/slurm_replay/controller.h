@@ -19,6 +19,8 @@ struct Asked {
   std::uint32_t uid = 0;
   std::string name{};
   std::string partition{};
+  std::string account{};  ///< "" = the user's own.
+  std::string qos{};      ///< "" = the user's own.
   int gpus = 0;
   int limit_min = 0;
   std::size_t mark = 0;  ///< By which it is known again.

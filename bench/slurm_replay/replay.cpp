@@ -79,6 +79,10 @@ class Replay {
     bool operator>(const Due& other) const { return at > other.at; }
   };
 
+  std::string name_of(NameId name) const {
+    return name == kNoName ? "" : std::string(trace_.names[name]);
+  }
+
   Time now() const { return Time{} + std::chrono::duration_cast<Duration>(Clock::now() - begin_); }
 
   void submit_all() {
@@ -95,7 +99,11 @@ class Replay {
     const trace::Request& request = trace_.jobs[job].request;
     const Asked asked{.uid = uids_[job],
                       .name = std::string(trace_.names[request.name]),
-                      .partition = options_.partition,
+                      .partition = request.partition == kNoName
+                                       ? options_.partition
+                                       : std::string(trace_.names[request.partition]),
+                      .account = name_of(request.account),
+                      .qos = name_of(request.qos),
                       .gpus = request.gpus,
                       .limit_min = limit_min(request),
                       .mark = job};

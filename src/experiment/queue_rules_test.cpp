@@ -7,7 +7,6 @@
 #include "experiment/summary.h"
 #include "policy/registry.h"
 #include "sim/simulation.h"
-#include "sim/throttles.h"
 
 namespace almanac::experiment {
 namespace {
@@ -116,7 +115,7 @@ TEST_P(QueueRulesOf, NoMoreTasksOfAnArrayRunAtOnceThanItsThrottleAllows) {
   for (int task = 1; task <= 5; ++task) {
     trace::Job& job = add(0, task == 2 ? 250 : 100, 1);
     job.id = trace_.key("51_" + std::to_string(task));
-    job.request.submit_line = trace_.names.intern("sbatch --array=1-5%2 job.sh");
+    job.request.array_limit = 2;
   }
   add(0, 100, 1).id = trace_.key("52_1");  // of an array without a throttle
   const sim::Schedule schedule = play(GetParam(), 1);
@@ -135,7 +134,7 @@ TEST_P(QueueRulesOf, ATaskWithADependencyWaitsForBoth) {
   for (int task = 1; task <= 3; ++task) {
     trace::Job& job = add(0, 100, 1);
     job.id = trace_.key("51_" + std::to_string(task));
-    job.request.submit_line = trace_.names.intern("sbatch -a 1-3%1 job.sh");
+    job.request.array_limit = 1;
     if (task == 1) job.request.after = trace::JobKey{1};
   }
   const sim::Schedule schedule = play(GetParam(), 1);
@@ -154,45 +153,17 @@ TEST_F(QueueRules, TakeWhatALogShowsAsADependencyWithinAThrottledArrayForTheThro
   for (int task = 1; task <= 3; ++task) {
     trace::Job& job = add(0, task == 1 ? 50 : 100, 1);
     job.id = trace_.key("51_" + std::to_string(task));
-    job.request.submit_line = trace_.names.intern("sbatch --array 1-3%2 job.sh");
+    job.request.array_limit = 2;
     if (task == 3) job.request.after = trace_.jobs[1].id;
   }
   EXPECT_EQ(play("fifo", 1).jobs[2].start, Time{50s});
-}
-
-TEST(Throttle, IsThatOfTheTasksOrOfTheFirstArrayOptionOfALine) {
-  EXPECT_EQ(sim::throttle_of_tasks("0-9%2"), 2);
-  EXPECT_EQ(sim::throttle_of_tasks("51_[4-12%13]"), 13);
-  EXPECT_EQ(sim::throttle_of_tasks("0-9"), 0);
-  EXPECT_EQ(sim::throttle_of_line("sbatch -J a --array=1-9%4 job.sh -a 1%7"), 4);
-  EXPECT_EQ(sim::throttle_of_line("sbatch  -a 1-9%3 job.sh"), 3);
-  EXPECT_EQ(sim::throttle_of_line("sbatch -a1-9%5 job.sh"), 5);
-  EXPECT_EQ(sim::throttle_of_line("sbatch --array 1-9 job.sh"), 0);
-  EXPECT_EQ(sim::throttle_of_line("sbatch --array-like=1%2 job.sh"), 0);
-}
-
-TEST(Throttle, IsThatOfPendingTasksRatherThanOfTheOlderSubmitLine) {
-  trace::Trace trace;
-  for (const char* const id : {"51_1", "51_2", "52_1", "52_[2-9%3]", "53_1", "54"}) {
-    trace::Job& job = trace.jobs.emplace_back();
-    job.id = trace.key(id);
-    if (std::string_view(id).starts_with("51")) continue;
-    job.request.submit_line = trace.names.intern("sbatch -a 1-9%4 job.sh");
-  }
-  trace.jobs[0].request.submit_line = trace.names.intern("sbatch -a 1-9%5 job.sh");
-  const sim::Throttles throttles(trace);
-  EXPECT_EQ(throttles.of("51_2"), 5) << "stated by another task";
-  EXPECT_EQ(throttles.of("52_1"), 3) << "changed after submission";
-  EXPECT_EQ(throttles.of("53_1"), 4);
-  EXPECT_EQ(throttles.of("54"), 0) << "no task";
-  EXPECT_EQ(throttles.of("55_1"), 0);
 }
 
 TEST_F(QueueRules, NameTheThrottleAsSlurmDoes) {
   for (int task = 1; task <= 2; ++task) {
     trace::Job& job = add(0, 100, 1);
     job.id = trace_.key("51_" + std::to_string(task));
-    job.request.submit_line = trace_.names.intern("sbatch -a 1-3%1 job.sh");
+    job.request.array_limit = 1;
   }
   const sim::Schedule schedule = play("fifo", 1, JobId{1});
   ASSERT_EQ(schedule.waits.size(), 1U);
@@ -207,7 +178,7 @@ TEST_F(QueueRules, NameTheThrottleOfATaskWhoseDependencyHasEnded) {
   for (int task = 1; task <= 2; ++task) {
     trace::Job& job = add(0, 200, 1);
     job.id = trace_.key("51_" + std::to_string(task));
-    job.request.submit_line = trace_.names.intern("sbatch -a 1-2%1 job.sh");
+    job.request.array_limit = 1;
     if (task == 1) job.request.after = trace::JobKey{1};
   }
   const sim::Schedule schedule = play("fifo", 1);

@@ -24,15 +24,17 @@ struct World {
 };
 
 Result<void> cancel(const Change& change, const Known& known, World& world) {
-  const std::size_t before = world.cancelled.size();
+  bool is_found = false;
   for (const JobId job : known.jobs(change.job)) {
     for (auto* const jobs : {&world.present.running, &world.present.waiting}) {
       if (std::erase_if(*jobs, [&](const auto& each) { return each.job == job; }) > 0) {
         world.cancelled.push_back(job);
+        is_found = true;
       }
     }
+    is_found = std::erase(world.present.throttled, job) > 0 || is_found;
   }
-  if (world.cancelled.size() > before) return {};
+  if (is_found) return {};
   return fail(Code::not_found, fmt::format("no job {} runs or waits for GPUs", change.job), {},
               "a job that is held, or waits for another job or a limit, delays no other");
 }

@@ -29,6 +29,9 @@ class StateAt final : public sim::Listener {
     if (now < at_) return;
     present = sim::present_of(round, setting_.cluster, setting_.trace.jobs.size(), telemetry, now,
                               pauses_);
+    present->throttled = sim::throttled_tasks(round, setting_.trace, now);
+    known_.expect(present->throttled);
+    if (other_ != nullptr) other_->expect(present->throttled);
     present->past_use = known_.used_by(*present, round);
     stop = true;
   }

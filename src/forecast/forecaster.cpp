@@ -27,6 +27,8 @@ void Forecaster::hear(Time now, std::span<const policy::Event> events, const sch
     if (event.kind != EventKind::job_arrived || asked_.erase(job) == 0) continue;
     sim::Present present = sim::present_of(round, setting_.cluster, setting_.trace.jobs.size(),
                                            telemetry, now, pauses_);
+    present.throttled = sim::throttled_tasks(round, setting_.trace, now);
+    known_.expect(present.throttled);
     present.past_use = known_.used_by(present, round);
     Forecast made =
         play_futures(setting_, present, known_.beliefs(), job, options_.futures, options_.seed);

@@ -88,18 +88,21 @@ class Player {
   sim::Schedule play(Rng rng, JobId until) {
     TellingEstimator::Told told;
     const sim::Present& all = setting_.drawn != nullptr ? *setting_.drawn : present_;
+    const auto draw = [&](JobId job, Duration worked) {
+      const Belief& belief = beliefs_.at(job);
+      const Duration most = std::max(belief.most, worked);
+      const Duration drawn = draw_run(belief.likely, worked, rng.uniform());
+      const double rate = job == until ? setting_.rate : 1;
+      const Duration runs = std::min(at_rate(drawn, rate), most);
+      runs_[index(job)] = options_.truth.speeds == nullptr ? runs : std::min(drawn, most);
+      told[job] = told_of(belief, runs, rate);
+    };
     for (const std::vector<sim::Present::Job>* jobs : {&all.running, &all.waiting}) {
       for (const sim::Present::Job& each : *jobs) {
-        const Belief& belief = beliefs_.at(each.job);
-        const Duration worked = std::max(Duration{0}, each.worked - each.past.charged);
-        const Duration most = std::max(belief.most, worked);
-        const Duration drawn = draw_run(belief.likely, worked, rng.uniform());
-        const double rate = each.job == until ? setting_.rate : 1;
-        const Duration runs = std::min(at_rate(drawn, rate), most);
-        runs_[index(each.job)] = options_.truth.speeds == nullptr ? runs : std::min(drawn, most);
-        told[each.job] = told_of(belief, runs, rate);
+        draw(each.job, std::max(Duration{0}, each.worked - each.past.charged));
       }
     }
+    for (const JobId job : all.throttled) draw(job, Duration{0});
     // What fails is another draw in each future.
     if (options_.failures != nullptr) options_.seed = rng.next();
     options_.policy = setting_.composition.name;

@@ -19,16 +19,23 @@ void JobBeliefs::hear(std::span<const policy::Event> events, const schedule::Rou
   for (const policy::Event& event : events) take_note(event, round);
 }
 
+void JobBeliefs::expect(std::span<const JobId> jobs) {
+  for (const JobId job : jobs) believe(job);
+}
+
+void JobBeliefs::believe(JobId job) {
+  const trace::Request& request = trace_.jobs[index(job)].request;
+  Belief belief{.likely = likely_->estimate(job, request), .own = own_->estimate(job, request)};
+  if (request.time_limit != kNoDuration) belief.most = request.time_limit;
+  beliefs_.insert_or_assign(job, std::move(belief));
+}
+
 void JobBeliefs::take_note(const policy::Event& event, const schedule::Round& round) {
   const JobId job{event.subject};
   if (event.kind != EventKind::job_ended && event.kind != EventKind::job_arrived) return;
   const trace::Job& known = trace_.jobs[index(job)];
   if (event.kind == EventKind::job_arrived) {
-    Belief belief{.likely = likely_->estimate(job, known.request),
-                  .own = own_->estimate(job, known.request)};
-    if (known.request.time_limit != kNoDuration) belief.most = known.request.time_limit;
-    beliefs_.insert_or_assign(job, std::move(belief));
-    return;
+    return believe(job);
   }
   if (trace::never_ran(known)) return;  // how long it would have run is not known
   const policy::Progress& state = round.progress(job);

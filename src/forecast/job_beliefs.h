@@ -28,6 +28,8 @@ class JobBeliefs {
 
   /// Takes note of the events of an instant.
   void hear(std::span<const policy::Event> events, const schedule::Round& round);
+  /// Predicts jobs that have not arrived yet.
+  void expect(std::span<const JobId> jobs);
   /// Of jobs that have not ended.
   Beliefs& beliefs() { return beliefs_; }
   /// Returns the usage until then, including that of running and waiting jobs.
@@ -35,6 +37,7 @@ class JobBeliefs {
                                                               const schedule::Round& round) const;
 
  private:
+  void believe(JobId job);
   void take_note(const policy::Event& event, const schedule::Round& round);
 
   const trace::Trace& trace_;

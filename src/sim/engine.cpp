@@ -157,8 +157,15 @@ void Engine::gather_arrivals() {
   }
   while (dependencies_.any_released()) {
     const JobId job = dependencies_.take();
-    if (now_ <= options_.range.last_arrival) join(job);
+    if (may_join(job)) join(job);
   }
+}
+
+bool Engine::may_join(JobId job) const {
+  if (now_ <= options_.range.last_arrival) return true;
+  const Present* const from = options_.range.from;
+  return from != nullptr &&
+         std::find(from->throttled.begin(), from->throttled.end(), job) != from->throttled.end();
 }
 
 void Engine::release_dependents(JobId job) {

@@ -122,6 +122,8 @@ class Engine final : public schedule::Actuator {
   void join(JobId job);
   /// `job` has left: the jobs that depend on it are eligible from now on.
   void release_dependents(JobId job);
+  /// Whether a job that waited for another, or for room in its array, may join the queue now.
+  bool may_join(JobId job) const;
   void log_throttle(JobId job) {
     if (options_.watch.log_waits && dependencies_.is_throttled(job))
       wait_log_.hold(job, now_, throttle_reason(job));

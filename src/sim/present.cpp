@@ -49,4 +49,17 @@ Present present_of(const schedule::Round& round, const cluster::Cluster& cluster
   return made;
 }
 
+std::vector<JobId> throttled_tasks(const schedule::Round& round, const trace::Trace& trace,
+                                   Time now) {
+  std::vector<JobId> made;
+  for (std::uint32_t at = 0; at < trace.jobs.size(); ++at) {
+    const trace::Request& request = trace.jobs[at].request;
+    if (request.submit > now) break;
+    if (request.array_limit > 0 && round.progress(JobId{at}).phase == Phase::unknown) {
+      made.push_back(JobId{at});
+    }
+  }
+  return made;
+}
+
 }  // namespace almanac::sim

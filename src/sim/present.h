@@ -18,6 +18,7 @@
 #include "policy/contract/contract.h"
 #include "policy/contract/host.h"
 #include "schedule/round.h"
+#include "trace/trace.h"
 
 namespace almanac::sim {
 
@@ -34,6 +35,9 @@ struct Present {
   /// In order of joining the queue. A job that pauses after a failure joins it at `past.since`,
   /// later than `at`.
   std::vector<Job> waiting;
+  /// Tasks that wait for room in their array (Request::array_limit), in the order in which they
+  /// get it. They are not in the queue yet.
+  std::vector<JobId> throttled{};
   std::vector<NodeId> drained;
   /// Usage until then; null if unknown.
   std::shared_ptr<const std::vector<policy::PastUse>> past_use{};
@@ -46,5 +50,10 @@ using Pauses = std::unordered_map<JobId, Time>;
 Present present_of(const schedule::Round& round, const cluster::Cluster& cluster,
                    std::size_t num_jobs, const policy::Telemetry* telemetry, Time now,
                    const Pauses& pauses = {});
+
+/// Returns the tasks that were submitted by `now` and wait for room in their array, in order of
+/// submission. Cost: O(jobs of the trace).
+std::vector<JobId> throttled_tasks(const schedule::Round& round, const trace::Trace& trace,
+                                   Time now);
 
 }  // namespace almanac::sim

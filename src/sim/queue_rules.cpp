@@ -4,11 +4,12 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "sim/breakdowns.h"
 #include "sim/present.h"
 #include "sim/simulation.h"
-#include "sim/throttles.h"
+#include "trace/array_limit.h"
 #include "trace/eligible.h"
 
 namespace almanac::sim {
@@ -37,16 +38,16 @@ Dependencies::Dependencies(const trace::Trace& trace, const cluster::Cluster& cl
 }
 
 void Dependencies::find_arrays(const trace::Trace& trace, const cluster::Cluster& cluster) {
-  const Throttles throttles(trace);
-  if (!throttles.any()) return;
   std::map<std::string, std::uint32_t, std::less<>> places;
   for (std::size_t job = 0; job < trace.jobs.size(); ++job) {
     const trace::Job& each = trace.jobs[job];
-    const std::string id = trace.id(each.id);
-    const int most = throttles.of(id);
+    const int most = each.request.array_limit;
     if (most == 0 || !is_simulated(each.request, cluster)) continue;
+    const std::string id = trace.id(each.id);
+    const std::string_view array = trace::array_of_task(id);
+    if (array.empty()) continue;
     const auto [place, is_new] =
-        places.try_emplace(std::string(array_of(id)), static_cast<std::uint32_t>(arrays_.size()));
+        places.try_emplace(std::string(array), static_cast<std::uint32_t>(arrays_.size()));
     if (is_new) arrays_.push_back({.room = most});
     array_of_.emplace(job_at(job), place->second);
   }
@@ -146,6 +147,11 @@ void Dependencies::resume(const Present& from, std::size_t come) {
     if (is_there[job] || found == before_.end() || !is_there[index(found->second)]) continue;
     held_[found->second].push_back(job_at(job));
     is_there[job] = true;
+  }
+  for (const JobId job : from.throttled) {
+    if (!is_there[index(job)] && array_of_.contains(job) && enter_array(job)) {
+      released_.insert(released_.begin(), job);
+    }
   }
 }
 

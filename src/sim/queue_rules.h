@@ -56,8 +56,7 @@ class Dependencies {
   JobId take();
   /// Whether `job` is kept because its array has no room.
   bool is_throttled(JobId job) const;
-  /// Keeps those of the first `come` jobs that wait for jobs in `from`. Tasks that waited for room
-  /// in an array are unknown, and left out.
+  /// Keeps those of the first `come` jobs that wait for jobs in `from`, or for room in an array.
   void resume(const Present& from, std::size_t come);
 
  private:

@@ -9,6 +9,7 @@
 #include "accounting/claims.h"
 #include "accounting/past_job.h"
 #include "store/log.h"
+#include "trace/array_limit.h"
 
 namespace almanac::steer {
 namespace {
@@ -89,7 +90,7 @@ Result<experiment::Past> past_of(const store::Store& store, const World& world,
 }
 
 Tasks count_tasks(const std::string& tasks) {
-  Tasks made{.count = 0};
+  Tasks made{.count = 0, .at_once = trace::array_limit_of_tasks(tasks)};
   std::string_view rest = tasks;
   while (!rest.empty()) {
     const std::int64_t first = take_number(rest);
@@ -97,7 +98,6 @@ Tasks count_tasks(const std::string& tasks) {
     const std::int64_t last = take_sign(rest, '-') ? take_number(rest) : first;
     const std::int64_t step = take_sign(rest, ':') ? take_number(rest) : 1;
     if (last >= first && step > 0) made.count += (last - first) / step + 1;
-    if (take_sign(rest, '%')) made.at_once = std::max<std::int64_t>(0, take_number(rest));
     if (!take_sign(rest, ',')) break;
   }
   made.count = std::max<std::int64_t>(1, made.count);

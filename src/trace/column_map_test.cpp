@@ -156,7 +156,7 @@ TEST_F(ColumnMapFile, NamesTheLineOfAMistake) {
       "model, batch, steps, max_gpus, min_gpus, alternatives, group, metric, deadline_s, "
       "worthless_at_s, value, restart_s, checkpoint_s, qos, account, partition, reservation, "
       "constraints, submit_line, priority, flags, reason, priority_tier, requeue, after, "
-      "reference_cpus, "
+      "array_limit, reference_cpus, "
       "reference_memory_gb, reference_profile, bandwidth_gbs, step_s, network_s, network_gbps, "
       "data_set, data_gb, read_gbs "
       "(did you mean submit_s?)");

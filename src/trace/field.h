@@ -147,6 +147,7 @@ inline constexpr FieldSpec kFields[] = {
     {"priority_tier", &Request::priority_tier, Notation::any_sign},
     {"requeue", &Request::requeue},
     {"after", &Request::after},
+    {"array_limit", &Request::array_limit, Notation::usual, Written::if_told, 4'000'001},
     {"reference_cpus", &Outcome::reference_cpus, Notation::above_0_or_inf},
     {"reference_memory_gb", &Outcome::reference_memory_gb, Notation::above_0_or_inf},
     {"reference_profile", &Outcome::reference_profile, Notation::profile_or_gpu},

@@ -10,6 +10,7 @@
 #include "table/spool.h"
 #include "table/stream.h"
 #include "text/time_zone.h"
+#include "trace/array_limit.h"
 #include "trace/clock.h"
 #include "trace/column_map.h"
 #include "trace/format.h"
@@ -77,6 +78,7 @@ Result<Trace> read_file(const std::string& path, const ReadOptions& options) {
     trace.time_zone = zone->name();
   }
   if (auto done = intake.finish(); !done) return tl::unexpected(std::move(done.error()));
+  find_array_limits(trace);
   reconcile(trace, format.run_times);
   auto digest = table::sha256_file(path);
   if (!digest) return tl::unexpected(std::move(digest.error()));

@@ -111,6 +111,14 @@ TEST_F(ChangesTest, CancelsAllTasksOfAnArray) {
   EXPECT_FALSE((*made)[2].cancelled);
 }
 
+TEST_F(ChangesTest, CancelsATaskThatWaitsForRoomInItsArray) {
+  add_job(input_.trace, {.id = "51_1", .run = 10s});
+  present_.throttled = {JobId{3}};
+  beliefs_[JobId{3}].likely.run = beliefs_[JobId{3}].own.run = 10s;
+  EXPECT_TRUE(after({"cancel 51_1"}));
+  EXPECT_FALSE(after({"cancel 51_1", "cancel 51_1"})) << "it is gone";
+}
+
 TEST_F(ChangesTest, AnAddedNodeTakesTheFirstInLine) {
   const auto made = after({"add 1 node"});
   ASSERT_TRUE(made);

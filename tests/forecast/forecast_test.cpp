@@ -227,6 +227,63 @@ TEST(PlayFutures, LetsNobodyComeEvenAtTheInstantOfAnEnd) {
   EXPECT_EQ(made.ended_by(0.5), Time{110s});
 }
 
+/// Two GPUs. Task 51_1 holds one until 100 s and X the other until 300 s; E waits for both. Task
+/// 51_2 waits for room in its array, and takes 500 s.
+class ThrottledArray : public testing::Test {
+ protected:
+  ThrottledArray() {
+    input_.cluster = cluster::uniform(1, 2);
+    add_job(input_.trace, {.id = "51_1", .run = 100s});
+    add_job(input_.trace, {.id = "51_2", .run = 500s});
+    add_job(input_.trace, {.id = "X", .run = 300s});
+    add_job(input_.trace, {.id = "E", .submit = 5s, .gpus = 2, .run = 10s});
+    for (const std::size_t task : {0U, 1U}) input_.trace.jobs[task].request.array_limit = 1;
+    for (std::uint32_t job = 0; job < 4; ++job) {
+      beliefs_[JobId{job}].likely.run = input_.trace.jobs[job].outcome.run;
+    }
+    for (const std::uint32_t job : {0U, 2U}) {
+      present_.running.push_back({.job = JobId{job},
+                                  .past = {.since = Time{0s}, .start = Time{0s}},
+                                  .worked = 5s,
+                                  .held = {{.node = NodeId{0}, .gpus = 1}}});
+    }
+    present_.waiting = {{.job = JobId{3}, .past = {.since = Time{5s}}}};
+  }
+  Time start_of_e() const {
+    const policy::Composition composition = *policy::registry().compose("fifo+scan");
+    return play_futures({.trace = input_.trace,
+                         .cluster = input_.cluster,
+                         .composition = composition,
+                         .options = {}},
+                        present_, beliefs_, JobId{3}, 3, 0)
+        .started_by(0.5);
+  }
+
+  Case input_;
+  sim::Present present_{.at = Time{5s}, .running = {}, .waiting = {}, .drained = {}};
+  Beliefs beliefs_;
+};
+
+TEST_F(ThrottledArray, ItsNextTaskJoinsWhenOneEnds) {
+  EXPECT_EQ(start_of_e(), Time{300s}) << "51_2 is not known";
+  present_.throttled = {JobId{1}};
+  EXPECT_EQ(start_of_e(), Time{600s}) << "51_2 runs from 100 s on";
+}
+
+TEST_F(ThrottledArray, IsSeenByForecastsOfARun) {
+  const policy::Composition composition = *policy::registry().compose("fifo+scan");
+  Forecaster forecaster(
+      {.trace = input_.trace, .cluster = input_.cluster, .composition = composition, .options = {}},
+      std::make_unique<AlwaysShortOrLong>(), std::make_unique<AlwaysShortOrLong>(), {JobId{3}},
+      {.futures = 3, .seed = 1});
+  const auto deciding = experiment::make_policy(composition, input_.trace);
+  sim::Options options;
+  options.watch.listener = &forecaster;
+  sim::simulate(input_.trace, input_.cluster, **deciding, options);
+  ASSERT_EQ(forecaster.told().size(), 1U);
+  EXPECT_EQ(forecaster.told()[0].present.throttled, std::vector{JobId{1}});
+}
+
 // A replica runs on the only GPU, and is believed to run for 100 s more; the job that waits would
 // take 10 s.
 TEST(PlayFutures, LeaveAKeptJobWhatItHolds) {
