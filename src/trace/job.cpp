@@ -56,8 +56,7 @@ constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 }  // namespace
 
 Request::Request()
-    : rollout_share(kMissing),
-      value(kMissing),
+    : value(kMissing),
       restart_s(kMissing),
       checkpoint_s(kMissing),
       cpus(kMissing),

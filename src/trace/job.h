@@ -91,17 +91,13 @@ struct Request {
                                  ///< 0 = any number.
   std::int32_t plan_gpus = 0;    ///< GPUs of one copy of the model (tensor x pipeline parallel):
                                  ///< sizes are multiples of it; 0 = any size.
-  std::int32_t domain_gpus = 0;  ///< GPUs that must be in one NVLink domain together, for each
-                                 ///< group of so many; 0 = no such demand.
-  float rollout_share;  ///< Part of each iteration spent in rollouts (RL post-training), in (0, 1);
-                        ///< missing = no such phases.
-  float value;          ///< Value of ending by the deadline; missing = 1.
-  float restart_s;      ///< Work added by a restart; missing = the run's default.
-  float checkpoint_s;   ///< Work between two checkpoints; missing = 1 h if the job fails.
-  float gpu_share = 1;  ///< Fraction of each GPU requested, in (0, 1].
-  float cpus;           ///< Cores over all nodes.
-  float memory_gb;      ///< GB over all nodes.
-  float data_gb;        ///< Size of its data set.
+  float value;                   ///< Value of ending by the deadline; missing = 1.
+  float restart_s;               ///< Work added by a restart; missing = the run's default.
+  float checkpoint_s;            ///< Work between two checkpoints; missing = 1 h if the job fails.
+  float gpu_share = 1;           ///< Fraction of each GPU requested, in (0, 1].
+  float cpus;                    ///< Cores over all nodes.
+  float memory_gb;               ///< GB over all nodes.
+  float data_gb;                 ///< Size of its data set.
   float gpu_memory_gb;  ///< Memory needed on each GPU, as counted by drivers; missing = unknown.
   JobKey after = kNoJobKey;        ///< Job that must end first.
   std::int32_t priority_tier = 0;  ///< Tier of the job itself, before that of its QOS, tenant or
