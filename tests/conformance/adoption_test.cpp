@@ -176,6 +176,28 @@ INSTANTIATE_TEST_SUITE_P(Registry, NothingInMind,
                                          "promise", "genie", "fifo+scan", "fifo+defragment"),
                          name_of_test);
 
+/// Three one-GPU jobs of 1,200 s start past a job of four GPUs and 200 s, because they give way to
+/// it. When they have less left than it needs, only guests still give way.
+TEST(Adoption, KeepsGuests) {
+  Case input;
+  input.policy = "almanac+limit+preempt:all+bound:0";
+  input.cluster = cluster::uniform(1, 4);
+  input.options.restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s};
+  const auto add = [&](std::string_view id, Duration submit, int gpus, Duration run) {
+    add_job(input.trace, {.id = id, .submit = submit, .gpus = gpus, .run = run, .limit = run});
+  };
+  // `short` has too little GPU time to give way (900 s against 1.25 times 800), and ends at 900 s.
+  add("short", 0s, 1, 900s);
+  add("wide", 10s, 4, 200s);
+  add("g1", 20s, 1, 1200s);
+  add("g2", 30s, 1, 1200s);
+  add("g3", 40s, 1, 1200s);
+  add("mark", 800s, 1, 5000s);
+  const Twice told = play_twice(input, JobId{5});
+  EXPECT_EQ(told.whole.jobs[1].start, Time{900s});
+  EXPECT_EQ(told.resumed.jobs[1].start, Time{900s});
+}
+
 TEST(Adoption, KeepsNodesThatAreDrained) {
   Case input = crowded_clusters(1, "fifo");
   input.cluster.changes = {{.at = Time{10min}, .vc = VcId{0}, .nodes = 2},

@@ -76,6 +76,7 @@ class PreemptPass final : public Pass {
   void run(VcState& vc) override {
     Book& book = book_of(vc);
     look_at_what_changed(vc, book);
+    if (!book.adopted.empty() && !vc.waiting.empty()) find_guests_again(vc, book);
     start_first(vc, book);
     if (!vc.waiting.empty()) {
       backfill(vc, book);
@@ -100,7 +101,9 @@ class PreemptPass final : public Pass {
     Book& book = book_of(vc);
     if (deadlines_) deadlines_->came(vc, job);
     if (bound_) bound_->adopted(desk_, job);
-    if (may_stop(job)) book.stoppable.enter(job, desk_.view().grants(job));
+    if (!may_stop(job)) return;
+    book.stoppable.enter(job, desk_.view().grants(job));
+    book.adopted.push_back(job);
   }
   void refiled(VcState& vc, JobId) override { book_of(vc).calendar.clear(); }
   void withdrawn(VcState& vc, JobId job) override {
@@ -146,6 +149,7 @@ class PreemptPass final : public Pass {
     Calendar calendar;
     Stoppable stoppable;
     Time patient_from = kNever;  // when the next waiting job may stop others
+    std::vector<JobId> adopted;  // before any job waited here
     std::vector<JobId> started;  // by the last plan: they could not be stopped then
   };
 
@@ -187,6 +191,14 @@ class PreemptPass final : public Pass {
         book.stoppable.rank_again(job);
       }
       book.calendar.clear();
+    }
+  }
+
+  /// Makes running jobs that an earlier policy let start past the first in line its guests again.
+  void find_guests_again(const VcState& vc, Book& book) {
+    const QueueEntry& first = vc.waiting.first().jobs.front();
+    for (const JobId job : std::exchange(book.adopted, {})) {
+      if (book.stoppable.holds(job)) book.stoppable.add_guest_that_started_past(job, first);
     }
   }
 

@@ -27,6 +27,17 @@ void Stoppable::add_guest(JobId job, JobId host) {
   guests_of_[host].push_back(job);
 }
 
+void Stoppable::add_guest_that_started_past(JobId job, const QueueEntry& host) {
+  const Progress& state = desk_.view().progress(job);
+  if (state.since < desk_.view().progress(host.job).since) return;
+  Candidate then = desk_.candidate(job);
+  then.worked = std::max(Duration{0}, then.worked - (then.attained - state.attained));
+  then.attained = state.attained;
+  then.now = state.since;
+  const QueueKey own{.rank = desk_.order().rank(then), .tier = then.tier};
+  if (would_give_way(job, own, host.key)) add_guest(job, host.job);
+}
+
 void Stoppable::release_guests(JobId host) {
   for (const JobId job : guests_of(host)) host_of_.erase(job);
   guests_of_.erase(host);
