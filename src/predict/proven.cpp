@@ -112,8 +112,7 @@ Belief Proven::estimate(JobId job, const trace::Request& request) {
     return {.run = given_run(request), .bound = request.time_limit};
   }
   const auto believed = static_cast<std::size_t>(opinions.believed);
-  return belief_with_mean(*opinions.said[believed], opinions.means_s[believed],
-                          request.time_limit);
+  return belief_with_mean(*opinions.said[believed], opinions.means_s[believed], request.time_limit);
 }
 
 void Proven::watch(JobId job, const trace::Request& request) { ask(job, request); }
