@@ -88,15 +88,18 @@ Distribution NestedCounts::run_time(std::span<const std::uint64_t> keys,
     const Counts& counts = found->second;
     const Trust& trust = trusts_[at][size_of(counts)];
     const auto weight = static_cast<float>(trust.of_kind / trust.of_all);
-    for (float& each : mixed) each *= 1 - weight;
+    const float rest = 1 - weight;
     const float each_job = weight / counts.total;
     if (kinds_[at].by_ratio) {
-      for (std::size_t below = 0; below <= last; ++below) {
-        mixed[last - below] += each_job * counts.jobs[below];
+      for (std::size_t cell = 0; cell <= last; ++cell) {
+        mixed[cell] = mixed[cell] * rest + each_job * counts.jobs[last - cell];
       }
     } else {
-      for (std::size_t cell = 0; cell < mixed.size(); ++cell) {
-        mixed[std::min(cell, last)] += each_job * counts.jobs[cell];
+      for (std::size_t cell = 0; cell <= last; ++cell) {
+        mixed[cell] = mixed[cell] * rest + each_job * counts.jobs[cell];
+      }
+      for (std::size_t cell = last + 1; cell < mixed.size(); ++cell) {
+        mixed[last] += each_job * counts.jobs[cell];
       }
     }
   }

@@ -10,13 +10,29 @@
 namespace almanac::predict {
 namespace {
 
+/// The middles of all cells, in seconds.
+const std::array<double, Distribution::kCells>& middles_s() {
+  static const auto kMiddles = [] {
+    std::array<double, Distribution::kCells> made{};
+    for (std::size_t cell = 0; cell < made.size(); ++cell) {
+      made[cell] = Distribution::middle_s(cell);
+    }
+    return made;
+  }();
+  return kMiddles;
+}
+
 /// Arithmetic mean.
 double mean_s(const Distribution& of) {
+  const auto& middles = middles_s();
   double sum = 0;
+  double total = 0;
   for (std::size_t cell = 0; cell < Distribution::kCells; ++cell) {
-    sum += static_cast<double>(of.mass(cell)) * Distribution::middle_s(cell);
+    const auto mass = static_cast<double>(of.mass(cell));
+    sum += mass * middles[cell];
+    total += mass;
   }
-  return sum / of.total();
+  return sum / total;
 }
 
 float gpu_s(const trace::Request& request, float run_s) {
@@ -33,11 +49,10 @@ std::optional<Distribution>& place_of(Proven::Opinions& opinions, Predictor pred
   return opinions.said[static_cast<std::size_t>(predictor)];
 }
 
-}  // namespace
-
-Belief belief_of(const Distribution& said, Duration time_limit) {
+/// `mean` is that of `said`, in seconds.
+Belief belief_with_mean(const Distribution& said, double mean, Duration time_limit) {
   constexpr double kNineInTen = 0.9;
-  Belief made{.run = from_log_time(std::log10(mean_s(said)))};
+  Belief made{.run = from_log_time(std::log10(mean))};
   if (time_limit != kNoDuration) {
     made.bound = std::max(Duration{1s}, time_limit);
     made.run = std::min(made.run, made.bound);
@@ -46,6 +61,12 @@ Belief belief_of(const Distribution& said, Duration time_limit) {
   }
   made.distribution = std::make_unique<const Distribution>(said);
   return made;
+}
+
+}  // namespace
+
+Belief belief_of(const Distribution& said, Duration time_limit) {
+  return belief_with_mean(said, mean_s(said), time_limit);
 }
 
 Proven::Proven(const Names& names, std::shared_ptr<const StoredModel> brought, bool uses_given)
@@ -72,7 +93,8 @@ Proven::Opinions Proven::ask(JobId job, const trace::Request& request) {
   for (std::size_t of = 0; of < kPredictors; ++of) {
     const auto& said = made.said[of];
     speak[of] = said.has_value();
-    waiting.expected_s[of] = said ? static_cast<float>(mean_s(*said)) : Regret::kSilent;
+    if (said) made.means_s[of] = mean_s(*said);
+    waiting.expected_s[of] = said ? static_cast<float>(made.means_s[of]) : Regret::kSilent;
   }
   if (uses_given_ && request.predicted != kNoDuration) {
     constexpr auto kGiven = static_cast<std::size_t>(Predictor::given);
@@ -90,7 +112,7 @@ Belief Proven::estimate(JobId job, const trace::Request& request) {
     return {.run = given_run(request), .bound = request.time_limit};
   }
   const auto believed = static_cast<std::size_t>(opinions.believed);
-  return belief_of(*opinions.said[believed], request.time_limit);
+  return belief_with_mean(*opinions.said[believed], opinions.means_s[believed], request.time_limit);
 }
 
 void Proven::watch(JobId job, const trace::Request& request) { ask(job, request); }

@@ -52,6 +52,7 @@ class Proven final : public Estimator {
   struct Opinions {
     /// Cut at the limit; nothing = the predictor does not know this job. Nothing for `given`.
     std::array<std::optional<Distribution>, kPredictors> said{};
+    std::array<double, kPredictors> means_s{};  ///< Of those that are said.
     Predictor believed{};
   };
   /// About 10 us; 30 us with a model.

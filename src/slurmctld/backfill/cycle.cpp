@@ -46,8 +46,8 @@ void BackfillCycle::run(Seconds now, bool plan_all) {
   began_ = now;
   resolution_ = std::max<Seconds>(1, whole_seconds(settings.bf_resolution));
   window_ = whole_seconds(settings.bf_window);
-  space_.emplace(now / resolution_ * resolution_, (now + window_) / resolution_ * resolution_,
-                 state_.up);
+  space_.emplace(state_.zones, now / resolution_ * resolution_,
+                 (now + window_) / resolution_ * resolution_, state_.up);
   std::vector<Queue::Record> order = preemption_order(state_);
   if (order.empty()) {
     if (plan_all) {
@@ -65,7 +65,7 @@ void BackfillCycle::run(Seconds now, bool plan_all) {
     const PartitionAt partition = order[at].partition;
     if (job.is_running) continue;
     if (counts_.total >= most_tests) return;
-    if (static_cast<int>(space_->records().size()) >= settings.bf_node_space_size) return;
+    if (static_cast<int>(space_->num_periods()) >= settings.bf_node_space_size) return;
     if (settings.bf_max_job_start > 0 && counts_.started >= settings.bf_max_job_start) return;
     if (refused_arrays.contains({job.array, partition})) continue;
     if (exceeds_counts(counts_, job, partition)) continue;
@@ -179,8 +179,8 @@ std::optional<PlannedStart> BackfillCycle::predict(const Job& job, PartitionAt p
     preempting_ = *std::move(fit);
     return PlannedStart{now, &preempting_};
   }
-  return will_run(state_.room, question, state_.fits(job, question), state_.running(), now,
-                  will_run_);
+  return will_run(state_.room, question, state_.fits(job, question), state_.running_in(partition),
+                  now, will_run_);
 }
 
 /// Returns whether the job started.
@@ -188,6 +188,7 @@ bool BackfillCycle::try_once(Job& job, PartitionAt partition, Seconds now, bool 
   const site::SchedulerSettings& settings = state_.site.config.scheduler;
   Seconds limit = state_.limit_in(job, partition);
   if (job.ask.time_min != kNoSeconds) limit = std::min(limit, job.ask.time_min);
+  const ZoneAt zone = state_.zones.of_partition(partition);
   const auto least = static_cast<std::size_t>(
       bounds_of(job.ask.request, state_.rules[partition], state_.table.size()).least_nodes);
   Seconds later = now;
@@ -198,7 +199,7 @@ bool BackfillCycle::try_once(Job& job, PartitionAt partition, Seconds now, bool 
     nodes &= state_.up;
     const Seconds reserved_until = state_.reservations.next_end(job, from, from + limit);
     state_.reservations.apply(job, nodes, from, from + limit);
-    later = space_->narrow(nodes, from, from + limit);
+    later = space_->narrow(zone, nodes, from, from + limit);
     if (reserved_until > 0 && reserved_until < began_ + window_) {
       later = later == 0 ? reserved_until + 1 : std::min(later, reserved_until + 1);
     }
@@ -231,8 +232,8 @@ bool BackfillCycle::try_once(Job& job, PartitionAt partition, Seconds now, bool 
     }
     if (later > 0 && start > later) continue;
     if (start / resolution_ * resolution_ > began_ + window_) return false;
-    if (start > now &&
-        space_->is_promised(fit.nodes, start / resolution_ * resolution_, slot_end(start, limit))) {
+    if (start > now && space_->is_promised(zone, fit.nodes, start / resolution_ * resolution_,
+                                           slot_end(start, limit))) {
       later = start;
       continue;
     }
@@ -256,7 +257,8 @@ Seconds BackfillCycle::slot_end(Seconds start, Seconds limit) const {
 
 void BackfillCycle::reserve(Job& job, PartitionAt partition, Seconds start, Seconds limit,
                             NodeBits nodes) {
-  space_->promise(nodes, start / resolution_ * resolution_, slot_end(start, limit));
+  space_->promise(state_.zones.of_partition(partition), nodes, start / resolution_ * resolution_,
+                  slot_end(start, limit));
   ++counts_.reserved[partition];
   if (job.planned_start == kNoSeconds || start < job.planned_start) job.planned_start = start;
   plans_.push_back({job.number, partition, start, start + limit, std::move(nodes)});
@@ -291,9 +293,9 @@ BackfillCycle::Outcome BackfillCycle::start(Job& job, PartitionAt partition, con
 Seconds BackfillCycle::longest_limit(const Job& job, PartitionAt partition, const NodeBits& nodes,
                                      Seconds now) const {
   Seconds limit = state_.limit_in(job, partition);
-  for (const NodeSpace::Record& record : space_->records()) {
-    if (record.begin <= now || record.nodes.includes(nodes)) continue;
-    limit = std::min(limit, (record.begin - now) / 60 * 60);
+  const ZoneAt zone = state_.zones.of_partition(partition);
+  if (const Seconds promised = space_->first_promise(zone, nodes, now); promised != kNoSeconds) {
+    limit = std::min(limit, (promised - now) / 60 * 60);
   }
   return std::max(limit, job.ask.time_min);
 }

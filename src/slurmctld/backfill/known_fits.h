@@ -4,11 +4,13 @@
 /// Remembers where jobs fit, for jobs that ask alike for the same nodes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <unordered_map>
+#include <deque>
 #include <vector>
 
 #include "slurmctld/backfill/will_run.h"
+#include "slurmctld/nodes/zones.h"
 
 namespace almanac::slurmctld {
 
@@ -20,12 +22,11 @@ struct FitAsk {
   const StaleWeights* weights = nullptr;  ///< That a CPU job sees; null if all are 0.
 };
 
-/// Answers are kept by zone: partitions that share nodes are in one, and no job uses nodes of two.
+/// Answers are kept by zone.
 class KnownFits {
  public:
-  KnownFits() = default;
-  /// Takes the nodes of each partition.
-  KnownFits(const std::vector<NodeBits>& partitions, std::size_t nodes);
+  /// `zones` must outlive it.
+  explicit KnownFits(const Zones& zones) : zones_(zones), known_(zones.size()) {}
 
   /// Forgets all answers about the zone of a node, as something on the node has changed.
   void forget(NodeAt node);
@@ -34,18 +35,25 @@ class KnownFits {
 
  private:
   struct Entry {
+    std::size_t hash = 0;
     std::uint32_t shape = 0;
     std::uint32_t partition = 0;
     NodeBits candidates{};
     StaleWeights weights{};
-    FutureFits fits;
+    FutureFits fits{};
+    std::uint32_t next = 0;  // in the same slot, from 1; 0 = none
+  };
+  /// Answers about one zone, found by their hashes. Forgotten entries keep their memory.
+  struct Zone {
+    std::deque<Entry> entries{};
+    std::uint32_t used = 0;
+    std::vector<std::uint32_t> slots = std::vector<std::uint32_t>(64);  // first entries, from 1
   };
 
-  static constexpr std::uint32_t kNoZone = ~std::uint32_t{0};
+  static void grow(Zone& zone);
 
-  std::vector<std::unordered_multimap<std::size_t, Entry>> known_;  // by zone, by hash
-  std::vector<std::uint32_t> partition_zones_;
-  std::vector<std::uint32_t> node_zones_;
+  const Zones& zones_;
+  std::vector<Zone> known_;
 };
 
 }  // namespace almanac::slurmctld

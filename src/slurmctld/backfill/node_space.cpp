@@ -2,61 +2,111 @@
 #include "slurmctld/backfill/node_space.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace almanac::slurmctld {
 
-Seconds NodeSpace::narrow(NodeBits& nodes, Seconds start, Seconds end) {
+NodeSpace::NodeSpace(const Zones& zones, Seconds begin, Seconds end, const NodeBits& nodes)
+    : begin_(begin), end_(end), zones_(zones.size(), Periods{{begin, nodes}}) {}
+
+/// Returns the period at a time that is not before the first one.
+std::size_t NodeSpace::position(const Periods& periods, Seconds at) {
+  const auto next =
+      std::upper_bound(periods.begin(), periods.end(), at,
+                       [](Seconds time, const Period& of) { return time < of.begin; });
+  return static_cast<std::size_t>(next - periods.begin()) - 1;
+}
+
+std::vector<NodeSpace::Begin>::iterator NodeSpace::find(Seconds at) {
+  return std::lower_bound(begins_.begin(), begins_.end(), at,
+                          [](const Begin& begin, Seconds time) { return begin.at < time; });
+}
+
+Seconds NodeSpace::horizon(Seconds end) const {
+  // The end of the first period that begins after the job has ended.
+  const auto later = std::upper_bound(begins_.begin(), begins_.end(), end,
+                                      [](Seconds time, const Begin& of) { return time < of.at; });
+  return begins_.end() - later < 2 ? std::numeric_limits<Seconds>::max() : (later + 1)->at;
+}
+
+Seconds NodeSpace::narrow(ZoneAt zone, NodeBits& nodes, Seconds start, Seconds end) {
+  const Periods& periods = zones_[zone];
+  if (start >= end_) return 0;
   before_ = nodes;
   const NodeBits::Extent extent = nodes.extent();
+  const Seconds horizon = this->horizon(end);
   Seconds later = 0;
-  for (std::size_t at = 0; at < records_.size(); ++at) {
-    const Record& record = records_[at];
-    if (record.end > start && at + 1 < records_.size() && later == 0) {
-      // Nodes that are free in both do not let the job start later than it could now.
-      if (!record.nodes.includes_common(before_, records_[at + 1].nodes, extent))
-        later = record.end;
+  for (std::size_t at = position(periods, std::max(start, begin_)); at < periods.size(); ++at) {
+    const Period& period = periods[at];
+    if (later == 0 && at + 1 < periods.size() && periods[at + 1].begin <= horizon &&
+        // Nodes that are free in both do not let the job start later than it could now.
+        !period.nodes.includes_common(before_, periods[at + 1].nodes, extent)) {
+      later = periods[at + 1].begin;
     }
-    if (record.end <= start) continue;
-    if (record.begin > end) break;
-    nodes.keep(record.nodes, extent);
+    if (period.begin > end) break;
+    nodes.keep(period.nodes, extent);
   }
   return later;
 }
 
-bool NodeSpace::is_promised(const NodeBits& nodes, Seconds start, Seconds end) const {
+bool NodeSpace::is_promised(ZoneAt zone, const NodeBits& nodes, Seconds start, Seconds end) const {
+  const Periods& periods = zones_[zone];
+  if (start >= end_) return false;
   const NodeBits::Extent extent = nodes.extent();
-  return std::any_of(records_.begin(), records_.end(), [&](const Record& record) {
-    return record.end > start && record.begin < end && !record.nodes.includes(nodes, extent);
-  });
+  for (std::size_t at = position(periods, std::max(start, begin_));
+       at < periods.size() && periods[at].begin < end; ++at) {
+    if (!periods[at].nodes.includes(nodes, extent)) return true;
+  }
+  return false;
 }
 
-void NodeSpace::promise(const NodeBits& nodes, Seconds start, Seconds end) {
-  start = std::max(start, records_.front().begin);
-  const auto cut = [&](Seconds at, std::size_t from) {
-    for (std::size_t each = from; each < records_.size(); ++each) {
-      if (records_[each].end == at) return;
-      if (records_[each].end < at) continue;
-      Record second = records_[each];
-      second.begin = records_[each].end = at;
-      records_.insert(records_.begin() + static_cast<std::ptrdiff_t>(each) + 1, std::move(second));
-      return;
-    }
-  };
-  cut(start, 0);
-  // The first record may be empty once it is cut at its begin; the end lies beyond it.
-  std::size_t from = 0;
-  while (from < records_.size() && records_[from].end <= start) ++from;
-  cut(end, from);
-  for (Record& record : records_) {
-    if (record.begin >= start && record.end <= end) record.nodes -= nodes;
+Seconds NodeSpace::first_promise(ZoneAt zone, const NodeBits& nodes, Seconds at) const {
+  for (const Period& period : zones_[zone]) {
+    if (period.begin > at && !period.nodes.includes(nodes)) return period.begin;
   }
-  // One pair of equal neighbours is joined, as slurmctld does.
-  for (std::size_t at = 0; at + 1 < records_.size(); ++at) {
-    if (records_[at].nodes != records_[at + 1].nodes) continue;
-    records_[at].end = records_[at + 1].end;
-    records_.erase(records_.begin() + static_cast<std::ptrdiff_t>(at) + 1);
-    break;
+  return kNoSeconds;
+}
+
+std::size_t NodeSpace::cut(Periods& periods, Seconds at) {
+  const std::size_t first = position(periods, at);
+  if (periods[first].begin == at) return first;
+  Period second{at, periods[first].nodes};
+  periods.insert(periods.begin() + static_cast<std::ptrdiff_t>(first) + 1, std::move(second));
+  const auto found = find(at);
+  if (found == begins_.end() || found->at != at) {
+    begins_.insert(found, {at, 1});
+  } else if (++found->zones == 1) {
+    empty_.erase(std::lower_bound(empty_.begin(), empty_.end(), at));
   }
+  return first + 1;
+}
+
+/// Joins a period with the one before it if both have the same nodes.
+void NodeSpace::join(Periods& periods, std::size_t second) {
+  if (second == 0 || second >= periods.size()) return;
+  if (periods[second - 1].nodes != periods[second].nodes) return;
+  const Seconds at = periods[second].begin;
+  periods.erase(periods.begin() + static_cast<std::ptrdiff_t>(second));
+  if (--find(at)->zones == 0) {
+    empty_.insert(std::lower_bound(empty_.begin(), empty_.end(), at), at);
+  }
+}
+
+void NodeSpace::promise(ZoneAt zone, const NodeBits& nodes, Seconds start, Seconds end) {
+  Periods& periods = zones_[zone];
+  const bool at_once = start <= begin_;
+  start = std::max(start, begin_);
+  if (start < end_) {
+    const std::size_t first = cut(periods, start);
+    const std::size_t last = end < end_ ? cut(periods, end) : periods.size();
+    for (std::size_t at = first; at < last; ++at) periods[at].nodes -= nodes;
+    for (std::size_t at = last + 1; at-- > first;) join(periods, at);
+  }
+  // slurmctld joins one pair of equal neighbours. If the promise begins with the first period, the
+  // pair is an empty period at the begin and the rest.
+  if (at_once || empty_.empty()) return;
+  begins_.erase(find(empty_.front()));
+  empty_.erase(empty_.begin());
 }
 
 }  // namespace almanac::slurmctld

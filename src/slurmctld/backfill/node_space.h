@@ -8,37 +8,67 @@
 #include <vector>
 
 #include "slurmctld/jobs/submission.h"
-#include "slurmctld/nodes/node_bits.h"
+#include "slurmctld/nodes/zones.h"
 
 namespace almanac::slurmctld {
 
 /// Whole nodes are promised, even to jobs that need only a part. Excludes running jobs.
 ///
+/// slurmctld keeps one list of periods for all nodes. Here each zone has its own, so that a job
+/// looks only at promises of its zone. Two things depend on the periods of all zones: how far a
+/// test looks beyond the end of its job, and how many periods there are. So the times at which a
+/// period of slurmctld's list begins are kept, too.
+///
 /// Source   Slurm 22.05, plugins/sched/backfill/backfill.c (node_space_map_t, _add_reservation,
 ///          _test_resv_overlap).
+/// Cost     O(periods of the zone + log(periods)) for each call
 class NodeSpace {
  public:
-  struct Record {
-    Seconds begin = 0;
-    Seconds end = 0;
-    NodeBits nodes{};  ///< Not promised.
-  };
+  /// `nodes` may be promised from `begin` to `end`.
+  NodeSpace(const Zones& zones, Seconds begin, Seconds end, const NodeBits& nodes);
 
-  NodeSpace(Seconds begin, Seconds end, NodeBits nodes) {
-    records_.push_back({begin, end, std::move(nodes)});
-  }
-
-  /// Narrows `nodes` to those without another job from `start` to `end`. Returns when more of them
-  /// become free, or 0.
-  Seconds narrow(NodeBits& nodes, Seconds start, Seconds end);
+  /// Narrows `nodes` of a zone to those without another job from `start` to `end`. Returns when
+  /// more of them become free, or 0.
+  Seconds narrow(ZoneAt zone, NodeBits& nodes, Seconds start, Seconds end);
   /// Whether a part of `nodes` is promised for a part of the time.
-  bool is_promised(const NodeBits& nodes, Seconds start, Seconds end) const;
-  void promise(const NodeBits& nodes, Seconds start, Seconds end);
-  const std::vector<Record>& records() const { return records_; }
+  bool is_promised(ZoneAt zone, const NodeBits& nodes, Seconds start, Seconds end) const;
+  void promise(ZoneAt zone, const NodeBits& nodes, Seconds start, Seconds end);
+  /// Returns when the first period after `at` begins in which a part of `nodes` is promised;
+  /// kNoSeconds if there is none.
+  Seconds first_promise(ZoneAt zone, const NodeBits& nodes, Seconds at) const;
+  /// Periods of slurmctld's list.
+  std::size_t num_periods() const { return begins_.size() + 1; }
 
  private:
-  std::vector<Record> records_;  // in order of time, without gaps
-  NodeBits before_;              // what narrow() got; kept for its memory
+  /// Lasts until the next one of its zone begins.
+  struct Period {
+    Seconds begin = 0;
+    NodeBits nodes{};  // not promised
+  };
+  using Periods = std::vector<Period>;  // in order of time; neighbours differ
+  /// When a period of slurmctld's list begins.
+  struct Begin {
+    Seconds at = 0;
+    int zones = 0;  // that change then
+  };
+
+  static std::size_t position(const Periods& periods, Seconds at);
+  Seconds end_of(const Periods& periods, std::size_t at) const {
+    return at + 1 < periods.size() ? periods[at + 1].begin : end_;
+  }
+  std::vector<Begin>::iterator find(Seconds at);
+  /// Returns how far a test looks whose job would end at `end`.
+  Seconds horizon(Seconds end) const;
+  /// Returns the period of a zone that begins at `at`, which is made if necessary.
+  std::size_t cut(Periods& periods, Seconds at);
+  void join(Periods& periods, std::size_t second);
+
+  Seconds begin_;
+  Seconds end_;
+  std::vector<Periods> zones_;
+  std::vector<Begin> begins_;   // in order, without the first period's
+  std::vector<Seconds> empty_;  // in order: times of begins_ at which no zone changes
+  NodeBits before_;             // what narrow() got; kept for its memory
 };
 
 }  // namespace almanac::slurmctld

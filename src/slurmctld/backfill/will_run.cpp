@@ -14,46 +14,44 @@ constexpr int kMostEnds = 200;
 /// The ends of running jobs, window by window.
 class Windows {
  public:
-  Windows(const std::vector<RunningJob>& running, FutureFits& fits, const NodeBits& candidates,
+  Windows(const RunningJobs& running, FutureFits& fits, const NodeBits& candidates,
           Seconds linear_window)
       : running_(running), fits_(fits), candidates_(candidates), linear_window_(linear_window) {}
 
-  /// Goes to the next window. Returns the last job to end in it; null if no holder is left.
-  const RunningJob* next() {
-    const RunningJob* last = nullptr;
+  /// Goes to the next window. Returns whether a holder is left to end in it.
+  bool next() {
     int ends = 0;
-    while (const RunningJob* const holder = fits_.holder(ended_, candidates_, running_)) {
-      const RunningJob& job = *holder;
-      ++ended_;
-      at_ = position_of(job) + 1;
-      if (first_ == 0) first_ = job.end + kWindow - job.end % kWindow;
-      last = &running_[at_ - 1];
+    const RunningJob* holder = holder_at(ended_);
+    if (holder == nullptr) return false;
+    if (first_ == 0) first_ = holder->end + kWindow - holder->end % kWindow;
+    while (holder != nullptr) {
+      last_ = *holder;
+      holder = holder_at(++ended_);
       // Whether the next job holds any of the nodes is not looked at.
-      if (at_ >= running_.size() || running_[at_].end > first_ + window_ || ++ends > kMostEnds) {
-        break;
-      }
+      const bool ends_here = holder != nullptr && holder->end <= first_ + window_;
+      if (!ends_here && running_.all.after(last_) > first_ + window_) break;
+      if (++ends > kMostEnds) break;
     }
+    const Seconds end = running_.all.after(last_);
     do {
       window_ += linear_window_ > 0 ? linear_window_ : window_;
-    } while (at_ < running_.size() && running_[at_].end > first_ + window_);
-    return last;
+    } while (end != Ends::kNever && end > first_ + window_);
+    return true;
   }
+  /// The last job to end in the window.
+  const RunningJob& last() const { return last_; }
   /// Holders that have ended by then.
   std::size_t ended() const { return ended_; }
 
  private:
-  /// Returns where a job is in the list of all running jobs, at or after the present place.
-  std::size_t position_of(const RunningJob& job) const {
-    const auto from = running_.begin() + static_cast<std::ptrdiff_t>(at_);
-    if (from->job == job.job) return at_;
-    return static_cast<std::size_t>(std::lower_bound(from, running_.end(), job) - running_.begin());
+  const RunningJob* holder_at(std::size_t at) {
+    return fits_.holder(at, candidates_, running_.in_zone);
   }
-
-  const std::vector<RunningJob>& running_;
+  const RunningJobs& running_;
   FutureFits& fits_;
   const NodeBits& candidates_;
   Seconds linear_window_;
-  std::size_t at_ = 0;
+  RunningJob last_;
   std::size_t ended_ = 0;
   Seconds first_ = 0;  // end of the first holder, rounded up to a window
   Seconds window_ = kWindow;
@@ -66,6 +64,31 @@ Seconds WillRunSettings::guess_end(const RunningJob& job, Seconds now) const {
   const Seconds over = partition < over_limits.size() ? over_limits[partition] : 0;
   const Seconds end = over == kNoSeconds ? now + job.limit : job.end + kill_wait + over;
   return std::max(end, now + 1);
+}
+
+std::size_t Ends::position(const RunningJob& job) const {
+  const auto first = std::lower_bound(ends_.begin(), ends_.end(), job.end);
+  auto at = static_cast<std::size_t>(first - ends_.begin());
+  while (at < ends_.size() && ends_[at] == job.end && jobs_[at] < job.job) ++at;
+  return at;
+}
+
+void Ends::add(const RunningJob& job) {
+  const auto at = static_cast<std::ptrdiff_t>(position(job));
+  ends_.insert(ends_.begin() + at, job.end);
+  jobs_.insert(jobs_.begin() + at, job.job);
+}
+
+void Ends::remove(const RunningJob& job) {
+  const auto at = static_cast<std::ptrdiff_t>(position(job));
+  ends_.erase(ends_.begin() + at);
+  jobs_.erase(jobs_.begin() + at);
+}
+
+Seconds Ends::after(const RunningJob& job) const {
+  std::size_t at = position(job);
+  if (at < ends_.size() && ends_[at] == job.end && jobs_[at] == job.job) ++at;
+  return at < ends_.size() ? ends_[at] : kNever;
 }
 
 NodeBits nodes_of(const Allocation& allocation, std::size_t nodes) {
@@ -90,6 +113,13 @@ const RunningJob* FutureFits::holder(std::size_t at, const NodeBits& candidates,
   if (has_all_) return nullptr;
   holders_.push_back(*next);
   return &holders_.back();
+}
+
+void FutureFits::clear() {
+  holders_.clear();
+  has_all_ = false;
+  known_.clear();
+  found_.clear();
 }
 
 /// A room from which jobs leave one after another. They return when it is destroyed.
@@ -142,7 +172,7 @@ class FutureRoom {
 };
 
 std::optional<PlannedStart> will_run(Room& room, const Question& question, FutureFits& fits,
-                                     const std::vector<RunningJob>& running, Seconds now,
+                                     const RunningJobs& running, Seconds now,
                                      const WillRunSettings& settings) {
   FutureRoom future(room, question, fits);
   const Fit* fit = &future.after(0);
@@ -151,11 +181,12 @@ std::optional<PlannedStart> will_run(Room& room, const Question& question, Futur
     return PlannedStart{now, fit};
   }
   Windows windows(running, fits, question.candidates, settings.linear_window);
-  while (const RunningJob* const last = windows.next()) {
+  while (windows.next()) {
     fit = &future.after(windows.ended());
     if (!fit->allocation) continue;
     future.leave_weights(*fit);
-    return PlannedStart{last->end > now ? last->end : settings.guess_end(*last, now), fit};
+    const RunningJob& last = windows.last();
+    return PlannedStart{last.end > now ? last.end : settings.guess_end(last, now), fit};
   }
   future.leave_weights(*fit);
   return std::nullopt;

@@ -4,7 +4,9 @@
 /// Predicts when a job could start: backfill's will-run test.
 #pragma once
 
+#include <cstdint>
 #include <forward_list>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -24,6 +26,30 @@ struct RunningJob {
   bool operator<(const RunningJob& other) const {
     return end != other.end ? end < other.end : job < other.job;
   }
+};
+
+/// When running jobs end, in one array: each test of a job searches it several times.
+class Ends {
+ public:
+  void add(const RunningJob& job);
+  void remove(const RunningJob& job);
+  /// Returns the end of the next job in the order of ends, then of jobs; kNever if there is none.
+  Seconds after(const RunningJob& job) const;
+
+  static constexpr Seconds kNever = std::numeric_limits<Seconds>::max();
+
+ private:
+  /// Returns the position of the first job that is not before this one.
+  std::size_t position(const RunningJob& job) const;
+
+  std::vector<Seconds> ends_;
+  std::vector<std::uint32_t> jobs_;
+};
+
+struct RunningJobs {
+  const Ends& all;
+  /// All that may hold nodes of the zone of a question, sorted by end, then by job.
+  const std::vector<RunningJob>& in_zone;
 };
 
 struct WillRunSettings {
@@ -59,9 +85,11 @@ class FutureFits {
 
   /// Returns the running job that holds a part of `candidates` and ends as the `at`-th of those,
   /// `at` at most one above that of earlier calls; null = there is none. `running` is sorted by
-  /// end, then by job.
+  /// end, then by job. The next call may end the life of what it returns.
   const RunningJob* holder(std::size_t at, const NodeBits& candidates,
                            const std::vector<RunningJob>& running);
+  /// Forgets all answers, but keeps memory.
+  void clear();
 
  private:
   friend class FutureRoom;
@@ -81,14 +109,14 @@ struct PlannedStart {
 
 /// Returns when and where the job of `question` could start if running jobs end at their limits:
 /// `now`, or the last end of a window of ends. Nothing if it cannot start even once all have ended.
-/// `running` is sorted by end, then by job. `fits` are those of the question. `room` is what they
-/// leave now; it is the same when the function returns.
+/// `fits` are those of the question. `room` is what running jobs leave now; it is the same when the
+/// function returns.
 ///
 /// Source   Slurm 22.05 to 24.05, select/cons_common/job_test.c (_will_run_test).
 /// Differs  The limit of two seconds of computing does not exist.
 /// Cost     O(log(longest end)) choices of nodes that `fits` does not know
 std::optional<PlannedStart> will_run(Room& room, const Question& question, FutureFits& fits,
-                                     const std::vector<RunningJob>& running, Seconds now,
+                                     const RunningJobs& running, Seconds now,
                                      const WillRunSettings& settings);
 
 /// Returns where the job of `question` could start now.

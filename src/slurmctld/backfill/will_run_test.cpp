@@ -4,11 +4,16 @@
 #include <gtest/gtest.h>
 
 #include "slurmctld/backfill/known_fits.h"
-#include "slurmctld/backfill/node_space.h"
 #include "slurmctld/eight_nodes_test.h"
 
 namespace almanac::slurmctld {
 namespace {
+
+Ends ends_of(const std::vector<RunningJob>& running) {
+  Ends ends;
+  for (const RunningJob& each : running) ends.add(each);
+  return ends;
+}
 
 /// Returns the start; nothing if there is none.
 std::optional<Seconds> predict(Machines& machines, const std::string& options,
@@ -18,7 +23,7 @@ std::optional<Seconds> predict(Machines& machines, const std::string& options,
   const auto planned =
       will_run(machines.room,
                {.request = job.request, .partition = machines.rules, .candidates = machines.all},
-               fits, running, now, {});
+               fits, {.all = ends_of(running), .in_zone = running}, now, {});
   return planned ? std::optional(planned->start) : std::nullopt;
 }
 
@@ -40,6 +45,38 @@ TEST(WillRun, PlansForTheLastEndOfAWindow) {
   EXPECT_EQ(predict(machines, "-N8 -n8", running, 1000), 1400);
 }
 
+TEST(WillRun, KeepsAWindowOpenForAnEndElsewhere) {
+  Machines machines;
+  machines.start("-n32 -w n05");
+  machines.start("-n32 -w n06");
+  const Submission job = machines.parse("-N7 -n7");
+  const Allocation elsewhere{};
+  const std::vector<RunningJob> zone{{1, 1115, &machines.running[0]},
+                                     {3, 1200, &machines.running[1]}};
+  // The first window reaches to 1170. Without another end in it, it has only the first job.
+  const auto start_if_another_ends = [&](Seconds end) {
+    FutureFits fits;
+    const std::vector<RunningJob> all{zone[0], {2, end, &elsewhere}, zone[1]};
+    return will_run(
+               machines.room,
+               {.request = job.request, .partition = machines.rules, .candidates = machines.all},
+               fits, {.all = ends_of(all), .in_zone = zone}, 1000, {})
+        ->start;
+  };
+  EXPECT_EQ(start_if_another_ends(1171), 1115);
+  // The job behind the other one is not compared with the window's end.
+  EXPECT_EQ(start_if_another_ends(1170), 1200);
+}
+
+TEST(Ends, SortsByEndThenByJob) {
+  Ends ends = ends_of({{7, 100}, {2, 200}, {9, 100}, {3, 100}});
+  EXPECT_EQ(ends.after({3, 100}), 100);
+  EXPECT_EQ(ends.after({9, 100}), 200);
+  EXPECT_EQ(ends.after({2, 200}), Ends::kNever);
+  ends.remove({9, 100});
+  EXPECT_EQ(ends.after({7, 100}), 200);
+}
+
 TEST(WillRun, GuessesTheEndOfJobsThatAreOverTheirLimits) {
   const Allocation allocation{.partition = 0};
   const RunningJob job{1, 900, &allocation, 600};
@@ -58,7 +95,8 @@ TEST(KnownFits, ForgetsAZoneOfNodesAtOnce) {
   middle.insert(2);
   NodeBits right(4);
   right.insert(3);
-  KnownFits known({left, middle, right}, 4);
+  const Zones zones({left, middle, right}, 4);
+  KnownFits known(zones);
   const std::vector<RunningJob> none;
   const Allocation allocation{.shares = {{.node = 0}, {.node = 3}}};
   const std::vector<RunningJob> one{{1, 100, &allocation}};
@@ -75,28 +113,6 @@ TEST(KnownFits, ForgetsAZoneOfNodesAtOnce) {
 TEST(WillRun, FindsNoStartForAJobThatNeverFits) {
   Machines machines;
   EXPECT_FALSE(predict(machines, "-n1 --mem=900000", {}, 1000));
-}
-
-TEST(NodeSpace, FindsALaterStartBehindPromisesOfAllNodes) {
-  NodeSpace space(0, 1000, NodeBits(2, true));
-  const NodeBits both(2, true);
-  space.promise(both, 100, 200);
-  NodeBits nodes(2, true);
-  EXPECT_EQ(space.narrow(nodes, 50, 600), 200);
-  EXPECT_TRUE(nodes.empty());
-}
-
-TEST(NodeSpace, KeepsPromisesFromLaterJobs) {
-  NodeSpace space(0, 1000, NodeBits(2, true));
-  NodeBits first(2);
-  first.insert(0);
-  space.promise(first, 100, 200);
-  NodeBits free(2, true);
-  EXPECT_EQ(space.narrow(free, 0, 150), 200);
-  EXPECT_FALSE(free.contains(0));
-  EXPECT_TRUE(free.contains(1));
-  EXPECT_TRUE(space.is_promised(first, 150, 160));
-  EXPECT_FALSE(space.is_promised(first, 200, 300));
 }
 
 }  // namespace

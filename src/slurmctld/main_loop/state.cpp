@@ -36,6 +36,16 @@ class Tally {
   std::map<site::TresIndex, std::int64_t> counts_;
 };
 
+std::vector<NodeBits> nodes_by_partition(const site::Site& site) {
+  std::vector<NodeBits> made;
+  for (const site::Partition& each : site.partitions) {
+    NodeBits nodes(site.nodes.size());
+    for (const site::NodeIndex node : each.nodes) nodes.insert(node);
+    made.push_back(std::move(nodes));
+  }
+  return made;
+}
+
 }  // namespace
 
 site::TresCounts held_tres(const site::Site& site, const NodeTable& table,
@@ -81,22 +91,22 @@ site::TresCounts requested_tres(const site::Site& site, const NodeTable& table,
 State::State(const site::Site& of)
     : site(of),
       table(make_node_table(of)),
+      partition_nodes(nodes_by_partition(of)),
+      zones(partition_nodes, table.size()),
       room(table),
       up(table.size(), true),
       completing(table.size()),
       limits(of),
-      stale(table.size()) {
+      stale(table.size()),
+      known_fits_(zones),
+      running_by_zone_(zones.size()) {
   for (PartitionAt at = 0; at < site.partitions.size(); ++at) {
     rules.push_back(rules_of(site.partitions[at], at));
     room.watch(rules.back());
-    NodeBits nodes(table.size());
-    for (const site::NodeIndex node : site.partitions[at].nodes) nodes.insert(node);
     std::int64_t cpus = 0;
-    nodes.each([&](NodeAt node) { cpus += table.nodes[node].cpus; });
-    partition_nodes.push_back(std::move(nodes));
+    partition_nodes[at].each([&](NodeAt node) { cpus += table.nodes[node].cpus; });
     partition_cpus_.push_back(cpus);
   }
-  known_fits_ = KnownFits(partition_nodes, table.size());
   for (NodeAt node = 0; node < table.size(); ++node) {
     if (site.nodes[node].state.is_out()) up.erase(node);
   }
@@ -217,6 +227,19 @@ void State::refile() {
   }
 }
 
+template <typename Act>
+void State::each_list(const Job& job, Act&& act) {
+  act(running_);
+  // A job that was adopted may hold nodes of several zones.
+  std::vector<ZoneAt> seen;
+  for (const Share& share : job.allocation.shares) {
+    const ZoneAt zone = zones.of_node(share.node);
+    if (zone == kNoZone || std::find(seen.begin(), seen.end(), zone) != seen.end()) continue;
+    seen.push_back(zone);
+    act(running_by_zone_[zone]);
+  }
+}
+
 void State::run(Job& job, PartitionAt partition, Allocation allocation, Seconds now,
                 Seconds limit) {
   job.is_running = true;
@@ -233,7 +256,10 @@ void State::run(Job& job, PartitionAt partition, Allocation allocation, Seconds 
   limits.start(job, {held, job.allocation, limit});
   if (priorities) priorities->start(job.number, time_at(now), partition, held);
   const RunningJob entry{job.number, job.end, &job.allocation, limit};
-  running_.insert(std::upper_bound(running_.begin(), running_.end(), entry), entry);
+  each_list(job, [&](std::vector<RunningJob>& list) {
+    list.insert(std::upper_bound(list.begin(), list.end(), entry), entry);
+  });
+  ends_.add(entry);
 }
 
 bool State::start(Job& job, PartitionAt partition, Allocation allocation, Seconds now,
@@ -288,8 +314,11 @@ void State::finish(Job& job, Seconds now) {
   forget_fits(job.allocation);
   for (const auto& [name, count] : job.ask.licenses) free_licenses[name] += count;
   limits.end(job);
-  running_.erase(std::lower_bound(running_.begin(), running_.end(),
-                                  RunningJob{.job = job.number, .end = job.end}));
+  const RunningJob entry{.job = job.number, .end = job.end};
+  each_list(job, [&](std::vector<RunningJob>& list) {
+    list.erase(std::lower_bound(list.begin(), list.end(), entry));
+  });
+  ends_.remove(entry);
   if (job.array != job.number) {
     if (Job* const rest = find(job.array)) --rest->running_tasks;
   }

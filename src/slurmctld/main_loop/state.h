@@ -17,6 +17,7 @@
 #include "slurmctld/main_loop/queue.h"
 #include "slurmctld/main_loop/reservations.h"
 #include "slurmctld/nodes/choose.h"
+#include "slurmctld/nodes/zones.h"
 #include "slurmctld/priority/priority.h"
 
 namespace almanac::slurmctld {
@@ -103,6 +104,9 @@ class State {
   void vacate(const Share& share);
   void set_weight(NodeAt node, int weight);
   const std::vector<RunningJob>& running() const { return running_; }
+  RunningJobs running_in(PartitionAt partition) const {
+    return {ends_, running_by_zone_[zones.of_partition(partition)]};
+  }
   /// A start, or a test of the main scheduler, resets the weights of a partition's nodes.
   void reset_weights(PartitionAt partition) {
     partition_nodes[partition].each([&](NodeAt node) { stale[node] = 0; });
@@ -118,6 +122,7 @@ class State {
   NodeTable table;
   std::vector<PartitionRules> rules;      // by partition
   std::vector<NodeBits> partition_nodes;  // by partition
+  Zones zones;
   Room room;
   NodeBits up;                  // nodes in service
   std::vector<int> completing;  // jobs whose epilog runs, by node
@@ -143,6 +148,9 @@ class State {
   site::TresCounts tres_of(const Allocation& allocation, PartitionAt partition) const;
   PriorityJob priority_job(const Job& job) const;
 
+  /// Calls `act` with each list of running jobs that the job belongs to.
+  template <typename Act>
+  void each_list(const Job& job, Act&& act);
   std::uint32_t add_shape(const NodeRequest& request);
   void drop_shape(const NodeRequest& request);
   /// Something on the nodes has changed.
@@ -161,6 +169,8 @@ class State {
   std::unordered_map<JobNumber, std::uint32_t> basic_priority_;
   std::uint32_t next_basic_ = 4'294'901'760;
   std::vector<RunningJob> running_;  // by end, then number
+  Ends ends_;                        // the same jobs
+  std::vector<std::vector<RunningJob>> running_by_zone_;
   JobNumber next_task_number_ = 0x4000'0000;
 };
 
