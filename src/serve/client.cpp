@@ -90,6 +90,7 @@ std::string default_state() {
 struct Client::State {
   std::string place;
   std::string token;
+  std::string ca;
   std::unique_ptr<httplib::Client> http;
 
   Result<Said> heard(const httplib::Result& result) const {
@@ -98,6 +99,10 @@ struct Client::State {
         return fail(Code::unavailable,
                     fmt::format("the server at {} cannot prove its identity", place), {},
                     "use --ca with the certificate file of its authority");
+      }
+      if (result.error() == httplib::Error::SSLLoadingCerts) {
+        return fail(Code::not_found, "cannot read certificates", {.file = ca},
+                    "use --ca with a file in PEM");
       }
       const bool is_late = result.error() == httplib::Error::Read;
       return fail(
@@ -136,25 +141,26 @@ Result<Client> Client::to(const Place& place) {
   auto state = std::make_unique<State>();
   if (!place.url.empty()) {
     const bool is_tls = place.url.starts_with("https://");
-    if (!is_tls && !place.url.starts_with("http://")) {
+    std::string address = place.url;
+    while (address.ends_with('/')) address.pop_back();
+    const std::size_t host = is_tls ? 8 : 7;  // after the scheme
+    if ((!is_tls && !address.starts_with("http://")) || address.size() <= host ||
+        address.find('/', host) != std::string::npos) {
       return fail(
           Code::usage,
           fmt::format("a service's URL must be http://127.0.0.1:PORT or https://HOST:PORT, not {}",
                       place.url));
     }
-    state->place = place.url;
+    state->place = std::move(address);
     state->token = place.token.empty() ? from_environment("ALMANAC_TOKEN") : place.token;
-    while (state->place.back() == '/') state->place.pop_back();
     if (!is_tls && !state->token.empty() && !is_here(state->place)) {
       return fail(Code::usage, fmt::format("a token is not sent unencrypted to {}", state->place),
                   {}, "use https://");
     }
     state->http = std::make_unique<httplib::Client>(state->place);
     state->http->enable_server_certificate_verification(true);
-    if (const std::string ca = place.ca.empty() ? from_environment("ALMANAC_CA") : place.ca;
-        is_tls && !ca.empty()) {
-      state->http->set_ca_cert_path(ca);
-    }
+    state->ca = place.ca.empty() ? from_environment("ALMANAC_CA") : place.ca;
+    if (is_tls && !state->ca.empty()) state->http->set_ca_cert_path(state->ca);
   } else {
     state->place = place.socket.empty() ? find_socket() : place.socket;
     // A port has to be there; a socket's path is taken for the host.

@@ -182,6 +182,7 @@ TEST(JobJson, TellsWhatMayBeTold) {
   EXPECT_EQ(read->view.job.start, Time(1500ms));
   EXPECT_EQ(read->view.job.end, kNoTime);
   EXPECT_EQ(read->view.job.asked->argv, view.job.asked->argv);
+  EXPECT_TRUE(read->is_script);
   EXPECT_EQ(read->gpus_held, "0:0,2");
   EXPECT_EQ(read->view.gpu_use, 0.5);
   EXPECT_EQ(read->view.cpu_use, -1);

@@ -273,6 +273,7 @@ ListedJob job_of(const Json& json) {
   std::string state;
   reader.field("job_id", listed.id);
   reader.field("state", state);
+  reader.sparse("batch_script", listed.is_script);
   listed.view.job.state = trace::parse_state(state).value_or(trace::JobState::unknown);
   if (const auto holds = json.find("holds"); holds != json.end()) {
     std::vector<std::string> nodes;
@@ -300,7 +301,9 @@ ListedJob job_of(const Json& json) {
 }  // namespace
 
 std::string to_json(const service::JobView& view, const cluster::Cluster& cluster) {
-  return dumped(job_object(view, cluster));
+  Json out = job_object(view, cluster);
+  if (!view.job.asked->script.empty()) out["batch_script"] = true;
+  return dumped(out);
 }
 
 std::string to_json(const std::vector<service::JobView>& views, const cluster::Cluster& cluster,

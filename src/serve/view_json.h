@@ -21,7 +21,7 @@ namespace almanac::serve {
 
 using service::job_id;
 
-/// A job without what is its user's business: environment and script stay out.
+/// A job without what is its user's business: environment and text of the script stay out.
 std::string to_json(const service::JobView& view, const cluster::Cluster& cluster);
 /// {"revision", "jobs": [...]}, with "next" when there are more.
 std::string to_json(const std::vector<service::JobView>& views, const cluster::Cluster& cluster,
@@ -56,6 +56,7 @@ struct ListedJob {
   std::string id{};
   std::string nodes{};      ///< "box", "box[0-1]".
   std::string gpus_held{};  ///< "box:0,1".
+  bool is_script = false;   ///< A batch script, so argv has its arguments; not set in lists.
   int num_gpus_held = 0;    ///< GPUs, or instances, that it holds in whole or in part.
 };
 

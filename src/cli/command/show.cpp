@@ -127,7 +127,9 @@ void say(const serve::ListedJob& listed, Time now) {
   if (listed.view.gpu_memory_gb >= 0)
     line("On GPUs", fmt::format("{:.1f} GB", listed.view.gpu_memory_gb));
   if (listed.view.pace) line("Speed", in_words(*listed.view.pace));
-  line("Command", fmt::format("{}", fmt::join(asked.argv, " ")));
+  const std::string words = fmt::format("{}", fmt::join(asked.argv, " "));
+  const char* const with = words.empty() ? "" : ", with arguments: ";
+  line("Command", listed.is_script ? fmt::format("batch script{}{}", with, words) : words);
 }
 
 Result<int> show(const ShowOptions& options) {
