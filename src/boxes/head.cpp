@@ -300,6 +300,11 @@ Result<void> Head::apply(const std::string& box, const RunReport& said, Duration
       outcome.exit->end = std::min(outcome.exit->end - ahead, clocks_.wall());
       outcome.exit->start = std::min(outcome.exit->start - ahead, outcome.exit->end);
     }
+    const bool is_told_to_end =
+        !shepherd::read_file(known->folder + shepherd::kOrderFile).value_or("").empty();
+    // Faults of the job itself are exits.
+    if (outcome.kind == Outcome::Kind::never_started && !is_told_to_end)
+      set_aside(box, outcome.why);
     return end_task(*known, task, std::move(outcome));
   }
   if (!said.waits || state == State::ready) return {};
@@ -459,7 +464,18 @@ Result<std::int64_t> Head::append(const std::string& box, const std::string& key
   return taken();
 }
 
-std::set<std::string> Head::silent() {
+void Head::set_aside(const std::string& box, const std::string& why) {
+  constexpr Duration kPause = 60s;
+  const Duration now = clocks_.since_boot();
+  const auto [until, is_new] = aside_until_.try_emplace(box);
+  if (is_new || until->second <= now) {
+    say_(fmt::format("box {} could not start a run, and gets no others for {} s: {}", box,
+                     std::chrono::duration_cast<std::chrono::seconds>(kPause).count(), why));
+  }
+  until->second = now + kPause;
+}
+
+std::set<std::string> Head::without_new_runs() {
   const std::lock_guard lock(mutex_);
   const Duration now = clocks_.since_boot();
   std::set<std::string> made;
@@ -471,6 +487,9 @@ std::set<std::string> Head::silent() {
     if (now - last < kSilence) continue;
     made.insert(each.name);
     sure.insert(each.name);
+  }
+  for (const auto& [box, until] : aside_until_) {
+    if (now < until) made.insert(box);
   }
   if (sure.empty()) return made;
   look_at_runs();

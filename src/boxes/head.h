@@ -85,8 +85,10 @@ class Head {
                               const std::string& stream, std::int64_t offset,
                               std::string_view piece);
 
-  /// Returns the boxes that do not report. Takes back what they were never sent.
-  std::set<std::string> silent();
+  /// Returns the boxes that take no new runs: those that do not report, and for a minute those that
+  /// could not start a run, for example because their disk is full. Takes back what silent boxes
+  /// were never sent.
+  std::set<std::string> without_new_runs();
   /// Ends the runs of a box that is known not to run any more, as lost. If the box reports again,
   /// it must end what it has first. Fails with `not_found`, and with `conflict` while it reports.
   Result<void> declare_gone(const std::string& box);
@@ -113,6 +115,8 @@ class Head {
   /// The run that has this key, and the task of the box.
   std::pair<Known*, std::size_t> find(const std::string& box, const std::string& key);
   Result<void> apply(const std::string& box, const RunReport& said, Duration ahead);
+  /// Gives a box no runs for a minute, since it could not start one.
+  void set_aside(const std::string& box, const std::string& why);
   Result<void> end_task(Known& known, std::size_t task, shepherd::Outcome outcome);
   Result<void> add_orders(const std::string& box, const Report& report, Orders& to);
 
@@ -122,7 +126,8 @@ class Head {
   mutable std::mutex mutex_;
   Entrance entrance_;
   std::vector<Joined> boxes_;
-  std::map<std::string, Duration> heard_;  // by box; since boot
+  std::map<std::string, Duration> heard_;        // by box; since boot
+  std::map<std::string, Duration> aside_until_;  // by box; since boot
   Duration begun_{};
   std::map<std::string, Known> runs_;  // by name: "17.1"
   const std::shared_ptr<Unrecorded> unrecorded_ = std::make_shared<Unrecorded>();

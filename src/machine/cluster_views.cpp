@@ -111,7 +111,7 @@ std::vector<service::NodeView> ClusterViews::nodes_now() const {
       if (!view.in_service) view.trouble = trouble->second;
       if (outage.silent.contains(id)) {
         view.in_service = false;
-        view.trouble = "its box does not report";
+        view.trouble = "its box does not report, or could not start a job";
       }
     }
   }

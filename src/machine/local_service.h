@@ -74,7 +74,8 @@ struct Config {
   Duration retry_pause = 10s;
   /// Time after the grace period at which a job that still runs is killed directly.
   Duration patience = 10s;
-  /// Returns the boxes that do not report, called from any thread; empty if jobs run here.
+  /// Returns the boxes that take no new runs (boxes::Head), called from any thread; empty if jobs
+  /// run here.
   std::function<std::set<std::string>()> silent_boxes{};
   /// Returns the boxes that an operator has declared gone, which are not shown; as silent_boxes.
   std::function<std::set<std::string>()> gone_boxes{};

@@ -46,8 +46,9 @@ std::string first_of(const std::set<std::string>& names) {
 
 std::string Outage::missing_text() const {
   if (missing.empty()) return "";
-  return missing.size() == 1 ? fmt::format("box {} does not report", *missing.begin())
-                             : fmt::format("boxes {} do not report", first_of(missing));
+  return missing.size() == 1
+             ? fmt::format("box {} does not report, or could not start a job", *missing.begin())
+             : fmt::format("boxes {} do not report, or could not start a job", first_of(missing));
 }
 
 std::string Outage::drained_text(const cluster::Cluster& cluster) const {
@@ -112,11 +113,14 @@ void OutOfService::set_silent(const std::set<std::string>& boxes,
     if (silent_ == boxes && missing_ == missing) return;
     for (const std::string& each : missing) {
       if (silent_.contains(each)) continue;
-      service::log_warning(fmt::format(
-          "box {} does not report: no job starts there, and its jobs keep their places", each));
+      service::log_warning(
+          fmt::format("box {} does not report, or could not start a job: none starts there, and "
+                      "its jobs keep their "
+                      "places",
+                      each));
     }
     for (const std::string& each : silent_) {
-      if (!boxes.contains(each)) service::log_info(fmt::format("box {} reports", each));
+      if (!boxes.contains(each)) service::log_info(fmt::format("box {} takes jobs again", each));
     }
     silent_ = boxes;
     missing_ = missing;

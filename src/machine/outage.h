@@ -21,7 +21,7 @@ struct Outage {
   std::set<std::string> missing{};  ///< Silent boxes that no operator has declared gone.
 
   bool takes_jobs(NodeId node) const { return !drained.contains(node) && !silent.contains(node); }
-  /// Returns "boxes a, b do not report"; "" if all do.
+  /// Returns "boxes a, b do not report, or could not start a job"; "" if all take jobs.
   std::string missing_text() const;
   /// Returns "node a is drained"; "" if none is.
   std::string drained_text(const cluster::Cluster& cluster) const;

@@ -15,6 +15,7 @@
 #include "policy/kit/placer.h"
 #include "script/words.h"
 #include "text/utf8.h"
+#include "trace/sizes.h"
 
 namespace almanac::script {
 namespace {
@@ -222,7 +223,7 @@ class Scripted final : public policy::Policy {
     cluster::Demand demand = view.demand(state.demand);
     const auto wanted = gpus.is_null() ? demand.gpus : whole<std::int32_t>(gpus, command);
     if (wanted != demand.gpus) {
-      must(wanted > 0 && wanted <= view.request(job).max_gpus, command,
+      must(trace::sizes_of(view.request(job)).has(wanted), command,
            "the job cannot run on that number of GPUs");
       demand.gpus = wanted;
     }

@@ -119,10 +119,10 @@ Answer Api::make_token(const Ask& ask) const {
                    "with scope agent or operate");
   }
   if (*scope == Scope::agent && !boxes::is_box_name(asked->name)) {
-    return problem(400, asked->name.empty()
-                            ? "a token with scope agent requires the name of its box as name"
-                            : asked->name +
-                                  " cannot be the name of a box: use letters, digits, -, _ and .");
+    return problem(
+        400, asked->name.empty()
+                 ? "a token with scope agent requires the name of its box as name"
+                 : asked->name + " cannot be the name of a box: use letters, digits, -, _ and .");
   }
   const Time now = wall_clock();
   const auto made = tokens_.make({.name = asked->name,

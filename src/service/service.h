@@ -87,7 +87,8 @@ struct NodeView {
   std::string name{};
   std::string vc{};
   bool drained = false;
-  bool silent = false;  ///< Its box does not report, so no job starts there.
+  bool silent = false;  ///< Its box takes no jobs: it does not report, or could not
+                        ///< start one.
   double cpus = 0, cpus_held = 0;
   double memory_gb = 0, memory_held_gb = 0;
   std::vector<cluster::Connection> connections{};  ///< May be incomplete.

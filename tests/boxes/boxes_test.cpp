@@ -124,19 +124,35 @@ TEST_F(BoxesTest, AnOrderReachesTheBox) {
 TEST_F(BoxesTest, WhatASilentBoxWasNeverSentReturnsToTheQueue) {
   join("a");
   ASSERT_TRUE(step("a"));
-  EXPECT_THAT(head_->silent(), testing::IsEmpty());
+  EXPECT_THAT(head_->without_new_runs(), testing::IsEmpty());
   RunOnBoxes sent = start({{"a", "sleep 600"}}, "1.1");
   ASSERT_TRUE(step("a"));
   RunOnBoxes made = start({{"a", "echo never"}}, "2.1");
   since_boot_ += kSilence;
-  EXPECT_THAT(head_->silent(), testing::ElementsAre("a"));
+  EXPECT_THAT(head_->without_new_runs(), testing::ElementsAre("a"));
   EXPECT_EQ(made.exited().kind, Kind::never_started);
   EXPECT_EQ(sent.exited().kind, Kind::lives) << "it may run";
   ASSERT_TRUE(step("a"));
-  EXPECT_THAT(head_->silent(), testing::IsEmpty());
+  EXPECT_THAT(head_->without_new_runs(), testing::IsEmpty());
   sent.end_now();
   EXPECT_EQ(end_of(sent).kind, Kind::ended);
   EXPECT_FALSE(fs::exists(folder_ / "2.1.out") && !file("2.1.out").empty());
+}
+
+TEST_F(BoxesTest, ABoxThatCannotStartARunGetsNoOthersForAMinute) {
+  join("a");
+  ASSERT_TRUE(step("a"));
+  const fs::path output = folder_ / "a/output";
+  fs::remove_all(output);
+  std::ofstream(output.string()) << "no folder can be made here\n";
+  const RunOnBoxes run = start({{"a", "echo never"}});
+  EXPECT_EQ(end_of(run).kind, Kind::never_started);
+  EXPECT_THAT(head_->without_new_runs(), testing::ElementsAre("a"));
+  EXPECT_NE(said_.find("box a could not start a run, and gets no others for 60 s: "),
+            std::string::npos);
+  since_boot_ += 60s;
+  ASSERT_TRUE(step("a"));
+  EXPECT_THAT(head_->without_new_runs(), testing::IsEmpty());
 }
 
 TEST_F(BoxesTest, ABoxThatWasDeclaredGoneEndsWhatItHasBeforeItRunsAnythingElse) {

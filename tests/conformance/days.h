@@ -146,6 +146,7 @@ inline Case crowded_day_with_training(std::uint64_t seed) {
     if (rng.below(2) == 0) {
       request.model = made.trace.names.intern(models[rng.below(3)]);
       request.max_gpus = request.gpus + static_cast<std::int32_t>(rng.below(8));
+      if (request.gpus % 2 == 0) request.plan_gpus = 2;
     }
     if (rng.below(3) > 0) continue;
     request.steps = 100;

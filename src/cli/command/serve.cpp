@@ -152,7 +152,7 @@ Result<std::unique_ptr<boxes::Head>> open_head(machine::Config& config) {
   auto machine = machine_of(**head, config.state);
   if (!machine) return tl::unexpected(machine.error());
   config.machine = *std::move(machine);
-  config.silent_boxes = [head = head->get()] { return head->silent(); };
+  config.silent_boxes = [head = head->get()] { return head->without_new_runs(); };
   config.gone_boxes = [head = head->get()] { return head->gone(); };
   (*head)->on_join(
       {.fits = [before = config.machine.boxes](const auto& all) { return can_follow(before, all); },
