@@ -28,10 +28,12 @@ Engine::Engine(const trace::Trace& trace, const cluster::Cluster& cluster, polic
       ends_(trace.jobs.size()),
       gaps_(cluster, options.nodes.boot, options.nodes.least_sleep),
       instances_(cluster) {
-  // A future that is imagined knows nothing of what the log says of it.
+  // A future that is imagined knows what users requested, and nothing else that the log says of it.
   if (options.keeps_queue_rules && options.truth.run_times == nullptr) {
     dependencies_ = Dependencies(trace, cluster);
     withdrawals_ = Withdrawals(trace, cluster);
+  } else if (options.keeps_queue_rules) {
+    dependencies_ = Dependencies::of_arrays(trace, cluster);
   }
   runs_.reserve(trace.jobs.size());
   if (options.truth.run_times != nullptr) {

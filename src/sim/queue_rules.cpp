@@ -37,6 +37,12 @@ Dependencies::Dependencies(const trace::Trace& trace, const cluster::Cluster& cl
   }
 }
 
+Dependencies Dependencies::of_arrays(const trace::Trace& trace, const cluster::Cluster& cluster) {
+  Dependencies made;
+  made.find_arrays(trace, cluster);
+  return made;
+}
+
 void Dependencies::find_arrays(const trace::Trace& trace, const cluster::Cluster& cluster) {
   std::map<std::string, std::uint32_t, std::less<>> places;
   for (std::size_t job = 0; job < trace.jobs.size(); ++job) {

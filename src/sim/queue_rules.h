@@ -44,6 +44,9 @@ class Dependencies {
  public:
   Dependencies() = default;  // none
   Dependencies(const trace::Trace& trace, const cluster::Cluster& cluster);
+  /// Without the dependencies: users state the limits of arrays, but the log may have inferred what
+  /// a job waited for.
+  static Dependencies of_arrays(const trace::Trace& trace, const cluster::Cluster& cluster);
 
   /// Whether `job`, which arrives now, must wait for another or for room in its array. If so, it is
   /// kept until release() of a job that makes it free. `breakdowns` is null if nothing fails.

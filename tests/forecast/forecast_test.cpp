@@ -227,12 +227,12 @@ TEST(PlayFutures, LetsNobodyComeEvenAtTheInstantOfAnEnd) {
   EXPECT_EQ(made.ended_by(0.5), Time{110s});
 }
 
-/// Two GPUs. Task 51_1 holds one until 100 s and X the other until 300 s; E waits for both. Task
-/// 51_2 waits for room in its array, and takes 500 s.
+/// Two nodes of one GPU. Task 51_1 holds one until 100 s and X the other until 300 s; E waits for
+/// both. Task 51_2 waits for room in its array, and takes 500 s.
 class ThrottledArray : public testing::Test {
  protected:
   ThrottledArray() {
-    input_.cluster = cluster::uniform(1, 2);
+    input_.cluster = cluster::uniform(2, 1);
     add_job(input_.trace, {.id = "51_1", .run = 100s});
     add_job(input_.trace, {.id = "51_2", .run = 500s});
     add_job(input_.trace, {.id = "X", .run = 300s});
@@ -245,7 +245,7 @@ class ThrottledArray : public testing::Test {
       present_.running.push_back({.job = JobId{job},
                                   .past = {.since = Time{0s}, .start = Time{0s}},
                                   .worked = 5s,
-                                  .held = {{.node = NodeId{0}, .gpus = 1}}});
+                                  .held = {{.node = NodeId{job / 2}, .gpus = 1}}});
     }
     present_.waiting = {{.job = JobId{3}, .past = {.since = Time{5s}}}};
   }
