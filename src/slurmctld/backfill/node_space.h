@@ -53,9 +53,6 @@ class NodeSpace {
   };
 
   static std::size_t position(const Periods& periods, Seconds at);
-  Seconds end_of(const Periods& periods, std::size_t at) const {
-    return at + 1 < periods.size() ? periods[at + 1].begin : end_;
-  }
   std::vector<Begin>::iterator find(Seconds at);
   /// Returns how far a test looks whose job would end at `end`.
   Seconds horizon(Seconds end) const;

@@ -149,6 +149,10 @@ class Reader {
 
   Result<Submission> read(std::string_view line) {
     const std::vector<std::string_view> words = split(line, " \t");
+    if (!words.empty()) {
+      const std::string_view program = words[0].substr(words[0].rfind('/') + 1);
+      job_.is_interactive = program == "srun" || program == "salloc";
+    }
     for (std::size_t at = 1; at < words.size(); ++at) {
       std::string_view word = words[at];
       if (!word.starts_with('-') || word == "-") break;  // the script

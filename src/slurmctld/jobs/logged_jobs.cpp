@@ -70,6 +70,7 @@ Job LoggedJobs::translate(const trace::Request& request) {
       job.ask.nice = line->nice;
       job.ask.priority = line->priority;
       job.ask.requeue = line->requeue;
+      job.ask.is_interactive = line->is_interactive;
       job.ask.licenses = line->licenses;
       job.ask.most_tasks = line->most_tasks;
     }

@@ -53,6 +53,7 @@ struct Submission {
   std::int64_t nice = 0;
   std::optional<std::int64_t> priority{};
   bool held = false;
+  bool is_interactive = false;  ///< Of srun or salloc, which Slurm tries to start at once.
   std::optional<bool> requeue{};
   std::vector<Dependency> dependencies{};
   bool any_dependency = false;  ///< Joined by "?": one is enough.

@@ -53,6 +53,8 @@ void Controller::submit(Job job, Seconds now) {
     added.eligible = now;
     if (state_.priorities) state_.priorities->set_eligible(added.number, moment(now));
     state_.enqueue(added);
+    const bool is_tried = added.ask.is_interactive && !state_.site.config.scheduler.defer;
+    if (is_tried && pass_.try_at_submission(added, now)) return touch();
   }
   changed(now);
 }

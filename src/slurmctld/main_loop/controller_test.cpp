@@ -14,8 +14,10 @@ class Clock {
   explicit Clock(site::Site site = eight_nodes(), bool plan_all = true)
       : site_(std::move(site)), controller_(site_, {0, 0, 0}, plan_all) {}
 
-  JobNumber submit(const std::string& options, const std::string& user = "ann") {
-    auto parsed = parse_command_line("sbatch " + options + " --wrap x", controller_.state().table);
+  JobNumber submit(const std::string& options, const std::string& user = "ann",
+                   const std::string& program = "sbatch") {
+    auto parsed =
+        parse_command_line(program + " " + options + " --wrap x", controller_.state().table);
     EXPECT_TRUE(parsed) << options;
     Job job{.number = ++last_, .ask = *std::move(parsed)};
     job.ask.user = user;
@@ -69,6 +71,29 @@ TEST(Controller, StartsAJobWithinThreeSecondsOfItsSubmission) {
   clock.run_until(10);
   EXPECT_EQ(clock.start_of(first), 0);
   EXPECT_EQ(clock.start_of(second), 3);
+}
+
+TEST(Controller, TriesAnInteractiveJobAtItsSubmission) {
+  Clock clock;
+  clock.submit("-n1");
+  clock.run_until(1);
+  const JobNumber at_once = clock.submit("-n1", "ann", "/usr/bin/srun");
+  const JobNumber batch = clock.submit("-n1");
+  clock.run_until(10);
+  EXPECT_EQ(clock.start_of(at_once), 1);
+  EXPECT_EQ(clock.start_of(batch), 3);
+}
+
+// The batch job of higher priority has not been looked at yet when the allocation comes. It blocks
+// the allocation, although both fit.
+TEST(Controller, TriesNoInteractiveJobBeforeOneOfHigherPriority) {
+  Clock clock;
+  clock.submit("-n1");
+  clock.run_until(1);
+  clock.submit("-n1");
+  const JobNumber later = clock.submit("-n1", "ann", "salloc");
+  clock.run_until(10);
+  EXPECT_EQ(clock.start_of(later), 3);
 }
 
 TEST(Controller, BackfillsWhatDelaysNoPlannedStart) {

@@ -6,13 +6,19 @@
 #include "slurmctld/main_loop/preempt.h"
 
 namespace almanac::slurmctld {
+namespace {
+
+/// Whether a limit, and not another job, keeps a job from starting.
+bool waits_for_limit(ReasonName reason) {
+  return reason.starts_with("Assoc") || reason.starts_with("QOS") ||
+         reason.starts_with("Partition");
+}
+
+}  // namespace
 
 void MainPass::run(Seconds now, bool full) {
   const site::SchedulerSettings& settings = state_.site.config.scheduler;
-  available_ = state_.up;
-  for (NodeAt node = 0; node < state_.completing.size(); ++node) {
-    if (state_.completing[node] > 0) available_.erase(node);
-  }
+  find_available();
   failed_.assign(state_.rules.size(), false);
   depth_.assign(state_.rules.size(), 0);
   open_ = state_.queue.size();
@@ -62,6 +68,38 @@ void MainPass::run(Seconds now, bool full) {
     // The record of a job that has started is gone from the queue.
     if (sorted.empty() && job.is_running) next = state_.queue.upper_bound(record);
   }
+}
+
+bool MainPass::try_at_submission(Job& job, Seconds now) {
+  if (!has_top_priority(job, now)) {
+    job.reason = kPriority;
+    return false;
+  }
+  find_available();
+  // A copy: a start changes the job.
+  const std::vector<PartitionAt> partitions = job.partitions;
+  return std::any_of(partitions.begin(), partitions.end(), [&](PartitionAt each) {
+    return try_record(job, each, now) == Outcome::started;
+  });
+}
+
+void MainPass::find_available() {
+  available_ = state_.up;
+  for (NodeAt node = 0; node < state_.completing.size(); ++node) {
+    if (state_.completing[node] > 0) available_.erase(node);
+  }
+}
+
+bool MainPass::has_top_priority(const Job& job, Seconds now) const {
+  const auto least_age =
+      static_cast<Seconds>(seconds(state_.site.config.scheduler.bf_min_age_reserve));
+  const std::uint32_t own = state_.priority(job, job.partitions.front());
+  return std::none_of(state_.queue.begin(), state_.queue.end(), [&](const Queue::Record& record) {
+    const Job& other = *record.job;
+    if (&other == &job || other.ask.reservation != job.ask.reservation) return false;
+    if (least_age > 0 && now - other.eligible < least_age) return false;
+    return record.priority > own && !waits_for_limit(other.reason);
+  });
 }
 
 MainPass::Outcome MainPass::try_record(Job& job, PartitionAt partition, Seconds now) {

@@ -21,6 +21,12 @@ class MainPass {
 
   /// `full`: looks at all jobs, not only at the first default_queue_depth.
   void run(Seconds now, bool full);
+  /// Tries to start a job that srun or salloc has just submitted, unless a pending job of higher
+  /// priority could start. Returns whether it has started.
+  /// Source   Slurm 22.05, slurmctld/job_mgr.c (job_allocate, _top_priority). Jobs of all
+  /// partitions
+  ///          are compared there, also of those that share no nodes.
+  bool try_at_submission(Job& job, Seconds now);
   /// Whether the job was blocked in the last pass by another one of its partition.
   bool has_failed(PartitionAt partition) const {
     return partition < failed_.size() && failed_[partition];
@@ -29,6 +35,8 @@ class MainPass {
  private:
   enum class Outcome : std::uint8_t { started, skipped, blocks };
 
+  void find_available();
+  bool has_top_priority(const Job& job, Seconds now) const;
   Outcome try_record(Job& job, PartitionAt partition, Seconds now);
   void fail(PartitionAt partition);
   bool is_exempt(const Job& job, PartitionAt partition, Seconds now) const;
