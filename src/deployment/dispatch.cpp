@@ -136,7 +136,7 @@ class Play {
     for (std::size_t each = 0; each < held.size(); ++each) {
       if (!held[each]) continue;
       used += variants_[each].memory_gib;
-      if (!runs(gpu, each)) idle.push_back(each);
+      if (!runs(gpu, each) && !is_begun(number, each)) idle.push_back(each);
     }
     std::stable_sort(idle.begin(), idle.end(),
                      [&](std::size_t a, std::size_t b) { return gpu.used_ms[a] < gpu.used_ms[b]; });
@@ -170,6 +170,12 @@ class Play {
     return gpu.running &&
            std::any_of(gpu.running->requests.begin(), gpu.running->requests.end(),
                        [&](std::size_t each) { return requests_[each].variant == variant; });
+  }
+
+  /// Whether a request waits that must use this GPU.
+  bool is_begun(std::size_t gpu, std::size_t variant) const {
+    return std::any_of(queues_[variant].begin(), queues_[variant].end(),
+                       [&](const Queued& each) { return each.gpu == static_cast<int>(gpu); });
   }
 
   void leave(Gpu& gpu) {

@@ -121,12 +121,16 @@ class RequestSource {
   virtual std::optional<TimedRequest> hear(std::size_t request, double at_ms) = 0;
 };
 
-/// Simulates requests. Drops a request that cannot be in time even alone. O(requests x queue).
+/// Simulates requests. Drops a request that cannot be in time even alone. Cost: at each arrival
+/// and end of a batch every GPU looks at all queues, so O(requests x GPUs x queued requests), plus
+/// what the dispatcher does. With limited memory every GPU that loads nothing also looks at what
+/// all GPUs hold: O(requests x GPUs^2 x variants) more.
 ///
 /// With limited memory a GPU is empty at first, and loads one variant at a time, for load_s, while
-/// it computes. Variants that it used longest ago leave for it, but none that is running. Each
-/// variant must fit and have a load_s above 0. With limited memory of the host a variant that is
-/// not there is first read from disk, for disk_s, and those loaded longest ago leave for it.
+/// it computes. Variants that it used longest ago leave for it, but none that is running or has
+/// requests that must use the GPU. Each variant with requests must fit and have a load_s above 0.
+/// With limited memory of the host a variant that is not there is first read from disk, for disk_s,
+/// and those loaded longest ago leave for it.
 ///
 /// Source   Dakkak et al., CLOUD'19 (TrIMS): models that all processes share, in tiers of GPU
 ///          memory, host memory and disk, from each of which the least recently used is reclaimed.

@@ -187,6 +187,24 @@ TEST(Herd, FindsGroupsOfManyModels) {
   }
 }
 
+TEST(Herd, FitsTheLargestModelsFirstIfTheLargestLoadsDoNotFit) {
+  // Five models of 4 GiB with much load and five of 6 GiB with little, on five GPUs of 10 GiB. By
+  // load the small ones fill two GPUs and half of one, and four large ones need one each.
+  std::vector<Variant> ten(10, loaded(5, 5));
+  std::vector<double> loads(10, 1);
+  for (std::size_t each = 0; each < 5; ++each) {
+    ten[each].memory_gib = 4;
+    loads[each] = 2;
+  }
+  const auto groups = herd({.variants = ten, .loads = loads, .gpus = 5, .gib = 10});
+  ASSERT_TRUE(groups) << to_string(groups.error());
+  EXPECT_EQ(groups->size(), 5);
+  const auto none = herd({.variants = ten, .loads = loads, .gpus = 4, .gib = 10});
+  ASSERT_FALSE(none);
+  EXPECT_NE(to_string(none.error()).find("found no grouping that fits 4 GPUs of 10 GiB"),
+            std::string::npos);
+}
+
 TEST(Herd, KeepsModelsWhereShepherdNeedsThem) {
   TaskCase told{.gpus = 4, .memory_gib = 12};
   for (const char* task : {"see", "hear", "read"}) {
@@ -272,6 +290,19 @@ TEST(Abacus, LetsAQueryEndWhereItBegan) {
   EXPECT_EQ(run.in_time, 4U);
 }
 
+TEST(Abacus, KeepsAModelWithAQueryThatBeganUntilThatEnds) {
+  std::vector<Variant> three(3, loaded(40, 0));
+  for (Variant& each : three) each.operators = 4;
+  // Two of 6 GiB fit. They are loaded by 50 and 100 ms, and each runs for 40 ms. From 200 ms on one
+  // operator of the second runs beside the first, whose next query then has the GPU until 290 ms.
+  // The third model waits from 220 ms on. It must not take the place of the second, whose query
+  // could then no longer end in time, but is loaded from 290 ms on in place of the first.
+  const std::vector<TimedRequest> requests{{0, 1000, 0},  {0, 1000, 1},  {200, 250, 0},
+                                           {200, 375, 1}, {210, 290, 0}, {220, 2000, 2}};
+  const auto run = played_in(12, "abacus", three, requests);
+  EXPECT_EQ(run.finish_ms, (std::vector<double>{90, 140, 250, 320, 290, 380}));
+}
+
 /// Two variants of one task: one that is always right and slow, one that is sure of its answer
 /// where that is right, which is three times of four.
 TaskCase tried_twice(double rate, double seconds) {
@@ -340,6 +371,31 @@ TEST(Tasks, SayWhatIsMissing) {
   EXPECT_EQ(play_tasks(told, "sheperd", "best").error().code, Code::not_found);
   told.services[0].slo_ms = 1;
   EXPECT_EQ(play_tasks(told, "shepherd", "best").error().code, Code::unavailable);
+}
+
+TEST(Tasks, NeedNoMemoryForAVariantThatIsNotAsked) {
+  TaskCase told = tried_twice(8, 10);
+  told.memory_gib = 10;
+  told.variants[0].memory_gib = 12;
+  told.variants[1].memory_gib = 6;
+  told.variants[1].load_s = 0.05;
+  const auto best = play_tasks(told, "symphony", "best");
+  ASSERT_TRUE(best) << to_string(best.error());
+  EXPECT_EQ(best->loads, 1);
+  EXPECT_EQ(play_tasks(told, "symphony", "exp4").error().code, Code::unavailable);
+}
+
+TEST(Tasks, HaveTheRatesOfALog) {
+  // Two seconds: eight requests to the first service, none to the second.
+  std::vector<TaskService> services{{.task = "see", .rate = 1}, {.task = "hear", .rate = 1}};
+  std::vector<TaskArrival> arrivals;
+  for (const double at_ms : {0, 100, 200, 300, 400, 500, 600, 2000}) arrivals.push_back({at_ms, 0});
+  set_rates(services, arrivals);
+  EXPECT_DOUBLE_EQ(services[0].rate, 4);
+  EXPECT_EQ(services[1].rate, 0);
+  // One moment has no rate.
+  set_rates(services, {{0, 1}, {0, 1}});
+  EXPECT_DOUBLE_EQ(services[0].rate, 4);
 }
 
 TEST(Tasks, WithEveryChoiceAnswerEachRequestOnceOrDropIt) {

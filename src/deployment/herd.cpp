@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -43,10 +44,11 @@ class Herd {
       climb();
     }
     if (found_ || used_.empty()) return std::move(best_);
-    return fail(
-        Code::unavailable,
-        fmt::format("{} GPUs of {:.4g} GiB do not hold all variants", asked_.gpus, asked_.gib), {},
-        "use more GPUs");
+    const std::string gpus = fmt::format("{} GPUs of {:.4g} GiB", asked_.gpus, asked_.gib);
+    return fail(Code::unavailable,
+                used_.size() <= kEnumerated ? gpus + " do not hold all variants"
+                                            : "found no grouping that fits " + gpus,
+                {}, "use more GPUs");
   }
 
  private:
@@ -119,9 +121,9 @@ class Herd {
     enumerate(next + 1, std::move(groups));
   }
 
-  void climb() {
+  Grouping first_fit(const std::vector<std::size_t>& order) const {
     Grouping groups;
-    for (const std::size_t each : used_) {
+    for (const std::size_t each : order) {
       const auto fits = std::find_if(groups.begin(), groups.end(), [&](const auto& group) {
         return memory(group) + asked_.variants[each].memory_gib <= asked_.gib;
       });
@@ -131,7 +133,18 @@ class Herd {
         fits->push_back(each);
       }
     }
-    consider(groups);
+    return groups;
+  }
+
+  void climb() {
+    consider(first_fit(used_));
+    if (!found_) {
+      std::vector<std::size_t> by_memory = used_;
+      std::stable_sort(by_memory.begin(), by_memory.end(), [&](std::size_t a, std::size_t b) {
+        return asked_.variants[a].memory_gib > asked_.variants[b].memory_gib;
+      });
+      consider(first_fit(by_memory));
+    }
     for (bool moved = found_; moved;) {
       moved = false;
       for (const std::size_t each : used_) {

@@ -20,8 +20,9 @@ struct HerdGroup {
 /// Returns the groups for which the smallest quotient of a group's GPUs and its load is largest; of
 /// equally good ones the fewest groups, then those that hold the least memory. Variants without
 /// load are in no group. With up to 8 variants every grouping is tried; with more, groups are made
-/// by first fit of the largest loads, and variants moved as long as that helps. Fails with
-/// unavailable if a variant does not fit on a GPU, or if the groups are more than the GPUs.
+/// by first fit, the largest loads first, or the largest variants if that makes more groups than
+/// GPUs; then variants move as long as that helps. Fails with unavailable if a variant does not fit
+/// on a GPU, or if it finds no grouping with at most as many groups as GPUs.
 ///
 /// Source   Zhang et al., NSDI'23 (SHEPHERD), its planner Herd: streams and GPUs are grouped so
 /// that

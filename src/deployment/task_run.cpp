@@ -208,7 +208,9 @@ Result<GpuMemory> memory_of(const TaskCase& told, const std::vector<Asked>& serv
   auto placed = dispatcher.place({told.variants, loads, told.gpus, told.memory_gib});
   if (!placed) return tl::unexpected(placed.error());
   made.placed = *std::move(placed);
-  for (const Variant& each : told.variants) {
+  for (std::size_t variant = 0; variant < loads.size(); ++variant) {
+    if (loads[variant] <= 0) continue;  // never asked
+    const Variant& each = told.variants[variant];
     if (each.memory_gib > told.memory_gib) {
       return fail(Code::unavailable,
                   fmt::format("variant {} needs {:.4g} GiB, and a GPU has {:.4g}", each.name,
@@ -236,6 +238,14 @@ std::vector<TaskArrival> poisson_arrivals(const std::vector<TaskService>& servic
   std::stable_sort(made.begin(), made.end(),
                    [](const TaskArrival& a, const TaskArrival& b) { return a.at_ms < b.at_ms; });
   return made;
+}
+
+void set_rates(std::vector<TaskService>& services, const std::vector<TaskArrival>& arrivals) {
+  if (arrivals.empty()) return;
+  const double span_s = (arrivals.back().at_ms - arrivals.front().at_ms) / 1e3;
+  if (span_s <= 0) return;
+  for (TaskService& each : services) each.rate = 0;
+  for (const TaskArrival& each : arrivals) services[each.service].rate += 1 / span_s;
 }
 
 Result<TaskRun> play_tasks(const TaskCase& told, const std::string& dispatcher,

@@ -54,12 +54,16 @@ struct TaskRun {
 std::vector<TaskArrival> poisson_arrivals(const std::vector<TaskService>& services, double seconds,
                                           std::uint64_t seed);
 
+/// Sets the rates of the services to their arrivals, which are sorted, over the time of all.
+/// Without such a time the rates stay.
+void set_rates(std::vector<TaskService>& services, const std::vector<TaskArrival>& arrivals);
+
 /// Simulates the case with a dispatcher and a chooser. Each request draws an item on which the
 /// variants were tried. Fails with not_found for an unknown name, with usage for a chooser that
 /// needs known answers if there are none, and with unavailable for a service none of whose variants
-/// is in time even alone. With limited memory it also fails with unavailable if a variant does not
-/// fit, and with invalid if a variant has no load_s and the dispatcher loads variants as needed.
-/// Cost as play_dispatched().
+/// is in time even alone. With limited memory it also fails with unavailable if a variant that
+/// may be asked does not fit, and with invalid if it has no load_s and the dispatcher loads
+/// variants as needed. Cost as play_dispatched().
 Result<TaskRun> play_tasks(const TaskCase& told, const std::string& dispatcher,
                            const std::string& chooser);
 

@@ -19,9 +19,9 @@ std::optional<WeightTier> weight_tier(std::string_view word) {
   return std::nullopt;
 }
 
-ColdStart cold_start(const Service& service, WeightTier tier) {
+ColdStart cold_start(const Service& service, WeightTier tier, int node_gpus) {
   const bool from_disk = tier == WeightTier::disk;
-  const int readers = from_disk ? std::min(service.replica_gpus(), kNodeGpus) : 1;
+  const int readers = from_disk ? std::min(service.replica_gpus(), node_gpus) : 1;
   const double bytes = service.model.bytes() / service.replica_gpus() * readers;
   const double bandwidth = from_disk ? kDiskBandwidth : service.board.host_bandwidth;
   return {.engine = tier == WeightTier::sleep ? kWake : kEngine,

@@ -30,11 +30,12 @@ struct ColdStart {
 };
 
 /// Returns the cold start of a replica of `service`. Each GPU reads its part of the weights at the
-/// board's host bandwidth; from disk, the GPUs of a node read theirs one after the other.
+/// board's host bandwidth; from disk, the GPUs of a node read theirs one after the other, and
+/// nodes, of `node_gpus` GPUs each, at the same time.
 ///
 /// Source   what sleep mode keeps (vLLM's blog, 2025-10-26): all but the copy of the weights. That
 ///          post reports 0.1 to 6 s to wake and 30 to 100 s to start.
 /// Differs  30 s for the engine, 0.1 s to wake it and 5 GB/s of a disk are assumptions.
-ColdStart cold_start(const Service& service, WeightTier tier);
+ColdStart cold_start(const Service& service, WeightTier tier, int node_gpus = kNodeGpus);
 
 }  // namespace almanac::inference

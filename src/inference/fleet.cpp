@@ -41,6 +41,13 @@ Result<void> compose(const std::string& composition, FleetPlan& plan) {
     } else if (all.routers.find(word) != nullptr) {
       plan.service.router = word;
     } else if (all.scalers.find(word) != nullptr) {
+      if (plan.spot) {
+        return fail(Code::usage,
+                    fmt::format("{} cannot be used with --spot: the instances are the fleet, and "
+                                "nothing is scaled",
+                                composition),
+                    {}, "leave out " + word);
+      }
       plan.scaling.scaler = word;
     } else if (const auto rule = spot_rule(word); rule && plan.spot) {
       plan.spot->rule = *rule;
@@ -48,11 +55,14 @@ Result<void> compose(const std::string& composition, FleetPlan& plan) {
       plan.service.prefill = *prefill;
     } else {
       std::vector<std::string> names = all.formers.names();
-      for (const auto& more : {all.routers.names(), all.scalers.names()}) {
+      const std::vector<std::string> rules{"migrate", "restart", "reroute"};
+      for (const auto& more : {all.routers.names(), all.scalers.names(), rules}) {
         names.insert(names.end(), more.begin(), more.end());
       }
       return fail(Code::usage,
-                  fmt::format("\"{}\" of {} is not a batcher, router or scaler", word, composition),
+                  fmt::format("\"{}\" of {} is not a batcher, router, scaler or rule for spot "
+                              "instances",
+                              word, composition),
                   {}, rule ? "give spot instances with --spot" : text::meant_or_known(word, names));
     }
   }

@@ -207,7 +207,6 @@ class Replica {
   Micros take_off(Micros now, Micros takes);
   void land();
   void add_to_batch(Slot slot, std::int32_t tokens, std::int32_t done);
-  /// Resets the outcome of a request whose tokens are lost.
   void name_full_blocks(Sequence& sequence, std::int32_t from, std::int32_t to);
   /// Returns the blocks that a waiting sequence needs to start.
   std::int32_t wants(const Sequence& sequence) const {

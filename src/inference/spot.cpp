@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -122,6 +123,7 @@ class SpotFleet {
     }
     return {made.upper_bound(begin_), made.end()};
   }
+  /// Requests per second.
   double rate() const {
     const auto& all = simulation_.requests().all;
     const auto count = [&](Micros until) {
@@ -130,9 +132,12 @@ class SpotFleet {
                            [](Micros at, const Request& each) { return at < each.arrival; }) -
           all.begin());
     };
-    if (now_ - begin_ >= kLooked) return (count(now_) - count(now_ - kLooked)) / (kLooked / 1e6);
-    const double span_s = (all.back().arrival - begin_) / 1e6;
-    return span_s > 0 ? static_cast<double>(all.size() - 1) / span_s : 0;
+    // Nothing has been counted at the first request, and what is chosen then may stay for long.
+    const Micros until = now_ > begin_ ? now_ : all.back().arrival;
+    const Micros from = now_ > begin_ ? std::max(begin_, now_ - kLooked) : begin_;
+    const double before = from > begin_ ? count(from) : 1;  // the first request begins the time
+    if (until > from) return (count(until) - before) / ((until - from) / 1e6);
+    return all.size() > 1 ? std::numeric_limits<double>::infinity() : 0;  // all at once, or one
   }
 
   // Replicas.
@@ -167,7 +172,7 @@ class SpotFleet {
     if (copies_.empty() && closed_at_ == kNever) closed_at_ = now_;
   }
   Micros from_disk(const SpotLayout& layout) const {
-    return cold_start(layouts_.service_of(layout), WeightTier::disk).weights;
+    return cold_start(layouts_.service_of(layout), WeightTier::disk, spot_.gpus).weights;
   }
 
   // The systems that SpotServe is compared with.

@@ -66,12 +66,15 @@ struct SpotRun {
 ///          cache are used again, replicas that compute during the grace period for as long as the
 ///          migration leaves them, and requests that continue from the token that they had reached.
 ///          `restart` and `reroute` are the systems that it is compared with.
-/// Differs  Layouts change only when instances do. A new instance takes 30 s to start its engine
+/// Differs  Layouts change only when instances do. The layout at the first request is for the mean
+///          rate of the whole log, as if the operator knew it; later ones are for the rate of the
+///          last minute, or of the time so far. A new instance takes 30 s to start its engine
 ///          (cold_start()). Replicas that are divided as before and lose no GPU compute on, and all
 ///          others stop while weights and KV cache move. Each instance receives over its own link
 ///          of Service::link_bytes_per_s; what another GPU of the instance has takes no time. If
 ///          all does not arrive in time, the KV cache is given up, and then the weights are read
-///          from disk. A prefill that has not ended begins again.
+///          from disk. Each instance has a disk of its own. A prefill that has not ended begins
+///          again.
 /// Fails like SpotLayouts::make().
 Result<SpotRun> play_spot(const Service& service, const Requests& requests, const SpotCase& spot);
 

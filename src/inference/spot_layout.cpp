@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t kSampled = 300;
 constexpr int kMostStages = 16;
+constexpr Micros kSeparate = 3600e6;  // between requests that do not meet
 
 /// Plays `requests` on one replica and returns the outcomes.
 std::vector<Outcome> play_one(const Parts& parts, const Requests& requests) {
@@ -86,8 +87,10 @@ double SpotLayouts::latency_s(const Key& key, double replica_rate) {
   const Micros first = faster.all.front().arrival;
   const double span_s = (faster.all.back().arrival - first) / 1e6;
   const double own_rate = span_s > 0 ? static_cast<double>(faster.size() - 1) / span_s : 0;
-  for (Request& each : faster.all) {
-    each.arrival = replica_rate > 0 ? (each.arrival - first) * own_rate / replica_rate : 0;
+  for (RequestId id = 0; id < faster.size(); ++id) {
+    Request& each = faster.all[id];
+    each.arrival = replica_rate > 0 ? (each.arrival - first) * own_rate / replica_rate
+                                    : static_cast<double>(id) * kSeparate;
   }
   double sum = 0, count = 0;
   const auto outcomes = play_one(divisions_.at(key).parts, faster);

@@ -138,7 +138,7 @@ TEST_F(DeployCommand, DispatchesRequestsWithDeadlines) {
   ASSERT_EQ(made.status, 0) << made.err;
   std::map<std::string, json> all;
   for (const json& each : json::parse(made.out)) all[each["composition"]] = each;
-  ASSERT_EQ(all.size(), 7U) << "four dispatchers, and three choosers that go by answers";
+  ASSERT_EQ(all.size(), 8U) << "five dispatchers, and three choosers that go by answers";
   EXPECT_EQ(all["shepherd"]["accuracy"], 1) << "the large variant is always right here";
   EXPECT_EQ(all["earliest_start+cascade"]["accuracy"], 1) << "the small one knows what it knows";
   EXPECT_LT(all["earliest_start+cascade"]["busy"], all["earliest_start"]["busy"]);

@@ -5,11 +5,13 @@
 /// ready, worked out by hand.
 #include "inference/spot.h"
 
+#include <algorithm>
 #include <fstream>
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "inference/fleet.h"
 #include "inference/registry.h"
 #include "inference/spot_layout.h"
 
@@ -64,6 +66,8 @@ TEST(SpotLayouts, HaveTheLeastLatencyOfThoseThatCarryTheRate) {
   EXPECT_EQ(slow.gpus, 4);
   EXPECT_EQ(fast.replicas, 4);
   EXPECT_EQ(fast.gpus, 1);
+  // Without requests in the last minute the next one is expected to be alone.
+  EXPECT_EQ(layouts->choose(4, 0).gpus, 4);
 }
 
 /// Six GPUs, each an instance; the model needs two, so it has three replicas. One GPU goes at
@@ -97,8 +101,9 @@ TEST(Spot, MovesOnlyTheStageThatIsMissing) {
 
 TEST(Spot, RestartsEverythingOrReroutesAsTheSystemsBefore) {
   const Service service = on_h100("llama-3.1-70b");
-  // 30 s for the engine, and both halves of the weights one after the other at 5 GB/s.
-  const double start_s = 30 + service.model.bytes() / 5e9;
+  // 30 s for the engine. The two GPUs of a replica are two instances, each of which reads half of
+  // the weights from its own disk at 5 GB/s, at the same time as the other.
+  const double start_s = 30 + service.model.bytes() / 2 / 5e9;
   const auto restart = play_spot(service, trickle(400), six_then_five(SpotRule::restart));
   ASSERT_TRUE(restart);
   EXPECT_NEAR(restart->stopped_s, 2 * start_s, 1e-6);
@@ -121,9 +126,11 @@ SpotRun one_leaves(double link, Micros grace) {
   spot.instances[0].until = 20e6;
   Requests requests;
   requests.all.push_back({.arrival = 0, .prompt = 1000, .output = 8000});
-  // So that the mean rate of the log asks for two replicas and not for two stages.
   auto run = play_spot(service, requests, spot);
   EXPECT_TRUE(run);
+  // One request is answered soonest without stages.
+  EXPECT_EQ(run->steps[0].layout.replicas, 2);
+  EXPECT_EQ(run->steps[0].layout.replica_gpus(), 1);
   return *std::move(run);
 }
 
@@ -160,6 +167,54 @@ TEST(Spot, ContinuesFromDiskWhenAllInstancesWereGone) {
   for (const Outcome& each : run->outcomes) EXPECT_LT(each.finish, kNever);
   EXPECT_NEAR(run->stopped_s, 100 + 30 + service.model.bytes() / 5e9 - 50, 1e-6);
   EXPECT_NEAR(run->gpu_s, 50 + run->outcomes.back().finish / 1e6 - 100, 1e-6);
+}
+
+TEST(Spot, ReadsFromAllDisksOfAReplicaAtTheSameTime) {
+  // The model needs two GPUs: of one instance and its disk, or of two.
+  const Service service = on_h100("llama-3.1-70b");
+  for (const int gpus : {1, 2}) {
+    SpotCase spot{.gpus = gpus};
+    for (int each = gpus; each <= 2; ++each) {
+      spot.instances.push_back({.from = 0, .until = 50e6});
+      spot.instances.push_back({.from = 100e6});
+    }
+    const auto run = play_spot(service, trickle(150), spot);
+    ASSERT_TRUE(run);
+    const double read_s = service.model.bytes() * gpus / 2 / 5e9;
+    EXPECT_NEAR(run->stopped_s, 100 + 30 + read_s - 50, 1e-6);
+  }
+}
+
+TEST(Spot, CountsInTheFirstMinuteWhatHasArrived) {
+  // Ten requests each second, and after 30 s more than eight GPUs can answer: a prompt of 4,000
+  // tokens is 64 TFLOP, of which they do at most 124 each second.
+  const Service service = on_h100("llama-3.1-8b");
+  Requests requests;
+  for (int each = 0; each < 6000; ++each) {
+    requests.all.push_back({.arrival = std::min(each, 300) * 1e5, .prompt = 4000, .output = 20});
+  }
+  const SpotCase spot{.instances = {{}, {.from = 25e6}}, .gpus = 4, .rule = SpotRule::restart};
+  const auto run = play_spot(service, requests, spot);
+  ASSERT_TRUE(run) << to_string(run.error());
+  auto layouts = SpotLayouts::make(service, requests, 4, 8);
+  ASSERT_TRUE(layouts);
+  const SpotLayout counted = layouts->choose(8, 10), mean = layouts->choose(8, 5999 / 30.0);
+  ASSERT_FALSE(counted.is_divided_like(mean));
+  EXPECT_TRUE(run->steps.front().layout.is_divided_like(layouts->choose(4, 5999 / 30.0)));
+  EXPECT_TRUE(run->steps.back().layout.is_divided_like(counted));
+}
+
+TEST(Spot, TakesARuleOfACompositionAndNoScaler) {
+  FleetPlan plan{.spot = SpotCase{}};
+  ASSERT_TRUE(compose("chunked+restart", plan));
+  EXPECT_EQ(plan.spot->rule, SpotRule::restart);
+  const auto scaled = compose("migrate+reactive", plan);
+  ASSERT_FALSE(scaled);
+  EXPECT_EQ(scaled.error().code, Code::usage);
+  EXPECT_NE(to_string(scaled.error()).find("leave out reactive"), std::string::npos);
+  const auto wrong = compose("migrat", plan);
+  ASSERT_FALSE(wrong);
+  EXPECT_NE(to_string(wrong.error()).find("did you mean migrate?"), std::string::npos);
 }
 
 TEST(Spot, ReadsInstances) {

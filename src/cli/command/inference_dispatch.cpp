@@ -121,6 +121,7 @@ Result<deployment::TaskCase> task_case(const DispatchOptions& options) {
                       : task_requests(options.requests, options.column_map, told.services);
   if (!arrivals) return tl::unexpected(arrivals.error());
   told.arrivals = std::move(*arrivals);
+  if (!options.requests.empty()) deployment::set_rates(told.services, told.arrivals);
   return told;
 }
 
