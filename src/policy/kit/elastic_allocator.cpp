@@ -21,8 +21,8 @@ std::optional<ElasticAllocator::Elastic> ElasticAllocator::elastic(JobId job, st
   const int usable =
       std::clamp(told->batches.max_batch / told->batches.min_local_batch, 1, request.max_gpus);
   made.most = usable / sizes.step * sizes.step;
-  if (made.most == 0) return std::nullopt;  // its batch does not suffice for one copy of its model
   made.least = sizes.least;
+  if (made.most < made.least) return std::nullopt;  // its batch does not suffice for that many
   if (view.progress(job).phase == Phase::running) {
     made.held_type = type_held(job, view);
     if ((made.held_type & types) == 0) return std::nullopt;

@@ -112,7 +112,7 @@ class ElasticAllocator : public Allocator {
   static void heed_least(std::span<const Elastic> jobs, std::size_t first,
                          std::span<const Room> rooms, std::vector<Wish>& wishes);
   /// Cuts wishes to whole copies of the model (trace/sizes.h), perhaps to none. Returns the jobs
-  /// that it leaves fewer GPUs than were dealt, but one copy at least.
+  /// that it leaves fewer GPUs than were dealt, but at least one copy.
   static std::vector<JobId> cut_to_copies(std::span<Wish> wishes, const View& view);
   /// Gives each job whose wish was `cut` one copy more, in order, while GPUs are left.
   void add_copies(std::span<const JobId> cut, std::span<const Elastic> jobs,

@@ -6,6 +6,8 @@
 #include <map>
 #include <tuple>
 
+#include "trace/sizes.h"
+
 namespace almanac::policy {
 namespace {
 
@@ -33,7 +35,7 @@ std::vector<JobId> by_cheapest_node(const std::vector<JobId>& jobs, bool may_shr
     Holder& holder = holders[job];
     const trace::Request& request = view.request(job);
     const bool shrinks = may_shrink && request.max_gpus > 0;
-    holder.spare = shrinks ? -std::max(1, request.min_gpus) : std::numeric_limits<int>::min();
+    holder.spare = shrinks ? -trace::sizes_of(request).least : std::numeric_limits<int>::min();
     for (const cluster::Grant& grant : view.grants(job)) {
       nodes[grant.node].push_back({job, grant.count()});
       ++holder.nodes;

@@ -8,7 +8,9 @@
 /// slices, in which pairs that run well together share their GPUs.
 ///
 /// Source   Xiao et al., OSDI'18 (Gandiva), section 3.2: round robin in time slices of a minute.
-/// Differs  A job that comes late catches up on the others before it takes turns with them.
+/// Differs  A job that comes late catches up on the others before it takes turns with them. So a
+///          job that has run for long waits while new ones keep coming, without a bound. The GPUs
+///          that a job leaves when it ends may be idle until the slice ends.
 #include "policy/registry.h"
 
 namespace almanac::policy::order {

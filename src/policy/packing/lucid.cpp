@@ -16,6 +16,7 @@
 /// Differs  The score comes from predicted pairs, not from a tree on utilization, and the expected
 ///          load from the last hour, not from a learned forecast. A job joins only if it finds no
 ///          place; only the pass (`profile_first`) measures it first.
+/// Cost     as Grouping; with `light`, O(waiting jobs) per decision in addition
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -47,8 +48,20 @@ class Lucid final : public Grouping {
       const Time submit = desk_.view().request(job).submit;
       if (submit > desk_.now() - kForecast) came_.emplace(submit, job);
     };
+    // The queue is not in order of arrival, so each waiting job is looked at.
     for (const VcState& vc : vcs) {
-      for (WaitingQueue::Walk at(vc.waiting); !at.at_end(); at.advance()) note(at.job());
+      for (const WaitingQueue::Class& each : vc.waiting.classes()) {
+        for (RankedQueue::Cursor at(each.jobs); at.get() != nullptr; at.advance()) {
+          note(at.get()->job);
+        }
+      }
+    }
+    // Each other job has waited before; one that is adopted may run at the first decision.
+    if (!std::exchange(has_begun_, true)) {
+      for (std::size_t at = 0; at < desk_.view().num_jobs(); ++at) {
+        const JobId job{static_cast<std::uint32_t>(at)};
+        if (desk_.view().progress(job).phase == Phase::running) note(job);
+      }
     }
     came_.erase(came_.begin(), came_.upper_bound({desk_.now() - kForecast, kNoJob}));
   }
@@ -96,6 +109,7 @@ class Lucid final : public Grouping {
   int most_score_;
   std::size_t light_;
   std::set<std::pair<Time, JobId>> came_;  // in the last hour
+  bool has_begun_ = false;                 // whether a decision has been reviewed
   /// A job of each model seen so far.
   mutable std::vector<std::pair<SpeedModelId, JobId>> known_;
   mutable std::map<std::pair<SpeedModelId, std::uint32_t>, int> scores_;

@@ -11,7 +11,8 @@
 ///          allocate node by node, no job is stopped for one that then finds no place, and GPUs
 ///          that chosen jobs cannot use are offered to the next. If the packing lets jobs share
 ///          GPUs, jobs that still wait join others, and those that share the same GPUs are ranked
-///          as one, by the first of them: they run or stop together. CPU jobs get the remaining
+///          as one, by the first of them: they run together, and stop together if their GPUs are
+///          needed. CPU jobs get the remaining
 ///          cores, in order of rank, and are never stopped.
 #include <algorithm>
 #include <utility>

@@ -194,7 +194,8 @@ class PreemptPass final : public Pass {
     }
   }
 
-  /// Makes running jobs that an earlier policy let start past the first in line its guests again.
+  /// Marks as guests the running jobs that started past the first in line before this policy took
+  /// over.
   void find_guests_again(const VcState& vc, Book& book) {
     const QueueEntry& first = vc.waiting.first().jobs.front();
     for (const JobId job : std::exchange(book.adopted, {})) {

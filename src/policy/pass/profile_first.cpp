@@ -54,7 +54,7 @@ class ProfileFirstPass final : public Pass {
 
   void run(VcState& vc) override {
     stop_measured(vc);
-    follow_demand(vc.vc);
+    follow_demand(vc);
     const std::vector<NodeId> kept = kept_nodes(vc.vc);
     measure(vc, kept);
     const std::vector<cluster::Grant> held = vc.running.empty() ? Grants{} : hold(kept);
@@ -79,6 +79,9 @@ class ProfileFirstPass final : public Pass {
     }
     for (const auto& [vc, waiting] : new_) {
       if (most_nodes_ > nodes_ && waiting.size() > kMany) need.push_back(vc);
+    }
+    for (const auto& [vc, added] : added_) {
+      if (added.nodes > 0 && added.may_change(kShrinksEvery, desk_.now())) need.push_back(vc);
     }
   }
 
@@ -118,29 +121,38 @@ class ProfileFirstPass final : public Pass {
     }
   };
 
-  void follow_demand(VcId vc) {
+  void follow_demand(const VcState& vc) {
     if (most_nodes_ == nodes_) return;
-    Added& added = added_[vc];
-    const std::size_t waiting = new_[vc].size();
-    const bool is_crowded = waiting > kMany && nodes_ + added.nodes < most_nodes_;
+    Added& added = added_[vc.vc];
+    const std::size_t waiting = new_[vc.vc].size();
+    const std::size_t most = std::min(most_nodes_, gpu_nodes(vc.vc).size() / 2);
+    const bool is_crowded = waiting > kMany && nodes_ + added.nodes < most;
+    const std::vector<NodeId> kept = kept_nodes(vc.vc);
     if (is_crowded && added.may_change(kGrowsEvery, desk_.now())) {
       added = {.nodes = added.nodes + 1, .since = desk_.now()};
     } else if (waiting < kFew && added.nodes > 0 && added.may_change(kShrinksEvery, desk_.now()) &&
-               is_idle(kept_nodes(vc).back())) {
+               !kept.empty() && is_idle(kept.back())) {
       added = {.nodes = added.nodes - 1, .since = desk_.now()};
     }
     if (is_crowded) desk_.plan().wake(added.since + kGrowsEvery);
+    const bool may_shrink_later = added.nodes > 0 && !added.may_change(kShrinksEvery, desk_.now());
+    if (may_shrink_later && !vc.waiting.empty()) desk_.plan().wake(added.since + kShrinksEvery);
   }
 
   bool is_idle(NodeId node) const {
     return std::popcount(desk_.ledger().free_mask(node)) == desk_.ledger().pool(node).gpus_per_node;
   }
 
-  std::vector<NodeId> kept_nodes(VcId vc) const {
+  std::vector<NodeId> gpu_nodes(VcId vc) const {
     std::vector<NodeId> nodes;
     for (const cluster::Pool& pool : desk_.ledger().pools(vc)) {
       if (pool.gpus_per_node > 0) nodes.insert(nodes.end(), pool.nodes.begin(), pool.nodes.end());
     }
+    return nodes;
+  }
+
+  std::vector<NodeId> kept_nodes(VcId vc) const {
+    std::vector<NodeId> nodes = gpu_nodes(vc);
     std::sort(nodes.begin(), nodes.end());
     const auto added = added_.find(vc);
     const std::size_t kept = nodes_ + (added == added_.end() ? 0 : added->second.nodes);

@@ -24,6 +24,7 @@
 ///          each GPU; O(n log n) without elastic jobs
 #include <algorithm>
 #include <map>
+#include <vector>
 
 #include "policy/kit/allocator.h"
 #include "policy/kit/quota_deal.h"
@@ -48,9 +49,11 @@ class Afs final : public Allocator {
     return seconds(by_done_ ? view.worked(job) : work_left(job, view));
   }
 
-  /// What jobs have done changes with time alone.
+  /// What jobs have done changes with time alone, but only while one of them runs.
   void settled(VcId, const View& view, Plan& plan) override {
     if (!by_done_) return;
+    const auto runs = [&](JobId job) { return will_run(job, view, plan); };
+    if (std::none_of(jobs_.begin(), jobs_.end(), runs)) return;
     if (next_review_ <= view.now) next_review_ = view.now + review_;
     plan.wake(next_review_);
   }
@@ -69,6 +72,7 @@ class Afs final : public Allocator {
 
   void allocate(VcId vc, std::span<const JobId> jobs, const View& view, Plan& plan,
                 std::vector<Wish>& wishes) override {
+    jobs_.assign(jobs.begin(), jobs.end());
     std::vector<Stock> left = stock(vc, plan.ledger);
     std::vector<Share> shares;
     bool any_elastic = false;
@@ -228,6 +232,7 @@ class Afs final : public Allocator {
   Duration review_;
   Time next_review_ = Time::min();
   QuotaDeal quotas_;
+  std::vector<JobId> jobs_;  // of the virtual cluster that is being decided
   std::map<JobId, std::map<std::uint64_t, std::vector<double>>> speeds_;  // by GPUs less one
 };
 

@@ -15,9 +15,9 @@
 /// Source   Sun et al., CLUSTER'17 (Dorm): most utilization, subject to bounds on the loss of
 ///          fairness and on the number of applications that are adjusted.
 /// Differs  The paper solves a mixed-integer program; here the jobs that change are chosen
-///          greedily. Cores and memory count by the sum over nodes, not on each. Running jobs
-///          keep their minimum, so the wait of a wide job has no bound while narrow jobs keep
-///          coming.
+///          greedily. Cores and memory that other running jobs leave count by the sum over nodes,
+///          not on each. Running jobs keep their minimum, so the wait of a wide job has no bound
+///          while narrow jobs keep coming.
 /// Cost     O(jobs^2 x GPUs) per reallocation
 #include <algorithm>
 #include <array>
@@ -57,14 +57,29 @@ class Dorm final : public ElasticAllocator {
     Counts limit{};               // by job
   };
 
-  static Case case_of(std::span<const Elastic> jobs, const Room& room, const View& view) {
+  /// What other jobs hold is not divided.
+  static Case case_of(std::span<const Elastic> jobs, const Room& room, const View& view,
+                      const cluster::Ledger& ledger) {
     Case made{.jobs = jobs, .all = {static_cast<double>(room.gpus), 0, 0}};
     for (const NodeGpus& each : room.nodes) {
       const cluster::Cluster& cluster = view.cluster;
       const auto& node = cluster.classes[cluster.nodes[index(each.node)].node_class];
       constexpr double kUnknown = std::numeric_limits<double>::infinity();
-      made.all[1] += node.cpus > 0 ? node.cpus * 1e3 : kUnknown;
-      made.all[2] += node.memory_gb > 0 ? node.memory_gb * 1024 : kUnknown;
+      const cluster::Amount free = ledger.room(each.node);
+      made.all[1] += node.cpus > 0 ? free.cpu_milli : kUnknown;
+      made.all[2] += node.memory_gb > 0 ? free.memory_mb : kUnknown;
+    }
+    for (const Elastic& job : jobs) {
+      if (job.held_gpus == 0) continue;
+      for (const cluster::Grant& grant : view.grants(job.job)) {
+        const auto is_its = [&](const NodeGpus& each) { return each.node == grant.node; };
+        if (std::none_of(room.nodes.begin(), room.nodes.end(), is_its)) continue;
+        made.all[1] += grant.cpu_milli;
+        made.all[2] += grant.memory_mb;
+      }
+    }
+    for (std::size_t at = 1; at < made.all.size(); ++at) {
+      made.all[at] = std::max(made.all[at], 1.0);  // of which fractions are taken
     }
     for (const Elastic& job : jobs) {
       const cluster::Amount one = asked(job.job, view).of(1);
@@ -80,9 +95,17 @@ class Dorm final : public ElasticAllocator {
     return made;
   }
 
+  void deal_types(VcId vc, std::span<const Elastic> jobs, std::span<const Room> rooms,
+                  const View& view, const cluster::Ledger& ledger,
+                  std::vector<Wish>& wishes) override {
+    ledger_ = &ledger;
+    ElasticAllocator::deal_types(vc, jobs, rooms, view, ledger, wishes);
+    ledger_ = nullptr;
+  }
+
   void deal(std::span<const Elastic> jobs, const Room& room, const View& view,
             std::vector<Wish>& wishes) override {
-    Case all_of = case_of(jobs, room, view);
+    Case all_of = case_of(jobs, room, view, *ledger_);
     std::vector<std::size_t> all(jobs.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
     const Counts equal = level(all_of, all, all_of.all);
@@ -185,6 +208,7 @@ class Dorm final : public ElasticAllocator {
 
   double unfairness_;
   double changed_;
+  const cluster::Ledger* ledger_ = nullptr;  // while GPUs are dealt
 };
 
 }  // namespace
@@ -192,7 +216,8 @@ class Dorm final : public ElasticAllocator {
 void register_dorm(Registry& registry) {
   registry.wholes.add(
       {.name = "dorm",
-       .summary = "elastic: equal shares of the GPUs, with few jobs changed at a time",
+       .summary =
+           "elastic: equal shares of GPUs, cores and memory, with few jobs changed at a time",
        .source = "Sun et al. CLUSTER'17 (Dorm)",
        .traits = {.has = {Trait::reads_training, Trait::stops_jobs, Trait::moves_jobs,
                           Trait::resizes_jobs, Trait::chooses_gpus}},

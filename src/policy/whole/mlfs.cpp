@@ -16,15 +16,17 @@
 /// is first in line once its priority exceeds that of every running job. That may take many hours,
 /// because a job near its end has a high priority.
 ///
-/// With `enough`, jobs whose metric has reached it end while GPU jobs of their virtual cluster
-/// wait: at the report itself, or as soon as a job waits. While none waits, they train on.
+/// With `enough`, jobs whose metric has reached it end while a job of their virtual cluster lacks
+/// free GPUs: at the report itself, or as soon as a job lacks some. Until then, they train on. A
+/// job that waits although enough GPUs are free, for example because they are spread over too many
+/// nodes, ends none.
 ///
 /// Source   Wang et al., CoNEXT'20 (MLFS): the heuristic MLF-H, and MLF-C, which stops iterations
 ///          that the wanted accuracy no longer needs while the cluster is overloaded.
 /// Differs  A job is scheduled as a whole, so it has no tasks with sizes and dependencies. Reports
 ///          replace iterations. Units are ours. All jobs want the same metric, and a cluster is
-///          overloaded while a job waits. The reinforcement learning that later replaces the
-///          heuristic (MLF-RL) is left out.
+///          overloaded while a job lacks free GPUs. The reinforcement learning that later replaces
+///          the heuristic (MLF-RL) is left out.
 /// Cost     O(n log n) per lease with n jobs
 #include <algorithm>
 #include <cmath>
@@ -165,8 +167,8 @@ class Mlfs final : public LeaseAllocator {
   double waited_;
   double enough_;
   std::map<JobId, Gains> gains_;
-  std::set<JobId> done_;    // that reached `enough` while no job waited
-  std::set<VcId> crowded_;  // virtual clusters in which a job waits
+  std::set<JobId> done_;    // that reached `enough` while no job lacked free GPUs
+  std::set<VcId> crowded_;  // virtual clusters in which a job lacks free GPUs
   std::map<VcId, std::set<JobId>> guests_;
 };
 
@@ -179,14 +181,16 @@ void register_mlfs(Registry& registry) {
                   "time and waits",
        .source = "Wang et al. CoNEXT'20 (MLFS)",
        .traits = {.has = {Trait::reads_run_times, Trait::stops_jobs, Trait::leases}},
-       .parameters = {number("lease_s", "time between two reallocations", 600, 1, 1e6),
-                      number("learning", "weight of the learning part", 0.3, 0, 1),
-                      number("deadline", "weight of 1 / hours to the deadline", 0.3, 0, 1e6),
-                      number("left", "weight of 1 / remaining hours", 0.3, 0, 1e6),
-                      number("waited", "weight of the hours waited", 0.35, 0, 1e6),
-                      number("enough",
-                             "metric at which a job ends while others wait; by default none does",
-                             kNoMetric, -kNoMetric, kNoMetric)},
+       .parameters =
+           {number("lease_s", "time between two reallocations", 600, 1, 1e6),
+            number("learning", "weight of the learning part", 0.3, 0, 1),
+            number("deadline", "weight of 1 / hours to the deadline", 0.3, 0, 1e6),
+            number("left", "weight of 1 / remaining hours", 0.3, 0, 1e6),
+            number("waited", "weight of the hours waited", 0.35, 0, 1e6),
+            number("enough",
+                   "metric at which a job ends while another lacks free GPUs; by default none "
+                   "does",
+                   kNoMetric, -kNoMetric, kNoMetric)},
        .adjust_traits =
            [](const Parameters& told, TraitSet& traits) {
              if (told.number("enough") < kNoMetric) traits.add({Trait::ends_trials});

@@ -4,35 +4,44 @@
 /// OASiS: prices decide, as a job arrives, whether it is accepted and when it runs.
 ///
 /// Time has slots of `slot_s`. A GPU of a slot costs `least` to `most` per GPU-hour: the price
-/// rises exponentially with the fraction of the GPUs that accepted jobs have booked there. For each
-/// number of GPUs that a new job may have, and each slot in which it could end, the cheapest slots
-/// until then that hold its work are found. The job books those with the largest payoff, its value
-/// at that end (trace/value.h) less what they cost, if the payoff is above 0. A job that states no
-/// value is worth 1 for each GPU-hour that it needs.
+/// rises exponentially with the fraction of the GPUs of its type that accepted jobs have booked
+/// there. For each GPU type, each number of GPUs that a new job may have (trace/sizes.h), and each
+/// slot in which it could end, the cheapest slots until then that hold its work are found. The job
+/// books those with the largest payoff, its value at that end (trace/value.h) less what they cost,
+/// if the payoff is above 0. A job that states no value is worth 1 for each GPU-hour that it needs.
 ///
-/// In each slot, the jobs that booked it run. What they leave goes to accepted jobs that booked
-/// later slots, then to rejected ones, in order of arrival. A job that needs longer than it booked
-/// books the next slots with room; once its estimate is used up, it counts as one of later slots.
+/// In each slot, the jobs that booked it run, on the GPU type that they booked. What they leave
+/// goes to accepted jobs that booked later slots, then to rejected ones, in order of arrival. A job
+/// that needs longer than it booked books the next slots with room; once its estimate is used up,
+/// it counts as one of later slots.
+///
+/// A job loses what it has booked if a node goes down and too few GPUs are left for it, and is
+/// decided again. Rejected jobs are decided again once there are more GPUs than before. A job that
+/// finds no place although no other job runs is rejected.
 ///
 /// Source   Bao et al., INFOCOM'18 (OASiS): exponential prices of resources by time slot, and
 ///          acceptance by payoff.
-/// Differs  GPUs are the only resource with a price, those of all types alike, and jobs have no
-///          parameter servers. A job has the same number of GPUs in all its slots; the paper varies
-///          it by a dynamic program. Bounds of the price are parameters; the paper derives them
-///          from the values of all jobs. A rejected job is not turned away, and its wait has no
-///          bound.
-/// Cost     O(sizes x slots x log slots) per arrival, with at most 1,000 slots ahead; O(n) per slot
-///          with n jobs
+/// Differs  GPUs are the only resource with a price, and jobs have no parameter servers. A job has
+///          the same number of GPUs, all of one type, in all its slots; the paper varies the number
+///          by a dynamic program. A job that would end after more than 1,000 slots is rejected.
+///          Bounds of the price are parameters; the paper derives them from the values of all jobs.
+///          A rejected job is not turned away, and its wait has no bound.
+/// Cost     per decision about a job, for each of its types and sizes: a prediction of its speed,
+///          and at most O(slots^2 log slots) for its slots, with 1,000 slots ahead, or O(slots log
+///          slots) if few ends are better than all before. Jobs are decided as they arrive, and
+///          rejected ones whenever the number of GPUs rises. O(n log slots) per slot with n jobs
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <map>
 #include <queue>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "policy/kit/allocator.h"
 #include "policy/registry.h"
+#include "trace/sizes.h"
 #include "trace/value.h"
 
 namespace almanac::policy::whole {
@@ -55,6 +64,7 @@ class Oasis final : public Allocator {
   /// What an accepted job has booked.
   struct Booking {
     VcId vc{};
+    std::uint64_t gpu_type = 0;  // one bit
     int gpus = 0;
     double rate = 1;            // on these GPUs
     std::vector<Slot> slots{};  // ascending
@@ -69,12 +79,12 @@ class Oasis final : public Allocator {
       return a.price != b.price ? a.price < b.price : a.slot < b.slot;
     }
   };
-  /// State of a virtual cluster.
-  struct Vc {
+  /// GPUs of one type of a virtual cluster.
+  struct Book {
     int gpus = 0;                // that jobs can use now
-    int per_node = 1;            // most GPUs of a node
     std::map<Slot, int> used{};  // booked
   };
+  using Books = std::map<std::uint64_t, Book>;  // by GPU type
 
   Slot slot_at(Time now) const {
     const Slot slot = now.time_since_epoch() / slot_;
@@ -88,14 +98,18 @@ class Oasis final : public Allocator {
   void allocate(VcId id, std::span<const JobId> jobs, const View& view, Plan& plan,
                 std::vector<Wish>& wishes) override {
     std::vector<Stock> left = stock(id, plan.ledger);
-    Vc& vc = vcs_[id];
-    vc.gpus = 0;
-    for (const Stock& each : left) vc.gpus += static_cast<int>(each.milli / cluster::kWholeGpu);
-    for (const cluster::Pool& pool : plan.ledger.pools(id)) {
-      vc.per_node = std::max(vc.per_node, pool.gpus_per_node);
-    }
+    Books& books = books_[id];
     const Slot now = slot_at(view.now);
-    vc.used.erase(vc.used.begin(), vc.used.lower_bound(now));
+    const bool are_more = count(left, now, books);
+    jobs_.assign(jobs.begin(), jobs.end());
+    for (const JobId job : jobs) {
+      const auto found = bookings_.find(job);
+      const bool is_too_large =
+          found != bookings_.end() && found->second.gpus > books[found->second.gpu_type].gpus;
+      if (is_too_large) cancel(job);
+      if (is_too_large || (are_more && found == bookings_.end())) decided_.erase(job);
+    }
+    named_.clear();
     std::vector<JobId> later;
     std::vector<JobId> rejected;
     for (const JobId job : jobs) {
@@ -103,95 +117,156 @@ class Oasis final : public Allocator {
         wishes.push_back({job});
         continue;
       }
-      if (!decided_.contains(job)) decide_on(job, id, vc, view);
+      if (!decided_.contains(job)) decide_on(job, id, books, view, plan.ledger);
       const auto found = bookings_.find(job);
       if (found == bookings_.end()) {
         rejected.push_back(job);
         continue;
       }
-      update(job, found->second, vc, view);
+      update(job, found->second, books[found->second.gpu_type], view);
       const std::vector<Slot>& slots = found->second.slots;
       if (slots.empty() || slots.front() > now) {
         later.push_back(job);
       } else {
-        run(job, found->second.gpus, left, view, wishes);
+        run(job, found->second, left, view, wishes);
       }
     }
-    for (const JobId job : later) run(job, bookings_.at(job).gpus, left, view, wishes);
-    for (const JobId job : rejected) run(job, asked(job, view).gpus, left, view, wishes);
+    for (const JobId job : later) run(job, bookings_.at(job), left, view, wishes);
+    for (const JobId job : rejected) run_rejected(job, books, left, view, wishes);
   }
 
-  static void run(JobId job, int gpus, std::vector<Stock>& left, const View& view,
-                  std::vector<Wish>& wishes) {
+  /// Notes the GPUs that there are. Returns whether there are more of a type than before.
+  static bool count(const std::vector<Stock>& stock, Slot now, Books& books) {
+    bool are_more = false;
+    for (const Stock& each : stock) {
+      Book& book = books[each.gpu_type];
+      const auto gpus = static_cast<int>(each.milli / cluster::kWholeGpu);
+      are_more = are_more || gpus > book.gpus;
+      book.gpus = gpus;
+      book.used.erase(book.used.begin(), book.used.lower_bound(now));
+    }
+    return are_more;
+  }
+
+  void run(JobId job, const Booking& booking, std::vector<Stock>& left, const View& view,
+           std::vector<Wish>& wishes) {
     cluster::Demand demand = asked(job, view);
-    demand.gpus = gpus;
-    if (const std::uint64_t held = type_held(job, view); held != 0) demand.gpu_types = held;
-    if (take(left, demand)) wishes.push_back({.job = job, .gpus = gpus});
+    demand.gpus = booking.gpus;
+    demand.gpu_types = booking.gpu_type;
+    if (!take(left, demand)) return;
+    wishes.push_back({.job = job, .gpus = booking.gpus, .gpu_types = booking.gpu_type});
+    named_.push_back(job);
   }
 
-  void settled(VcId, const View& view, Plan& plan) override {
-    if (!bookings_.empty()) plan.wake(begin_of(slot_at(view.now) + 1));
+  /// Runs a rejected job on what it requests, or on the next smaller size if it is elastic and
+  /// there are not that many GPUs.
+  static void run_rejected(JobId job, const Books& books, std::vector<Stock>& left,
+                           const View& view, std::vector<Wish>& wishes) {
+    cluster::Demand demand = asked(job, view);
+    if (is_elastic(job, view)) {
+      int most = 0;
+      for (const auto& [type, book] : books) {
+        if ((type & demand.gpu_types) != 0) most = std::max(most, book.gpus);
+      }
+      if (most < demand.gpus) demand.gpus = trace::sizes_of(view.request(job)).at_most(most);
+      if (demand.gpus == 0) return;
+    }
+    if (const std::uint64_t held = type_held(job, view); held != 0) demand.gpu_types = held;
+    if (take(left, demand)) wishes.push_back({.job = job, .gpus = demand.gpus});
+  }
+
+  /// While a job runs, the next slot may change what runs. If none does, a job that was named and
+  /// found no place would hold its slots for ever, so it is rejected.
+  void settled(VcId id, const View& view, Plan& plan) override {
+    const auto runs = [&](JobId job) { return will_run(job, view, plan); };
+    const auto pools = plan.ledger.pools(id);
+    // Jobs that must not be stopped are not among `jobs_`.
+    const bool any_runs = std::any_of(jobs_.begin(), jobs_.end(), runs) ||
+                          std::any_of(pools.begin(), pools.end(), [](const cluster::Pool& pool) {
+                            return pool.free_gpus < pool.capacity;
+                          });
+    if (any_runs) {
+      const bool any_booked = std::any_of(bookings_.begin(), bookings_.end(),
+                                          [&](const auto& each) { return each.second.vc == id; });
+      if (any_booked) plan.wake(begin_of(slot_at(view.now) + 1));
+      return;
+    }
+    if (named_.empty()) return;
+    for (const JobId job : named_) cancel(job);
+    plan.wake(view.now);
   }
 
   void left(JobId job, const View& view) override {
     const Phase phase = view.progress(job).phase;
     if (phase == Phase::running || phase == Phase::waiting) return;
     decided_.erase(job);
+    cancel(job);
+  }
+
+  /// Gives back what a job has booked.
+  void cancel(JobId job) {
     const auto found = bookings_.find(job);
     if (found == bookings_.end()) return;
-    Vc& vc = vcs_[found->second.vc];
-    for (const Slot slot : found->second.slots) release(slot, found->second.gpus, vc);
+    const Booking booking = std::move(found->second);
     bookings_.erase(found);
+    Book& book = books_[booking.vc][booking.gpu_type];
+    for (const Slot slot : booking.slots) release(slot, booking.gpus, book);
   }
 
-  static void release(Slot slot, int gpus, Vc& vc) {
-    const auto found = vc.used.find(slot);
-    if (found == vc.used.end()) return;  // it is over
+  static void release(Slot slot, int gpus, Book& book) {
+    const auto found = book.used.find(slot);
+    if (found == book.used.end()) return;  // it is over
     found->second -= gpus;
-    if (found->second == 0) vc.used.erase(found);
+    if (found->second == 0) book.used.erase(found);
   }
 
-  static int used(const Vc& vc, Slot slot) {
-    const auto found = vc.used.find(slot);
-    return found == vc.used.end() ? 0 : found->second;
+  static int used(const Book& book, Slot slot) {
+    const auto found = book.used.find(slot);
+    return found == book.used.end() ? 0 : found->second;
   }
 
-  /// Price of a GPU-hour of a slot.
-  double price(const Vc& vc, Slot slot) const {
-    return least_ * std::pow(most_ / least_, static_cast<double>(used(vc, slot)) / vc.gpus);
+  /// Returns the price of a GPU-hour of a slot.
+  double price(const Book& book, Slot slot) const {
+    return least_ * std::pow(most_ / least_, static_cast<double>(used(book, slot)) / book.gpus);
   }
 
-  void decide_on(JobId job, VcId id, Vc& vc, const View& view) {
+  static bool is_elastic(JobId job, const View& view) {
+    return view.speeds != nullptr && view.request(job).max_gpus > 0 && !asked(job, view).is_part();
+  }
+
+  void decide_on(JobId job, VcId id, Books& books, const View& view,
+                 const cluster::Ledger& ledger) {
     decided_.insert(job);
     const trace::Request& request = view.request(job);
-    const int asked_gpus = asked(job, view).gpus;
-    const bool is_elastic = view.speeds != nullptr && request.max_gpus > 0;
-    const int fewest = is_elastic ? std::max(1, request.min_gpus) : asked_gpus;
-    const int widest = is_elastic ? request.max_gpus : asked_gpus;
+    const cluster::Demand& demand = asked(job, view);
+    const trace::Sizes sizes = is_elastic(job, view)
+                                   ? trace::sizes_of(request)
+                                   : trace::Sizes{.least = demand.gpus, .most = demand.gpus};
     const double work_s = std::max(1.0, seconds(work_left(job, view)));
-    const double worth = std::isnan(request.value) ? asked_gpus * work_s / 3600 : 1.0;
+    const double worth = std::isnan(request.value) ? demand.gpus * work_s / 3600 : 1.0;
     double best = 0;
     Booking booking;
-    for (int gpus = fewest; gpus <= std::min(widest, vc.gpus); ++gpus) {
-      Booking tried{.vc = id, .gpus = gpus};
-      if (is_elastic) {
-        const int nodes = (gpus + vc.per_node - 1) / vc.per_node;
-        tried.rate = view.speeds->rate(job, nodes, (gpus + nodes - 1) / nodes);
+    for (const auto& [type, book] : books) {
+      if ((type & demand.gpu_types) == 0) continue;
+      for (int gpus = sizes.least; gpus <= std::min(sizes.most, book.gpus); gpus += sizes.step) {
+        const double rate = rate_on_type(job, type, id, view, ledger, gpus);
+        // The speed on nodes that differ is not known: it is as recorded.
+        Booking tried{.vc = id, .gpu_type = type, .gpus = gpus, .rate = rate > 0 ? rate : 1};
+        const double payoff = best_slots(tried, work_s, worth, request, book, view.now);
+        if (payoff <= best) continue;
+        best = payoff;
+        booking = std::move(tried);
       }
-      if (tried.rate <= 0) continue;
-      const double payoff = best_slots(tried, work_s, worth, request, vc, view.now);
-      if (payoff <= best) continue;
-      best = payoff;
-      booking = std::move(tried);
     }
     if (best <= 0) return;
-    for (const Slot slot : booking.slots) vc.used[slot] += booking.gpus;
+    Book& book = books[booking.gpu_type];
+    for (const Slot slot : booking.slots) book.used[slot] += booking.gpus;
     bookings_[job] = std::move(booking);
   }
 
   /// Fills in the slots with the largest payoff, and returns it; 0 if none is above 0.
   double best_slots(Booking& tried, double work_s, double worth, const trace::Request& request,
-                    const Vc& vc, Time now) const {
+                    const Book& book, Time now) const {
     std::priority_queue<Piece> pieces;
     double held_s = 0;  // work that the pieces hold
     double cost = 0;
@@ -200,8 +275,8 @@ class Oasis final : public Allocator {
       return piece.price * tried.gpus * piece.work_s / tried.rate / 3600;
     };
     for (Slot slot = slot_at(now); slot < slot_at(now) + kSlotsAhead; ++slot) {
-      if (used(vc, slot) + tried.gpus > vc.gpus) continue;
-      const Piece last{price(vc, slot), slot, length_s(slot, now) * tried.rate};
+      if (used(book, slot) + tried.gpus > book.gpus) continue;
+      const Piece last{price(book, slot), slot, length_s(slot, now) * tried.rate};
       pieces.push(last);
       held_s += last.work_s;
       cost += cost_of(last);
@@ -228,7 +303,7 @@ class Oasis final : public Allocator {
   }
 
   /// Gives back slots that a job no longer needs, the latest first, or books more.
-  void update(JobId job, Booking& booking, Vc& vc, const View& view) const {
+  void update(JobId job, Booking& booking, Book& book, const View& view) const {
     const Slot now = slot_at(view.now);
     std::vector<Slot>& slots = booking.slots;
     std::erase_if(slots, [&](Slot slot) { return slot < now; });
@@ -239,15 +314,15 @@ class Oasis final : public Allocator {
       const double last_s = length_s(slots.back(), view.now) * booking.rate;
       if (held_s - last_s < work_s) break;
       held_s -= last_s;
-      release(slots.back(), booking.gpus, vc);
+      release(slots.back(), booking.gpus, book);
       slots.pop_back();
     }
     for (Slot slot = now; held_s < work_s && slot < now + kSlotsAhead; ++slot) {
       const auto place = std::lower_bound(slots.begin(), slots.end(), slot);
       const bool is_booked = place != slots.end() && *place == slot;
-      if (is_booked || used(vc, slot) + booking.gpus > vc.gpus) continue;
+      if (is_booked || used(book, slot) + booking.gpus > book.gpus) continue;
       slots.insert(place, slot);
-      vc.used[slot] += booking.gpus;
+      book.used[slot] += booking.gpus;
       held_s += length_s(slot, view.now) * booking.rate;
     }
   }
@@ -255,9 +330,11 @@ class Oasis final : public Allocator {
   Duration slot_;
   double least_;
   double most_;
-  std::map<VcId, Vc> vcs_;
+  std::map<VcId, Books> books_;
   std::map<JobId, Booking> bookings_;  // of accepted jobs
   std::set<JobId> decided_;
+  std::vector<JobId> jobs_;   // of the virtual cluster that is being decided
+  std::vector<JobId> named_;  // accepted jobs that should run in it
 };
 
 }  // namespace

@@ -45,14 +45,17 @@ class RubberBand final : public SweepAllocator {
  private:
   /// GPUs of a trial, and the stage for which they were planned.
   struct Planned {
+    NameId group = kNoName;
     std::size_t stage = 0;
     int gpus = 0;
   };
 
   /// GPUs planned for the trials of a group in its current stage, and in the one before. The
-  /// instances of that are there as a stage begins, though trials that have ended hold none.
+  /// instances of that are there as a stage begins, though trials that have ended hold none. Later
+  /// in the stage, only those are there that trials hold.
   struct Paid {
     std::size_t stage = 0;
+    Time since = kNoTime;  // when the stage was first planned
     std::map<JobId, int> before{};
     std::map<JobId, int> now{};
   };
@@ -68,7 +71,12 @@ class RubberBand final : public SweepAllocator {
 
   void gone(JobId job) override {
     speeds_.forget(job);
-    planned_.erase(job);
+    const auto found = planned_.find(job);
+    if (found == planned_.end()) return;
+    const NameId group = found->second.group;
+    planned_.erase(found);
+    const auto is_of_group = [&](const auto& each) { return each.second.group == group; };
+    if (std::none_of(planned_.begin(), planned_.end(), is_of_group)) paid_.erase(group);
   }
 
   int gpus_of(JobId job, const Room& room, const View& view) override {
@@ -81,7 +89,8 @@ class RubberBand final : public SweepAllocator {
     const bool runs = view.progress(job).phase == Phase::running;
     const auto [known, is_new] = planned_.try_emplace(job);
     if (!is_new && runs && known->second.stage == stage) return known->second.gpus;
-    known->second = {.stage = stage, .gpus = plan(job, *told, rungs, room, view)};
+    known->second = {
+        .group = request.group, .stage = stage, .gpus = plan(job, *told, rungs, room, view)};
     return known->second.gpus;
   }
 
@@ -92,7 +101,10 @@ class RubberBand final : public SweepAllocator {
     speeds_.hear(job, told, view);
     const std::size_t stage = rungs == nullptr ? 0 : rungs->stage();
     Paid& paid = paid_[request.group];
-    if (paid.stage != stage) paid = {.stage = stage, .before = std::exchange(paid.now, {})};
+    if (paid.stage != stage) {
+      paid = {.stage = stage, .since = view.now, .before = std::exchange(paid.now, {})};
+    }
+    const int before = paid.since == view.now ? gpus_of_all(paid.before) : 0;
     paid.now[job] = request.gpus;
     if (!speeds_.knows(job)) return request.gpus;
     int alive = 0;
@@ -119,7 +131,7 @@ class RubberBand final : public SweepAllocator {
              end == kNever ? std::numeric_limits<double>::infinity() : seconds(end - view.now),
          .instance_gpus = instance_gpus_,
          .boot_s = boot_s_,
-         .booted = instances_of(std::max(held, std::min(all, gpus_of_all(paid.before))))});
+         .booted = instances_of(std::max(held, std::min(all, before)))});
     if (!made.gpus.empty()) {
       const trace::Sizes sizes = trace::sizes_of(request);
       paid.now[job] = std::max(sizes.least, sizes.at_most(made.gpus.front()));

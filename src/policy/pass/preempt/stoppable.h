@@ -48,7 +48,7 @@ class Stoppable {
   void add_guest(JobId job, JobId host);
   /// Makes an adopted job that has entered a guest of the waiting job `host` if it started past it
   /// and would have given way to it then. Marks of guests are not stored: when a service starts
-  /// again, or a forecast begins, they follow from what is.
+  /// again, or a forecast begins, they are derived from ranks and start times.
   void add_guest_that_started_past(JobId job, const QueueEntry& host);
   /// `host` no longer waits: its guests are jobs like others.
   void release_guests(JobId host);
