@@ -302,9 +302,10 @@ Result<void> Head::apply(const std::string& box, const RunReport& said, Duration
     }
     const bool is_told_to_end =
         !shepherd::read_file(known->folder + shepherd::kOrderFile).value_or("").empty();
-    // Faults of the job itself are exits.
-    if (outcome.kind == Outcome::Kind::never_started && !is_told_to_end)
+    // Faults of the job itself are exits; those of its user's account are not the box's.
+    if (outcome.kind == Outcome::Kind::never_started && !outcome.is_account && !is_told_to_end) {
       set_aside(box, outcome.why);
+    }
     return end_task(*known, task, std::move(outcome));
   }
   if (!said.waits || state == State::ready) return {};

@@ -36,7 +36,7 @@ Result<void> cancel(const Change& change, const Known& known, World& world) {
   }
   if (is_found) return {};
   return fail(Code::not_found, fmt::format("no job {} runs or waits for GPUs", change.job), {},
-              "a job that is held, or waits for another job or a limit, delays no other");
+              "a job that is held, or waits for another job, delays no other");
 }
 
 Result<VcId> find_vc(const cluster::Cluster& cluster, const std::string& name) {

@@ -377,7 +377,7 @@ class Doctor {
         add({"backfill of queue " + queue.name,
              "by service " + (*lease)->holder,
              Verdict::fine,
-             "",
+             "the warnings of its dashboard say whether the queue gets its order",
              "",
              {Feature::backfill}});
         continue;

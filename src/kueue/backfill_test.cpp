@@ -77,8 +77,8 @@ TEST_F(BackfillTest, AnUnknownRunTimeEndsAfterTheHeadStarts) {
   EXPECT_THAT(found().now, IsEmpty());
 }
 
-// The first two fit and are no head. Their ends count: 4 + 2 GPUs are free again after 1 h, and the
-// other 2 after 5 h, so the head of 6 starts after 1 h.
+// The first two fit and are no head. Their ends count: after 1 h, 4 + 1 GPUs are free again and 1
+// is free already, so the head of 6 starts then. The other 2 end after 5 h.
 TEST_F(BackfillTest, WhatStartsNowIsExpectedToEnd) {
   hold(2, 5h);
   wait(4, 1h);

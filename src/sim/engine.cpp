@@ -166,8 +166,7 @@ void Engine::gather_arrivals() {
 bool Engine::may_join(JobId job) const {
   if (now_ <= options_.range.last_arrival) return true;
   const Present* const from = options_.range.from;
-  return from != nullptr &&
-         std::find(from->throttled.begin(), from->throttled.end(), job) != from->throttled.end();
+  return from != nullptr && std::binary_search(from->throttled.begin(), from->throttled.end(), job);
 }
 
 void Engine::release_dependents(JobId job) {

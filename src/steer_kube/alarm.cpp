@@ -37,10 +37,11 @@ std::vector<std::string> notes_of(const kube::Picture& picture, const Settings& 
     if (!settings.backfill.contains(queue.name)) continue;
     made.push_back(
         queue.is_strict
-            ? fmt::format("queue {} is StrictFIFO: if Almanac stops, its workloads wait several "
-                          "times as long as by Kueue's default (8 times in a simulated month). To "
-                          "end that: {}",
-                          queue.name, kube::strategy_command(queue.name, "BestEffortFIFO"))
+            ? fmt::format(
+                  "queue {} is StrictFIFO: if Almanac stops, its workloads wait several "
+                  "times as long as by Kueue's default (8 times in a simulated month of Venus). To "
+                  "end that: {}",
+                  queue.name, kube::strategy_command(queue.name, "BestEffortFIFO"))
             : fmt::format("queue {} is BestEffortFIFO, so nothing is reserved there. Backfill "
                           "begins with: {}",
                           queue.name, kube::strategy_command(queue.name, "StrictFIFO")));
@@ -52,9 +53,7 @@ std::vector<service::LeverView> backfill_views(const std::vector<Line>& lines,
                                                const Settings& settings, const std::string& rests) {
   const bool has_strict =
       std::any_of(lines.begin(), lines.end(), [](const Line& line) { return line.is_strict; });
-  if (settings.backfill.empty() || (settings.order != service::Switch::on && !has_strict)) {
-    return {};
-  }
+  if (!has_strict) return {};
   service::LeverView made{.name = "backfill", .how = settings.order};
   const std::vector<std::string> alarms = alarms_of(lines, settings, rests);
   if (!alarms.empty()) made.rests = alarms.front();

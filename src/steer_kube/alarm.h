@@ -24,7 +24,7 @@ std::vector<std::string> alarms_of(const std::vector<Line>& lines, const Setting
 std::vector<std::string> notes_of(const kube::Picture& picture, const Settings& settings);
 
 /// Backfill mode as a lever of its own, which rests while there is an alarm. Nothing if no queue
-/// could have one.
+/// that `settings` names is StrictFIFO.
 std::vector<service::LeverView> backfill_views(const std::vector<Line>& lines,
                                                const Settings& settings, const std::string& rests);
 

@@ -224,7 +224,7 @@ std::vector<Line> lines_of(const kube::Picture& picture, const kube::Lifetimes& 
     std::sort(line.places.begin(), line.places.end(),
               [&](const Place& a, const Place& b) { return key(a) < key(b); });
     line.is_strict = setup.queues[queue].is_strict && settings.backfill.contains(line.queue);
-    if (line.is_strict) {
+    if (line.is_strict && line.obstacle.empty()) {
       liner.backfill(static_cast<kueue::QueueAt>(queue), line);
     } else {
       liner.drop_hopeless(line.places);

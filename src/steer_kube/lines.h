@@ -55,8 +55,8 @@ std::optional<Claim> marked_claim(const kube::Workload& workload);
 
 /// Returns a line for each ClusterQueue, in the order of the setup. Workloads that nothing lets
 /// start, exempt ones and those whose number another wrote are in no line. `foreign` are uids of
-/// the last kind. In a StrictFIFO queue of backfill mode, those that can never start are last,
-/// because they keep their place in Kueue's.
+/// the last kind. In a StrictFIFO queue of backfill mode, those that can never start stay in
+/// line, and keep their place behind the head.
 std::vector<Line> lines_of(const kube::Picture& picture, const kube::Lifetimes& lifetimes,
                            const std::map<std::string, Claim>& claims,
                            const std::set<std::string>& foreign, const Settings& settings);

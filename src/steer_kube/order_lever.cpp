@@ -147,7 +147,7 @@ void OrderLever::plan_restores(const kube::Picture& picture, const std::set<std:
                      .becomes = claim->second.base,
                      .why = "as it was before Almanac"},
                     workload.version,
-                    true});
+                    /*is_restore=*/true});
   }
 }
 
@@ -189,7 +189,9 @@ void OrderLever::plan(const kube::Picture& picture, const std::vector<Line>& lin
             .was = base + place.rank,
             .becomes = becomes,
             .why = fmt::format("place {} of {} in {}", at + 1, line.places.size(), line.queue)},
-           workload.version});
+           workload.version,
+           /*is_restore=*/false,
+           line.is_strict});
     }
   }
   // The first of each line matter most; a rank that is too high keeps them from their place.
@@ -219,13 +221,16 @@ void OrderLever::look(const kube::Picture& picture, const std::vector<Line>& lin
   // A dry service leaves alone what another service has in force.
   if (settings_.order != Switch::dry) adopt(picture);
   std::int64_t most = 0;
+  bool may_act = false;
   for (const Line& line : lines) {
     if (!line.obstacle.empty()) continue;
+    may_act = true;
+    if (line.is_strict) continue;
     most += kMostBudgetPerQueue;
     if (queues_.insert(line.queue).second) budget_ += kPerQueue;
   }
   budget_ = std::min(budget_ + kPerEnd * ended, most);
-  idle_ = most > 0 || settings_.order == Switch::off ? "" : why_idle(lines);
+  idle_ = may_act || settings_.order == Switch::off ? "" : why_idle(lines);
   plan(picture, lines);
 }
 
@@ -237,7 +242,8 @@ std::optional<OrderLever::Next> OrderLever::next(Instant now) {
   if (!rests_.empty() || now < paused_until_) return std::nullopt;
   pause_.clear();
   for (const Next& each : wanted_) {
-    if (!each.is_restore && (settings_.order != Switch::on || budget_ <= 0)) continue;
+    if (!each.is_restore && settings_.order != Switch::on) continue;
+    if (each.is_charged() && budget_ <= 0) continue;
     const auto tried = tried_.find(each.change.uid);
     if (tried != tried_.end() && tried->second == each.version) continue;
     return each;
@@ -265,7 +271,7 @@ void OrderLever::end(const Next& next, const Written& written, Instant now) {
   };
   if (is_good) {
     ++done_;
-    if (!next.is_restore) --budget_;
+    if (next.is_charged()) --budget_;
     failures_ = 0;
     refusals_ = 0;
     return;

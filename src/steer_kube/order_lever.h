@@ -8,9 +8,12 @@
 /// queues that share no cohort and preempt nothing by priority: a rank evicts no workload, and
 /// overtakes none of another queue. Each write names the uid and version that it was decided on, so
 /// the API server refuses it if anything has changed, and it is in the journal before. Numbers that
-/// others write stay. If Almanac dies, ranks stay as they are, which is harmless.
+/// others write stay. If Almanac dies, ranks stay as they are. That is harmless in BestEffortFIFO
+/// queues; a StrictFIFO queue of --backfill waits for the next order, and alarm.h says so.
 ///
 /// Budget: kPerEnd writes for each workload that ends, and kPerQueue for each queue at first.
+/// StrictFIFO queues have none: without a rank a small workload waits behind the head while GPUs
+/// are free. Only kWritesPerSecond limits them.
 #pragma once
 
 #include <cstdint>
@@ -60,7 +63,11 @@ class OrderLever {
   struct Next {
     Change change{};
     std::string version{};
-    bool is_restore = false;  ///< Gives the number back; no budget limits that.
+    bool is_restore = false;  ///< Gives the number back.
+    bool is_strict = false;   ///< Of a StrictFIFO queue.
+
+    /// Whether the budget limits it.
+    bool is_charged() const { return !is_restore && !is_strict; }
   };
   std::optional<Next> next(Instant now);
   /// Call before a change is made. Fails if the journal cannot be written.

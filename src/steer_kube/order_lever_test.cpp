@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steer_kube/order_lever.h"
 
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include "support/temporary_folder.h"
@@ -19,6 +21,30 @@ class OrderLeverTest : public testing::Test {
     picture_.workloads[1].created += 1h;
     lines_ = {{.queue = "q", .places = {{.workload = 1}, {.workload = 0}}}};
     lever_.look(picture_, lines_, 0);
+  }
+
+  /// Now 30 small workloads wait behind an older wide one and are to go before it. Returns how many
+  /// get ranks while none ends.
+  int ranks_of_burst(bool is_strict) {
+    constexpr std::size_t kSmall = 30;
+    picture_.workloads.resize(1);
+    Line line{.queue = "q", .bands = {kSmall, kSmall + 1}, .is_strict = is_strict};
+    for (std::size_t at = 1; at <= kSmall; ++at) {
+      const std::string name = "small-" + std::to_string(at);
+      picture_.workloads.push_back(
+          {.name = name, .name_space = "a", .uid = name, .version = "1", .created = Time{} + 2h});
+      line.places.push_back({.workload = at});
+    }
+    line.places.push_back({.workload = 0});
+    lines_ = {line};
+    lever_.look(picture_, lines_, 0);
+    int made = 0;
+    for (auto next = lever_.next(begin_); next; next = lever_.next(begin_)) {
+      EXPECT_TRUE(lever_.begin(*next, Time{}));
+      lever_.end(*next, {.status = 200}, begin_);
+      ++made;
+    }
+    return made;
   }
 
   TemporaryFolder folder_;
@@ -44,6 +70,16 @@ TEST_F(OrderLeverTest, RestoresCostNoBudget) {
     lever_.end(back, {.status = 200}, begin_);
   }
   EXPECT_TRUE(lever_.next(begin_));
+}
+
+TEST_F(OrderLeverTest, ABurstCostsABestEffortQueueItsBudget) {
+  EXPECT_EQ(ranks_of_burst(false), OrderLever::kPerQueue);
+}
+
+// Without a rank, those that fit would wait behind the head while GPUs are free.
+TEST_F(OrderLeverTest, NoBudgetLimitsAStrictQueue) {
+  EXPECT_EQ(ranks_of_burst(true), 30);
+  EXPECT_EQ(lever_.view().rests, "") << "a lever without a budget has a queue to order";
 }
 
 TEST_F(OrderLeverTest, OnlyInvalidChangesInARowMakeItPause) {

@@ -49,6 +49,35 @@ tl::unexpected<Error> is_held(const kube::LeaseState& lease, const std::string& 
                           name_space));
 }
 
+/// Fails unless the state of the Lease lets undo begin. An identity without the right to read it
+/// may undo all the same.
+Result<void> may_begin(const Result<std::optional<kube::LeaseState>>& lease,
+                       const std::string& name_space) {
+  if (lease) {
+    if (*lease && (*lease)->is_live()) return is_held(**lease, name_space);
+    return {};
+  }
+  const Error& error = lease.error();
+  if (error.code == Code::conflict) return {};
+  return fail(error.code,
+              fmt::format("the Lease {}/almanac cannot be read, so a service may still run: {}",
+                          name_space, error.message),
+              error.where, "run the command again; --force undoes all the same");
+}
+
+/// Looks at the Lease again after the last change: a service may have started meanwhile.
+void look_again(kube::Client& client, const std::string& name_space, TakenBack& made) {
+  const auto lease = kube::read_lease(client, name_space);
+  if (!lease) {
+    made.lease = to_string(lease.error());
+  } else if (*lease && (*lease)->is_live()) {
+    made.left.push_back(
+        fmt::format("service {} has taken the Lease {}/almanac meanwhile, and may have written its "
+                    "numbers again: stop it",
+                    (*lease)->holder, name_space));
+  }
+}
+
 class Undo {
  public:
   /// `backfilled` are queues that waited for Almanac's order.
@@ -231,8 +260,8 @@ Result<TakenBack> undo(const UndoOptions& options, kube::Client& client) {
     lock.emplace(std::move(*taken));
   }
   const auto lease = kube::read_lease(client, options.lease_space);
-  if (lease && *lease && (*lease)->is_live() && !options.is_forced) {
-    return is_held(**lease, options.lease_space);
+  if (!options.is_forced) {
+    if (auto may = may_begin(lease, options.lease_space); !may) return tl::unexpected(may.error());
   }
   std::optional<OrderJournal> journal;
   if (has_journal) {
@@ -245,7 +274,13 @@ Result<TakenBack> undo(const UndoOptions& options, kube::Client& client) {
   }
   auto made =
       Undo(client, std::move(journal), lease && *lease ? (*lease)->backfilled : Queues{}).run();
-  if (made && !lease) made->lease = to_string(lease.error());
+  if (!made) return made;
+  if (!lease) {
+    made->lease = to_string(lease.error());
+  } else if (!*lease && (made->changes > 0 || made->gone > 0 || !made->left.empty())) {
+    made->lease = fmt::format("there is no Lease {}/almanac", options.lease_space);
+  }
+  if (!options.is_forced) look_again(client, options.lease_space, *made);
   return made;
 }
 

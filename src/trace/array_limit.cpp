@@ -22,7 +22,7 @@ std::string_view take_option(std::string_view& line) {
   return word;
 }
 
-/// Ids of tasks are no numbers, which are not in the pool of names.
+/// Ids of tasks contain "_", so they are names in the pool of names.
 bool may_be_task(JobKey key) { return static_cast<std::uint64_t>(key) >> 63 != 0; }
 
 }  // namespace

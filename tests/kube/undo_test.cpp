@@ -16,6 +16,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
+const std::string kLease = "/apis/coordination.k8s.io/v1/namespaces/almanac/leases/almanac";
+
 TEST_F(KubeServiceTest, UndoGivesAllNumbersBack) {
   fill();
   open(service::Switch::on);
@@ -74,8 +76,7 @@ TEST_F(KubeServiceTest, AServiceWithoutItsJournalKnowsItsRanks) {
   const auto open_anew = [&](service::Switch order) {
     stop();
     std::filesystem::remove_all(folder_ / "state");
-    const std::string lease = "/apis/coordination.k8s.io/v1/namespaces/almanac/leases/almanac";
-    if (client().get(lease)) server_.remove(lease);
+    if (client().get(kLease)) server_.remove(kLease);
     open(order);
   };
   open_anew(service::Switch::on);
@@ -109,7 +110,7 @@ TEST_F(KubeServiceTest, AStandbyKnowsTheLatestRanksOfTheLeader) {
   EXPECT_THAT(service_->overview().warnings,
               testing::Not(testing::Contains(HasSubstr("another writes the numbers"))));
   stop();
-  server_.remove("/apis/coordination.k8s.io/v1/namespaces/almanac/leases/almanac");
+  server_.remove(kLease);
   kube::Client by_hand = client();
   EXPECT_EQ(undo({.state = folder_ / "state"}, by_hand)->changes, 1);
   EXPECT_EQ(priority("short-9"), 0);
@@ -190,8 +191,9 @@ TEST_F(KubeServiceTest, UndoRefusesWhileAServiceHoldsTheLease) {
                                      "until 2026-11-01 12:00:[0-9]+ UTC"));
   EXPECT_THAT(to_string(refused.error()), HasSubstr("--force"));
   EXPECT_EQ(priority("short-9"), 3);
-  EXPECT_TRUE(undo({.state = folder_ / "none", .lease_space = "other"}, by_hand))
-      << "no service holds a Lease there";
+  const auto done = undo({.state = folder_ / "none", .lease_space = "other"}, by_hand);
+  ASSERT_TRUE(done) << "no service holds a Lease there";
+  EXPECT_EQ(done->lease, "there is no Lease other/almanac");
   EXPECT_EQ(priority("short-9"), 0);
 }
 
@@ -227,6 +229,47 @@ TEST_F(KubeServiceTest, UndoSaysThatItMayNotReadTheLease) {
   ASSERT_TRUE(done) << to_string(done.error());
   EXPECT_EQ(done->changes, 1);
   EXPECT_THAT(done->lease, HasSubstr("leases"));
+}
+
+// Whether a service runs is then unknown, which is no right that is missing.
+TEST_F(KubeServiceTest, UndoRefusesIfTheLeaseCannotBeRead) {
+  fill();
+  open(service::Switch::on);
+  ASSERT_TRUE(comes([&] { return priority("short-9") == 3; }));
+  stop();
+  kube::Client by_hand = client();
+  server_.fail_next(1, 503);
+  const auto busy = undo({.state = folder_ / "none"}, by_hand);
+  ASSERT_FALSE(busy);
+  EXPECT_EQ(busy.error().code, Code::unavailable);
+  EXPECT_THAT(to_string(busy.error()), HasSubstr("--force"));
+  server_.patch(kLease, {{"spec", {{"holderIdentity", 5}}}});
+  const auto unreadable = undo({.state = folder_ / "none"}, by_hand);
+  ASSERT_FALSE(unreadable);
+  EXPECT_EQ(unreadable.error().code, Code::invalid);
+  EXPECT_EQ(priority("short-9"), 3);
+  const auto forced = undo({.state = folder_ / "none", .is_forced = true}, by_hand);
+  ASSERT_TRUE(forced) << to_string(forced.error());
+  EXPECT_EQ(priority("short-9"), 0);
+  EXPECT_THAT(forced->lease, HasSubstr("holderIdentity"));
+}
+
+TEST_F(KubeServiceTest, UndoSaysThatAServiceHasStartedMeanwhile) {
+  fill();
+  open(service::Switch::on);
+  ASSERT_TRUE(comes([&] { return priority("short-9") == 3; }));
+  stop();
+  server_.before_patch = [&] {
+    server_.patch(kLease, {{"spec",
+                            {{"holderIdentity", "other"},
+                             {"leaseDurationSeconds", 15},
+                             {"renewTime", "2026-11-01T12:00:00.000000Z"}}}});
+  };
+  kube::Client by_hand = client();
+  const auto done = undo({.state = folder_ / "none"}, by_hand);
+  ASSERT_TRUE(done) << to_string(done.error());
+  EXPECT_EQ(done->changes, 1);
+  EXPECT_THAT(done->left, ElementsAre(HasSubstr("service other has taken the Lease")));
 }
 
 }  // namespace
