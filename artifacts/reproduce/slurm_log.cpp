@@ -165,13 +165,15 @@ class Replay {
       running.push_back({id, row.start + row.time_limit, &held.allocation, row.time_limit});
     }
     std::sort(running.begin(), running.end());
+    slurmctld::Ends ends;
+    for (const slurmctld::RunningJob& each : running) ends.add(each);
     const slurmctld::Question question{.request = job->request,
                                        .partition = rules_[*partition],
                                        .candidates = candidates_[predicted_.job],
                                        .stale = &stale_};
     slurmctld::FutureFits fits;
     const auto planned =
-        slurmctld::will_run(room_, question, fits, running, now,
+        slurmctld::will_run(room_, question, fits, {.all = ends, .in_zone = running}, now,
                             {.kill_wait = static_cast<Seconds>(seconds(site_.config.kill_wait))});
     if (!planned) return;
     predicted_.start = planned->start;

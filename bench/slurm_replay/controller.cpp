@@ -56,6 +56,7 @@ Result<std::uint32_t> Controller::submit(const Asked& asked) {
   std::string account = asked.account;
   std::string qos = asked.qos;
   std::string folder = "/";
+  std::string line = "salloc";  // as which Slurm treats it
   job_desc_msg_t job;
   slurm_init_job_desc_msg(&job);
   job.user_id = asked.uid;
@@ -66,6 +67,7 @@ Result<std::uint32_t> Controller::submit(const Asked& asked) {
   if (!account.empty()) job.account = account.data();
   if (!qos.empty()) job.qos = qos.data();
   job.work_dir = folder.data();
+  job.submit_line = line.data();
   job.time_limit = static_cast<std::uint32_t>(asked.limit_min);
   job.min_nodes = job.max_nodes = static_cast<std::uint32_t>(nodes);
   job.num_tasks = job.min_cpus = static_cast<std::uint32_t>(nodes);

@@ -43,7 +43,7 @@ Prepared prepared(const Given& given) {
 
 constexpr const char* kNotElastic =
     "left out because no job is elastic (--elastic): dorm, dragon, elastic_tiresias, ffdl, hasten, "
-    "optimus, pollux, powerflow, sia, slaq";
+    "lyra, optimus, pollux, powerflow, sia, slaq";
 constexpr const char* kNoTrials =
     "left out because no job is a trial of a sweep (group, metric): asha, hyperband, hyperdrive, "
     "hypersched, rubberband, themis_auction";
@@ -67,13 +67,13 @@ TEST(Experiment, LeavesOutOfAllWhatTheLogGivesNothingToDo) {
                   "left out because no speed profiles are given (--speed): coda, synergy_greedy, "
                   "synergy_opt, synergy_tune, afs, allox, gavel, gavel_packed, muri_l, muri_s",
                   "left out because no job has a deadline and no speed profiles are given "
-                  "(--speed): elasticflow, genie, promise, thrift",
+                  "(--speed): elasticflow, genie, promise, thrift, oasis",
                   kNotElastic, kNoTrials, kNoSignals, kNoPrices, kNeither, kNoTenants, kNoGuests));
   for (const std::string& note : made.left_out) EXPECT_THAT(made.notes, Contains(note));
   EXPECT_EQ(made.experiment.policies[0], "almanac");
   EXPECT_EQ(made.experiment.policies[1], "fifo");
   EXPECT_EQ(made.experiment.policies.size(), made.runs.size());
-  EXPECT_EQ(made.runs.size() + 38, all_policies().size());
+  EXPECT_EQ(made.runs.size() + 40, all_policies().size());
   EXPECT_THAT(made.experiment.policies, Not(Contains("chronus")));
 }
 

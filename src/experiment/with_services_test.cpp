@@ -251,6 +251,7 @@ TEST_F(ServicesTest, EmptiesWholeNodesWithTheFewestStops) {
   gpus_per_node_ = 4;
   told_.service.gpus = 4;
   told_.reclaims = true;
+  told_.scaler = "reactive";
   told_.least = 0;
   told_.most = 2;
   for (const bool nodes : {false, true}) {

@@ -145,7 +145,7 @@ TEST_F(BoxesTest, ABoxThatCannotStartARunGetsNoOthersForAMinute) {
   const fs::path output = folder_ / "a/output";
   fs::remove_all(output);
   std::ofstream(output.string()) << "no folder can be made here\n";
-  const RunOnBoxes run = start({{"a", "echo never"}});
+  RunOnBoxes run = start({{"a", "echo never"}});
   EXPECT_EQ(end_of(run).kind, Kind::never_started);
   EXPECT_THAT(head_->without_new_runs(), testing::ElementsAre("a"));
   EXPECT_NE(said_.find("box a could not start a run, and gets no others for 60 s: "),
