@@ -89,7 +89,14 @@ class Sia final : public ElasticAllocator {
       const auto chosen = choice->chosen[at];
       if (chosen) dealt.push_back(typed_wish(jobs[at], choices[*chosen]));
     }
-    if (dealt.size() < jobs.size()) deal_by(view.now + every(), view);
+    // Time changes nothing for jobs that fit nowhere, unless others hold what they need.
+    bool is_held = std::any_of(jobs.begin(), jobs.end(),
+                               [](const Elastic& job) { return job.held_gpus > 0; });
+    for (std::size_t at = 0; at < jobs.size() && !is_held; ++at) {
+      const auto chosen = choice->chosen[at];
+      is_held = chosen && choices[*chosen].gpus >= jobs[at].least;
+    }
+    if (is_held && dealt.size() < jobs.size()) deal_by(view.now + every(), view);
     std::stable_sort(dealt.begin(), dealt.end(),
                      [](const Wish& a, const Wish& b) { return a.gpus > b.gpus; });
     wishes.insert(wishes.end(), dealt.begin(), dealt.end());
