@@ -90,8 +90,8 @@ class Sia final : public ElasticAllocator {
       if (chosen) dealt.push_back(typed_wish(jobs[at], choices[*chosen]));
     }
     // Time changes nothing for jobs that fit nowhere, unless others hold what they need.
-    bool is_held = std::any_of(jobs.begin(), jobs.end(),
-                               [](const Elastic& job) { return job.held_gpus > 0; });
+    bool is_held =
+        std::any_of(jobs.begin(), jobs.end(), [](const Elastic& job) { return job.held_gpus > 0; });
     for (std::size_t at = 0; at < jobs.size() && !is_held; ++at) {
       const auto chosen = choice->chosen[at];
       is_held = chosen && choices[*chosen].gpus >= jobs[at].least;
