@@ -75,6 +75,8 @@ struct SpotRun {
 ///          all does not arrive in time, the KV cache is given up, and then the weights are read
 ///          from disk. Each instance has a disk of its own. A prefill that has not ended begins
 ///          again.
+///          Not right yet: a loss while an earlier migration runs does not end its replica, and an
+///          instance that becomes ready during a grace period receives nothing before its end.
 /// Fails like SpotLayouts::make().
 Result<SpotRun> play_spot(const Service& service, const Requests& requests, const SpotCase& spot);
 
