@@ -214,7 +214,7 @@ TEST_F(KubeServiceTest, UndoIsForcedOrWaitsUntilTheLeaseExpires) {
   EXPECT_EQ(priority("short-9"), 0);
 }
 
-// An identity that may only list and patch workloads can undo all the same, and is told.
+// An identity that may only list and patch workloads can undo all the same, and reads so in a note.
 TEST_F(KubeServiceTest, UndoSaysThatItMayNotReadTheLease) {
   fill();
   open(service::Switch::on);
