@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "perf/sharing.h"
 #include "rules/interleave/beside.h"
@@ -13,12 +14,19 @@ namespace {
 constexpr double kLeastLeft = 0.01;
 
 bool knows_stages(const SpeedModel::OnType& board) { return board.stages && board.step_s > 0; }
+bool knows_phases(const SpeedModel::OnType& board) { return board.phases.has_value(); }
 
-bool all_know_stages(const SpeedModel& model, std::span<const SpeedModel* const> beside,
-                     GpuType type) {
-  return knows_stages(model.on(type)) &&
+bool all_know(bool (*knows)(const SpeedModel::OnType&), const SpeedModel& model,
+              std::span<const SpeedModel* const> beside, GpuType type) {
+  return knows(model.on(type)) &&
          std::all_of(beside.begin(), beside.end(),
-                     [&](const SpeedModel* each) { return knows_stages(each->on(type)); });
+                     [&](const SpeedModel* each) { return knows(each->on(type)); });
+}
+
+std::vector<interleave::Phases> phases_of(std::span<const SpeedModel* const> jobs, GpuType type) {
+  std::vector<interleave::Phases> phases;
+  for (const SpeedModel* const each : jobs) phases.push_back(*each->on(type).phases);
+  return phases;
 }
 
 double caused(std::span<const SpeedModel* const> jobs, GpuType type) {
@@ -30,8 +38,13 @@ double caused(std::span<const SpeedModel* const> jobs, GpuType type) {
 }  // namespace
 
 double part_kept(const SpeedModel& model, std::span<const SpeedModel* const> beside, GpuType type) {
+  if (all_know(knows_phases, model, beside, type)) {
+    std::vector<interleave::Phases> phases = phases_of(beside, type);
+    phases.push_back(*model.on(type).phases);
+    return model.on(type).phases->sum() / interleave::round_robin_period(phases);
+  }
   const std::size_t jobs = beside.size() + 1;
-  if (jobs > interleave::kMaxGroup || !all_know_stages(model, beside, type)) {
+  if (jobs > interleave::kMaxGroup || !all_know(knows_stages, model, beside, type)) {
     return shared_speed(model.on(type).suffers, caused(beside, type));
   }
   std::array<interleave::Stages, interleave::kMaxGroup> stages{*model.on(type).stages};
@@ -43,7 +56,9 @@ double part_kept(const SpeedModel& model, std::span<const SpeedModel* const> bes
 double part_left(const SpeedModel& model, std::span<const SpeedModel* const> beside, GpuType type) {
   const SpeedModel::OnType& own = model.on(type);
   double left = 0;
-  if (all_know_stages(model, beside, type)) {
+  if (all_know(knows_phases, model, beside, type)) {
+    left = interleave::part_in_idle_phases(*own.phases, phases_of(beside, type));
+  } else if (all_know(knows_stages, model, beside, type)) {
     double step_s = own.step_s;
     for (const SpeedModel* const each : beside) {
       const SpeedModel::OnType& other = each->on(type);

@@ -93,5 +93,62 @@ network = 0)";
   EXPECT_FALSE(parse_catalogue(wrong, "m.toml"));
 }
 
+/// An iteration of reinforcement learning of 420 s.
+SpeedModel phased(double rollout) {
+  return SpeedModel({{.suffers = 9,
+                      .causes = 9,
+                      .step_s = 420,
+                      .phases = interleave::Phases{rollout, 420 - rollout, 10}}});
+}
+
+TEST(Beside, PhasesOfReinforcementLearningAlternate) {
+  const SpeedModel rollouts = phased(300);
+  const SpeedModel trainings = phased(120);
+  const std::array<const SpeedModel*, 1> fits{&trainings};
+  EXPECT_DOUBLE_EQ(part_kept(rollouts, fits, kOtherGpu), 420.0 / 440);
+  const std::array<const SpeedModel*, 1> clashes{&rollouts};
+  EXPECT_DOUBLE_EQ(part_kept(rollouts, clashes, kOtherGpu), 420.0 / 620);
+  // The host leaves 120 s of an iteration for rollouts: 0.4 of one of 300 s.
+  EXPECT_DOUBLE_EQ(part_left(rollouts, clashes, kOtherGpu), 0.4);
+  const SpeedModel plain = sharer(1, 1);
+  const std::array<const SpeedModel*, 1> other{&plain};
+  EXPECT_DOUBLE_EQ(part_kept(rollouts, other, kOtherGpu), 1 / (1 + 9.0)) << "by pairs";
+}
+
+TEST(Beside, PhasesMustTakeAsLongAsAStep) {
+  const auto text = [](const char* phases) {
+    return fmt::format(R"([[model]]
+name = 'm'
+[[model.board]]
+gpu_type = 'H100'
+source = 'made up'
+fixed = 420
+sample = 0
+local = 0
+local_more = 0
+remote = 0
+remote_more = 0
+remote_spread = 0
+overlap = 1
+batch = [1, 1]
+gpus = 8
+[model.board.phases]
+{})",
+                       phases);
+  };
+  const auto read =
+      parse_catalogue(text("rollout = 300\ntraining = 120\nswitching = 10"), "m.toml");
+  ASSERT_TRUE(read) << read.error().message;
+  const auto again = parse_catalogue(to_toml(*read), "again.toml");
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->models[0].boards[0].phases->rollout, 300);
+  EXPECT_EQ(again->models[0].boards[0].phases->switching, 10);
+  const auto wrong =
+      parse_catalogue(text("rollout = 300\ntraining = 20\nswitching = 10"), "m.toml");
+  ASSERT_FALSE(wrong);
+  EXPECT_NE(wrong.error().message.find("420 s by fixed and sample, found 320 s"), std::string::npos)
+      << wrong.error().message;
+}
+
 }  // namespace
 }  // namespace almanac::perf

@@ -15,6 +15,7 @@
 #include "perf/input_table.h"
 #include "perf/sharing.h"
 #include "perf/step_time.h"
+#include "rules/interleave/phases.h"
 #include "rules/interleave/stages.h"
 
 namespace almanac::perf {
@@ -55,6 +56,8 @@ struct Board {
   FitError error;
   std::optional<Sharing> sharing;
   std::optional<interleave::Stages> stages{};  ///< Of a step at usual_batch(), as measured.
+  /// Of a step at usual_batch(), if it is an iteration of reinforcement learning. Not with stages.
+  std::optional<interleave::Phases> phases{};
 
   /// Returns the middle of the measured range: the batch size of a job that gives none.
   double usual_batch() const { return std::sqrt(least_batch * most_batch); }

@@ -209,10 +209,26 @@ class Reader final : text::TomlReader {
             .error = {error(input, "error"), error(input, "held_out")}};
   }
 
+  interleave::Phases read_phases(const toml::table& phases, const Board& board) {
+    allow(phases, {"rollout", "training", "switching"});
+    const interleave::Phases made{.rollout = number(phases, "rollout", kFromZero),
+                                  .training = number(phases, "training", kFromZero),
+                                  .switching = number(phases, "switching", kFromZero)};
+    if (board.stages) refuse(phases.source(), "a board has stages or phases, not both");
+    const double step_s = board.step.compute(board.usual_batch());
+    if (std::abs(made.sum() - step_s) > 0.01 * step_s) {
+      refuse(phases.source(),
+             fmt::format("rollout and training must take as long as a step: {:.4g} "
+                         "s by fixed and sample, found {:.4g} s",
+                         step_s, made.sum()));
+    }
+    return made;
+  }
+
   Board read_board(const toml::table& board) {
-    allow(board,
-          {"gpu_type", "source", "fixed", "sample", "local", "local_more", "remote", "remote_more",
-           "remote_spread", "overlap", "batch", "gpus", "error", "held_out", "sharing", "stages"});
+    allow(board, {"gpu_type", "source", "fixed", "sample", "local", "local_more", "remote",
+                  "remote_more", "remote_spread", "overlap", "batch", "gpus", "error", "held_out",
+                  "sharing", "stages", "phases"});
     Board made;
     made.gpu_type = word(board, "gpu_type", true);
     made.source = word(board, "source", true);
@@ -249,6 +265,9 @@ class Reader final : text::TomlReader {
                      .compute = number(*stages, "compute", kFromZero),
                      .network = number(*stages, "network", kFromZero)};
       if (made.stages->sum() <= 0) refuse(stages->source(), "the stages of a step must take time");
+    }
+    if (const toml::table* const phases = table(board, "phases")) {
+      made.phases = read_phases(*phases, made);
     }
     return made;
   }

@@ -72,6 +72,11 @@ std::string to_toml(const Board& board) {
     text += fmt::format("[model.board.stages]\nload = {:.4g}\ncompute = {:.4g}\nnetwork = {:.4g}\n",
                         board.stages->load, board.stages->compute, board.stages->network);
   }
+  if (board.phases) {
+    text += fmt::format(
+        "[model.board.phases]\nrollout = {:.4g}\ntraining = {:.4g}\nswitching = {:.4g}\n",
+        board.phases->rollout, board.phases->training, board.phases->switching);
+  }
   return text;
 }
 

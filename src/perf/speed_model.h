@@ -30,6 +30,7 @@
 #include "perf/input_table.h"
 #include "perf/pace.h"
 #include "perf/step_time.h"
+#include "rules/interleave/phases.h"
 #include "rules/interleave/stages.h"
 
 namespace almanac::perf {
@@ -61,6 +62,8 @@ class SpeedModel {
     double step_s = 0;  ///< On one GPU; 0 if unknown.
     /// Time of a step by stage, in seconds; nothing if unknown.
     std::optional<interleave::Stages> stages{};
+    /// Phases of a step of reinforcement learning, in seconds; nothing otherwise.
+    std::optional<interleave::Phases> phases{};
   };
 
   SpeedModel() = default;

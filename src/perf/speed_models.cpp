@@ -168,8 +168,13 @@ SpeedModel::OnType SpeedModels::on_type(const Model& model, const std::string& t
                .remote_spread = board->step.remote_spread / compute_s,
                .overlap = board->step.overlap};
   made.step_s = compute_s;
+  const double longer = compute_s / board->step.compute(board->usual_batch());
+  if (board->phases) {
+    made.phases = {.rollout = board->phases->rollout * longer,
+                   .training = board->phases->training * longer,
+                   .switching = board->phases->switching};
+  }
   if (board->stages) {
-    const double longer = compute_s / board->step.compute(board->usual_batch());
     made.stages = {.load = board->stages->load * longer,
                    .compute = board->stages->compute * longer,
                    .network = board->stages->network * longer};

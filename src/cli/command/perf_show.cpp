@@ -60,6 +60,7 @@ figure::Listing rows_of(const perf::Catalogue& catalogue) {
 }
 
 std::string off(const perf::FitError& error) {
+  if (std::isnan(error.seen)) return "error unknown";
   return std::isnan(error.held_out) ? fmt::format("error {:.0f} %", 100 * error.seen)
                                     : fmt::format("error {:.0f} %, held out {:.0f} %",
                                                   100 * error.seen, 100 * error.held_out);
@@ -124,11 +125,17 @@ void say_board(perf::SpeedModels& models, const perf::Model& model, const perf::
   } else {
     fmt::print("  more GPUs were not measured: assumed to scale linearly\n");
   }
-  if (!board.sharing) return;
+  if (board.phases) {
+    fmt::print("  reinforcement learning: {:.4g} s of rollouts, {:.4g} s of training\n",
+               board.phases->rollout, board.phases->training);
+  }
+  if (!board.sharing && !board.phases) return;
   fmt::print("  next to");
   for (const perf::Model& other : models.catalogue().models) {
     const perf::Board* const there = other.find(board.gpu_type);
-    if (there == nullptr || !there->sharing) continue;
+    if (there == nullptr) continue;
+    const bool is_known = board.phases ? there->phases.has_value() : there->sharing.has_value();
+    if (!is_known) continue;
     fmt::print(" {}: {:.2f}", other.name, shown.beside(other.name));
   }
   fmt::print("\n");
