@@ -303,6 +303,91 @@ TEST(Abacus, KeepsAModelWithAQueryThatBeganUntilThatEnds) {
   EXPECT_EQ(run.finish_ms, (std::vector<double>{90, 140, 250, 320, 290, 380}));
 }
 
+TEST(SpaceTime, RunsTheNextOperatorOfAllModelsAtOnce) {
+  // Four operators of 10 ms each. Two queries of different models fill half a GPU each.
+  std::vector<Variant> two(2, batching(40, 0));
+  for (Variant& each : two) {
+    each.operators = 4;
+    each.knee = 0.5;
+  }
+  EXPECT_EQ(played("space_time", two, {{0, 50, 0}, {0, 50, 1}}).finish_ms,
+            (std::vector<double>{40, 40}));
+  // One that comes at 15 ms joins the third super-kernel, at 20 ms, as the others have two to go.
+  EXPECT_EQ(played("space_time", two, {{0, 50, 0}, {15, 100, 1}}).finish_ms,
+            (std::vector<double>{40, 60}));
+  // Where each fills the GPU, both take 20 ms an operator. The first has time for that only at its
+  // last operator, from 30 to 50 ms.
+  for (Variant& each : two) each.knee = 1;
+  EXPECT_EQ(played("space_time", two, {{0, 50, 0}, {0, 200, 1}}).finish_ms,
+            (std::vector<double>{50, 80}));
+}
+
+TEST(SpaceTime, BatchesQueriesOfAModelThatHaveComeEquallyFar) {
+  // A batch of b takes 10 + 5 b ms, half of it for each of two operators.
+  std::vector<Variant> one{batching(10, 5)};
+  one[0].operators = 2;
+  EXPECT_EQ(played("space_time", one, {{0, 100, 0}, {0, 100, 0}}).finish_ms,
+            (std::vector<double>{20, 20}));
+  // One operator apart, they are two kernels of 7.5 ms each: one alone, one with the other, 15 ms
+  // in all, and one alone.
+  EXPECT_EQ(played("space_time", one, {{0, 100, 0}, {1, 100, 0}}).finish_ms,
+            (std::vector<double>{22.5, 30}));
+}
+
+TEST(Ebird, StartsABatchNextToThoseThatRun) {
+  // Four operators of 10 ms; a batch fills half a GPU. Two requests come at 15 ms and start at 20
+  // ms as a batch next to the first request's, instead of at 40 ms after it.
+  std::vector<Variant> one{batching(40, 0)};
+  one[0].operators = 4;
+  one[0].knee = 0.5;
+  EXPECT_EQ(played("ebird", one, {{0, 100, 0}, {15, 100, 0}, {15, 100, 0}}).finish_ms,
+            (std::vector<double>{40, 60, 60}));
+  EXPECT_EQ(played("earliest_start", one, {{0, 100, 0}, {15, 100, 0}, {15, 100, 0}}).finish_ms,
+            (std::vector<double>{40, 80, 80}));
+}
+
+TEST(Ebird, KeepsABatchThatHasBegunGoing) {
+  // Each fills the GPU. At 10 ms a request comes that has time for itself alone, until 55 ms. As a
+  // super-kernel of space_time it pauses the first. Here both would take 20 ms an operator, too
+  // long for it: it is dropped.
+  std::vector<Variant> two(2, batching(40, 0));
+  for (Variant& each : two) each.operators = 4;
+  const std::vector<TimedRequest> requests{{0, 200, 0}, {10, 55, 1}};
+  EXPECT_EQ(played("space_time", two, requests).finish_ms, (std::vector<double>{80, 50}));
+  const auto kept = played("ebird", two, requests);
+  EXPECT_EQ(kept.finish_ms[0], 40);
+  EXPECT_EQ(kept.in_time, 1U);
+}
+
+TEST(DyBatch, TakesTheModelThatHasUsedTheGpuLeast) {
+  std::vector<Variant> two(2, batching(0, 10));
+  for (Variant& each : two) each.most_batch = 1;
+  std::vector<TimedRequest> requests(4, {0, 1000, 0});
+  requests.resize(6, {0, 1000, 1});
+  EXPECT_EQ(played("dybatch", two, requests).finish_ms,
+            (std::vector<double>{10, 30, 50, 60, 20, 40}));
+}
+
+TEST(DyBatch, DividesRequestsForTheLeastMeanSlowdown) {
+  const std::vector<TimedRequest> requests{{0, 1000, 0}, {0, 1000, 0}};
+  // 10 + 5 b ms: together after 20 ms each; one after the other after 15 and 30.
+  EXPECT_EQ(played("dybatch", {batching(10, 5)}, requests).finish_ms,
+            (std::vector<double>{20, 20}));
+  // 1 + 10 b ms: together after 21 ms each; one after the other after 11 and 22.
+  EXPECT_EQ(played("dybatch", {batching(1, 10)}, requests).finish_ms,
+            (std::vector<double>{11, 22}));
+  // 6 + 10 b ms: two, then one, is 26 twice and 42, 94 in all. One, then two, is 100 in all, one by
+  // one 96, and three together 108.
+  const std::vector<TimedRequest> three(3, requests[0]);
+  EXPECT_EQ(played("dybatch", {batching(6, 10)}, three).finish_ms,
+            (std::vector<double>{26, 26, 42}));
+}
+
+TEST(DyBatch, KeepsTheFirstOfABatchInTime) {
+  EXPECT_EQ(played("dybatch", {batching(10, 5)}, {{0, 18, 0}, {0, 100, 0}}).finish_ms,
+            (std::vector<double>{15, 30}));
+}
+
 /// Two variants of one task: one that is always right and slow, one that is sure of its answer
 /// where that is right, which is three times of four.
 TaskCase tried_twice(double rate, double seconds) {
@@ -362,6 +447,83 @@ TEST(Tasks, OfBanditsFindTheVariantThatIsRight) {
   // One in ten is tried evenly, and before it is found the quick one is taken as often.
   EXPECT_GT(static_cast<double>(one->right), 0.93 * static_cast<double>(one->in_time));
   EXPECT_GT(static_cast<double>(all->right), 0.98 * static_cast<double>(all->in_time));
+}
+
+/// Of ten items in turn the small variant is sure of five and right. It is half sure of the others,
+/// of which it has two right that the large one, then unsure, has wrong.
+TaskCase tried_by_two_sizes() {
+  TaskCase made = tried_twice(1, 1);
+  TriedTask& tried = made.answers[0];
+  for (std::size_t item = 0; item < tried.right.size(); ++item) {
+    const int right = tried.right[item];
+    const bool is_easy = item % 10 < 5, fools_large = item % 10 >= 8;
+    tried.said[0][item] = {is_easy || fools_large ? right : 99, is_easy ? 0.95 : 0.55};
+    tried.said[1][item] = {fools_large ? 98 : right, fools_large ? 0.35 : 0.95};
+  }
+  made.arrivals.clear();
+  for (int each = 0; each < 4000; ++each) made.arrivals.push_back({100.0 * each, 0});
+  return made;
+}
+
+/// What is half sure is right in 2 of 5 cases, an unsure answer of the large variant never.
+TEST(Tabi, CombinesBothAnswersByHowOftenEachIsRight) {
+  const TaskCase told = tried_by_two_sizes();
+  const auto cascade = play_tasks(told, "earliest_start", "cascade");
+  const auto tabi = play_tasks(told, "earliest_start", "tabi");
+  ASSERT_TRUE(cascade && tabi);
+  // Right in 7 of 10 and 8 of 10: both ask the large one for the half of which the small one is not
+  // sure. The cascade takes its answer.
+  EXPECT_EQ(tabi->queries, cascade->queries);
+  EXPECT_NEAR(static_cast<double>(tabi->queries), 6000, 150);
+  EXPECT_NEAR(static_cast<double>(cascade->right), 3200, 100);
+  EXPECT_EQ(tabi->right, 4000U);
+}
+
+TEST(Tabi, NeedsConfidences) {
+  TaskCase told = tried_by_two_sizes();
+  for (auto& said : told.answers[0].said) {
+    for (Label& each : said) each.confidence = 1;
+  }
+  const auto refused = play_tasks(told, "earliest_start", "tabi");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(to_string(refused.error()),
+            "tabi needs the confidence of the answers, and none of a service is below 1 (give the "
+            "table of answers a column confidence, 0 to 1)");
+}
+
+/// A task with the given variants, each always asked for `requests` items one after the other.
+TaskCase tried_by(std::vector<std::vector<int>> said, const std::vector<int>& right, int requests) {
+  TaskCase made{.variants = std::vector<Variant>(said.size(), batching(1, 1)),
+                .services = {{.task = "see", .rate = 1, .slo_ms = 200}}};
+  TriedTask tried{.right = right};
+  for (const auto& labels : said) {
+    auto& of = tried.said.emplace_back();
+    for (const int label : labels) of.push_back({label, 1});
+  }
+  made.answers.push_back(std::move(tried));
+  for (int each = 0; each < requests; ++each) made.arrivals.push_back({100.0 * each, 0});
+  return made;
+}
+
+TEST(Cocktail, WeighsVotesByClass) {
+  // Of five items three are of class 7 and two of class 3. One variant knows class 7, and says 9
+  // otherwise; two say 3 each time. Where they say 3 they are right in 2 of 5 cases, together less
+  // than the one who says 7, who always is.
+  const std::vector<int> right{7, 7, 7, 3, 3}, three(5, 3);
+  const TaskCase told = tried_by({{7, 7, 7, 9, 9}, three, three}, right, 4000);
+  const auto all = play_tasks(told, "earliest_start", "cocktail");
+  ASSERT_TRUE(all);
+  EXPECT_EQ(all->queries, 12'000U) << "the members rarely agree, so all of them stay";
+  EXPECT_GT(all->right, 3960U);
+  // One weight for each variant cannot be right for both classes.
+  EXPECT_LT(play_tasks(told, "earliest_start", "exp4")->right, 2600U);
+}
+
+TEST(Cocktail, ShrinksToAMajorityWhileMembersAgree) {
+  // Five that are always right: 5 for the first 100 requests, 3 for the next, then 2.
+  const std::vector<int> right{1, 2, 3};
+  const TaskCase told = tried_by({right, right, right, right, right}, right, 400);
+  EXPECT_EQ(play_tasks(told, "earliest_start", "cocktail")->queries, 500U + 300 + 200 + 200);
 }
 
 TEST(Tasks, SayWhatIsMissing) {
