@@ -303,6 +303,91 @@ TEST(Abacus, KeepsAModelWithAQueryThatBeganUntilThatEnds) {
   EXPECT_EQ(run.finish_ms, (std::vector<double>{90, 140, 250, 320, 290, 380}));
 }
 
+TEST(SpaceTime, RunsTheNextOperatorOfAllModelsAtOnce) {
+  // Four operators of 10 ms each. Two queries of different models fill half a GPU each.
+  std::vector<Variant> two(2, batching(40, 0));
+  for (Variant& each : two) {
+    each.operators = 4;
+    each.knee = 0.5;
+  }
+  EXPECT_EQ(played("space_time", two, {{0, 50, 0}, {0, 50, 1}}).finish_ms,
+            (std::vector<double>{40, 40}));
+  // One that comes at 15 ms joins the third super-kernel, at 20 ms, as the others have two to go.
+  EXPECT_EQ(played("space_time", two, {{0, 50, 0}, {15, 100, 1}}).finish_ms,
+            (std::vector<double>{40, 60}));
+  // Where each fills the GPU, both take 20 ms an operator. The first has time for that only at its
+  // last operator, from 30 to 50 ms.
+  for (Variant& each : two) each.knee = 1;
+  EXPECT_EQ(played("space_time", two, {{0, 50, 0}, {0, 200, 1}}).finish_ms,
+            (std::vector<double>{50, 80}));
+}
+
+TEST(SpaceTime, BatchesQueriesOfAModelThatHaveComeEquallyFar) {
+  // A batch of b takes 10 + 5 b ms, half of it for each of two operators.
+  std::vector<Variant> one{batching(10, 5)};
+  one[0].operators = 2;
+  EXPECT_EQ(played("space_time", one, {{0, 100, 0}, {0, 100, 0}}).finish_ms,
+            (std::vector<double>{20, 20}));
+  // One operator apart, they are two kernels of 7.5 ms each: one alone, one with the other, 15 ms
+  // in all, and one alone.
+  EXPECT_EQ(played("space_time", one, {{0, 100, 0}, {1, 100, 0}}).finish_ms,
+            (std::vector<double>{22.5, 30}));
+}
+
+TEST(Ebird, StartsABatchNextToThoseThatRun) {
+  // Four operators of 10 ms; a batch fills half a GPU. Two requests come at 15 ms and start at 20
+  // ms as a batch next to the first request's, instead of at 40 ms after it.
+  std::vector<Variant> one{batching(40, 0)};
+  one[0].operators = 4;
+  one[0].knee = 0.5;
+  EXPECT_EQ(played("ebird", one, {{0, 100, 0}, {15, 100, 0}, {15, 100, 0}}).finish_ms,
+            (std::vector<double>{40, 60, 60}));
+  EXPECT_EQ(played("earliest_start", one, {{0, 100, 0}, {15, 100, 0}, {15, 100, 0}}).finish_ms,
+            (std::vector<double>{40, 80, 80}));
+}
+
+TEST(Ebird, KeepsABatchThatHasBegunGoing) {
+  // Each fills the GPU. At 10 ms a request comes that has time for itself alone, until 55 ms. As a
+  // super-kernel of space_time it pauses the first. Here both would take 20 ms an operator, too
+  // long for it: it is dropped.
+  std::vector<Variant> two(2, batching(40, 0));
+  for (Variant& each : two) each.operators = 4;
+  const std::vector<TimedRequest> requests{{0, 200, 0}, {10, 55, 1}};
+  EXPECT_EQ(played("space_time", two, requests).finish_ms, (std::vector<double>{80, 50}));
+  const auto kept = played("ebird", two, requests);
+  EXPECT_EQ(kept.finish_ms[0], 40);
+  EXPECT_EQ(kept.in_time, 1U);
+}
+
+TEST(DyBatch, TakesTheModelThatHasUsedTheGpuLeast) {
+  std::vector<Variant> two(2, batching(0, 10));
+  for (Variant& each : two) each.most_batch = 1;
+  std::vector<TimedRequest> requests(4, {0, 1000, 0});
+  requests.resize(6, {0, 1000, 1});
+  EXPECT_EQ(played("dybatch", two, requests).finish_ms,
+            (std::vector<double>{10, 30, 50, 60, 20, 40}));
+}
+
+TEST(DyBatch, DividesRequestsForTheLeastMeanSlowdown) {
+  const std::vector<TimedRequest> requests{{0, 1000, 0}, {0, 1000, 0}};
+  // 10 + 5 b ms: together after 20 ms each; one after the other after 15 and 30.
+  EXPECT_EQ(played("dybatch", {batching(10, 5)}, requests).finish_ms,
+            (std::vector<double>{20, 20}));
+  // 1 + 10 b ms: together after 21 ms each; one after the other after 11 and 22.
+  EXPECT_EQ(played("dybatch", {batching(1, 10)}, requests).finish_ms,
+            (std::vector<double>{11, 22}));
+  // 6 + 10 b ms: two, then one, is 26 twice and 42, 94 in all. One, then two, is 100 in all, one by
+  // one 96, and three together 108.
+  const std::vector<TimedRequest> three(3, requests[0]);
+  EXPECT_EQ(played("dybatch", {batching(6, 10)}, three).finish_ms,
+            (std::vector<double>{26, 26, 42}));
+}
+
+TEST(DyBatch, KeepsTheFirstOfABatchInTime) {
+  EXPECT_EQ(played("dybatch", {batching(10, 5)}, {{0, 18, 0}, {0, 100, 0}}).finish_ms,
+            (std::vector<double>{15, 30}));
+}
+
 /// Two variants of one task: one that is always right and slow, one that is sure of its answer
 /// where that is right, which is three times of four.
 TaskCase tried_twice(double rate, double seconds) {

@@ -431,24 +431,6 @@ TEST(Gslice, SettlesWhereLatencyAndThroughputAreATenthAboveWhatIsAsked) {
   EXPECT_LE(it.share, 0.34);
 }
 
-TEST(KubeKnots, PutsTogetherWhatDoesNotRiseTogether) {
-  PlanningCase asked{.variants = {variant("one", 0.9, 1)},
-                     .services = {{.task = "see", .rate = 400, .slo_ms = 100},
-                                  {.task = "see", .rate = 400, .slo_ms = 100}},
-                     .fleet = {.gpus = 2, .beside = 1}};
-  // Loads without memory, which no forecast knows.
-  const std::vector<double> one{1, 8, 2, 9, 1, 7, 3, 8, 2, 9}, other{9, 2, 8, 1, 9, 3, 7, 2, 8, 1};
-  const auto rates = [](std::vector<double> made) {
-    for (double& each : made) each *= 44;
-    return made;
-  };
-  asked.services[0].rates = rates(one);
-  asked.services[1].rates = rates(other);
-  EXPECT_EQ(judge(asked, *planned("kube_knots", asked)).gpus, 1);
-  asked.services[1].rates = rates(one);
-  EXPECT_EQ(judge(asked, *planned("kube_knots", asked)).gpus, 2);
-}
-
 TEST(Clover, GivesUpAccuracyForCarbonOnlyWherePowerIsDirty) {
   PlanningCase asked{
       .variants = {variant("large", 0.9, 4), variant("small", 0.88, 1)},

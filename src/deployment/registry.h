@@ -27,7 +27,8 @@ struct PlannerChoice {
 
 struct ChooserChoice {
   std::function<std::unique_ptr<Chooser>(const ChooserCase&)> make;
-  bool needs_answers = false;  ///< ChooserCase::answers must be known.
+  bool needs_answers = false;     ///< ChooserCase::answers must be known,
+  bool needs_confidence = false;  ///< and how confident they are.
 };
 
 struct Registry {

@@ -251,6 +251,13 @@ TEST_F(FallingRate, CocktailFollowsTheLine) {
   EXPECT_EQ(made.run.worst(), 1);
 }
 
+TEST_F(FallingRate, NanilysMachinesFollowTheRate) {
+  // Three machines for 250 a second; from 240 s on, when the last step had 50, one.
+  const Replanned made = follow("nanily");
+  EXPECT_NEAR(made.gpu_hours, (3 * 240 + 1 * 120) / 3600.0, 1e-4);
+  EXPECT_EQ(made.most_gpus, 3);
+}
+
 TEST_F(FallingRate, MarkRentsForTheRateThatItExpects) {
   // 100 and 200 a second in the first minutes: 300 are expected in the third, times 1.2.
   asked_.services[0].rate = 100;

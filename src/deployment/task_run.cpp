@@ -248,6 +248,16 @@ void set_rates(std::vector<TaskService>& services, const std::vector<TaskArrival
   for (const TaskArrival& each : arrivals) services[each.service].rate += 1 / span_s;
 }
 
+bool knows_confidence(const TaskCase& told) {
+  const auto is_unsure = [](const Label& each) { return each.confidence < 1; };
+  return !told.answers.empty() &&
+         std::all_of(told.answers.begin(), told.answers.end(), [&](const TriedTask& task) {
+           return std::any_of(task.said.begin(), task.said.end(), [&](const auto& said) {
+             return std::any_of(said.begin(), said.end(), is_unsure);
+           });
+         });
+}
+
 Result<TaskRun> play_tasks(const TaskCase& told, const std::string& dispatcher,
                            const std::string& chooser) {
   const auto batches = chosen("dispatcher", dispatcher, registry().dispatchers);
@@ -257,6 +267,13 @@ Result<TaskRun> play_tasks(const TaskCase& told, const std::string& dispatcher,
   if ((*variants)->make.needs_answers && told.answers.empty()) {
     return fail(Code::usage, fmt::format("{} needs the answers of the variants", chooser), {},
                 "give a table of answers");
+  }
+  if ((*variants)->make.needs_confidence && !knows_confidence(told)) {
+    return fail(Code::usage,
+                fmt::format("{} needs the confidence of the answers, and none of a service is "
+                            "below 1",
+                            chooser),
+                {}, "give the table of answers a column confidence, 0 to 1");
   }
   std::vector<Asked> services;
   for (std::size_t each = 0; each < told.services.size(); ++each) {

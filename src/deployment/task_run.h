@@ -58,12 +58,16 @@ std::vector<TaskArrival> poisson_arrivals(const std::vector<TaskService>& servic
 /// Without such a time the rates stay.
 void set_rates(std::vector<TaskService>& services, const std::vector<TaskArrival>& arrivals);
 
+/// Whether some answer to each service has a confidence below 1. Without such answers, a table
+/// probably had no confidences. O(answers).
+bool knows_confidence(const TaskCase& told);
+
 /// Simulates the case with a dispatcher and a chooser. Each request draws an item on which the
 /// variants were tried. Fails with not_found for an unknown name, with usage for a chooser that
-/// needs known answers if there are none, and with unavailable for a service none of whose variants
-/// is in time even alone. With limited memory it also fails with unavailable if a variant that
-/// may be asked does not fit, and with invalid if it has no load_s and the dispatcher loads
-/// variants as needed. Cost as play_dispatched().
+/// needs known answers, or confidences, if there are none, and with unavailable for a service none
+/// of whose variants is in time even alone. With limited memory it also fails with unavailable if a
+/// variant that may be asked does not fit, and with invalid if it has no load_s and the dispatcher
+/// loads variants as needed. Cost as play_dispatched().
 Result<TaskRun> play_tasks(const TaskCase& told, const std::string& dispatcher,
                            const std::string& chooser);
 

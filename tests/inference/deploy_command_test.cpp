@@ -40,7 +40,7 @@ TEST_F(DeployCommand, SetsWhatPlannersChooseSideBySide) {
   ASSERT_EQ(made.status, 0) << made.err;
   std::map<std::string, json> all;
   for (const json& each : json::parse(made.out)) all[each["planner"]] = each;
-  ASSERT_EQ(all.size(), 9);
+  ASSERT_EQ(all.size(), 10);
   // The small variant answers 1,000 a second on half a GPU; of the large one it takes three GPUs.
   EXPECT_EQ(all["infaas"]["gpus"], 1);
   EXPECT_EQ(all["infaas"]["plan"][0]["variant"], "small");
@@ -138,15 +138,29 @@ TEST_F(DeployCommand, DispatchesRequestsWithDeadlines) {
   ASSERT_EQ(made.status, 0) << made.err;
   std::map<std::string, json> all;
   for (const json& each : json::parse(made.out)) all[each["composition"]] = each;
-  ASSERT_EQ(all.size(), 8U) << "five dispatchers, and three choosers that go by answers";
+  ASSERT_EQ(all.size(), 13U) << "eight dispatchers, and five choosers that use answers";
   EXPECT_EQ(all["shepherd"]["accuracy"], 1) << "the large variant is always right here";
   EXPECT_EQ(all["earliest_start+cascade"]["accuracy"], 1) << "the small one knows what it knows";
   EXPECT_LT(all["earliest_start+cascade"]["busy"], all["earliest_start"]["busy"]);
   asked.insert(asked.end(), {"--of", "sheperd+best"});
   EXPECT_THAT(run_program(asked).err, HasSubstr("did you mean shepherd?"));
+  asked.back() = "space_time+nanily";
+  EXPECT_THAT(run_program(asked).err,
+              HasSubstr("space_time+nanily names two dispatchers, space_time and nanily"));
   asked.back() = "shepherd+exp3";
   asked.erase(asked.begin() + 9, asked.begin() + 11);
   EXPECT_THAT(run_program(asked).err, HasSubstr("give a table of answers"));
+  asked = {"inference",          "dispatch", services_,   "--variants", variants_,
+           "--answers",          answers,    "--seconds", "5",          "--of",
+           "earliest_start+tabi"};
+  EXPECT_EQ(run_program(asked).status, 0);
+  folder_.write("answers.csv",
+                "task,item,variant,label,right\nimage,1,large,cat,cat\nimage,1,small,dog,cat\n");
+  const ProgramRun unsure = run_program(asked);
+  EXPECT_EQ(unsure.status, 2);
+  EXPECT_THAT(unsure.err, HasSubstr("tabi needs the confidence of the answers"));
+  asked.back() = "all";
+  EXPECT_EQ(run_program(asked).status, 0) << "what needs confidences is left out";
   folder_.write("answers.csv",
                 "task,item,variant,label,right\nimage,1,large,cat,cat\nimage,1,huge,cat,cat\n");
   EXPECT_THAT(run_program({"inference", "dispatch", services_, "--variants", variants_, "--answers",

@@ -48,16 +48,13 @@ struct Dispatching {
 
 Result<Dispatching> dispatching_of(const std::string& composition) {
   const deployment::Registry& all = deployment::registry();
-  Dispatching made{composition, "earliest_start", "best"};
+  Dispatching made{.name = composition};
   for (std::size_t at = 0; at < composition.size();) {
     const std::size_t end = std::min(composition.find('+', at), composition.size());
     const std::string word = composition.substr(at, end - at);
     at = end + 1;
-    if (all.dispatchers.find(word) != nullptr) {
-      made.dispatcher = word;
-    } else if (all.choosers.find(word) != nullptr) {
-      made.chooser = word;
-    } else {
+    const bool dispatches = all.dispatchers.find(word) != nullptr;
+    if (!dispatches && all.choosers.find(word) == nullptr) {
       std::vector<std::string> names = all.dispatchers.names();
       for (const std::string& name : all.choosers.names()) names.push_back(name);
       return fail(
@@ -65,15 +62,27 @@ Result<Dispatching> dispatching_of(const std::string& composition) {
           fmt::format("\"{}\" of {} is neither a dispatcher nor a chooser", word, composition), {},
           text::meant_or_known(word, names));
     }
+    std::string& slot = dispatches ? made.dispatcher : made.chooser;
+    if (!slot.empty()) {
+      return fail(Code::usage,
+                  fmt::format("{} names two {}s, {} and {}", composition,
+                              dispatches ? "dispatcher" : "chooser", slot, word),
+                  {}, "name one of each, joined by +, and separate pairs by commas");
+    }
+    slot = word;
   }
+  if (made.dispatcher.empty()) made.dispatcher = "earliest_start";
+  if (made.chooser.empty()) made.chooser = "best";
   return made;
 }
 
-/// Every dispatcher with the best variant, and where answers are known every chooser.
-std::vector<std::string> all_compositions(bool has_answers) {
+/// Every dispatcher with the best variant, and every chooser for which enough is known.
+std::vector<std::string> all_compositions(const deployment::TaskCase& told) {
   std::vector<std::string> made = deployment::registry().dispatchers.names();
   for (const auto& each : deployment::registry().choosers.entries()) {
-    if (each.make.needs_answers && has_answers) made.push_back("earliest_start+" + each.name);
+    if (!each.make.needs_answers || told.answers.empty()) continue;
+    if (each.make.needs_confidence && !deployment::knows_confidence(told)) continue;
+    made.push_back("earliest_start+" + each.name);
   }
   return made;
 }
@@ -140,13 +149,20 @@ Result<int> dispatch(const DispatchOptions& options) {
   std::vector<Dispatching> ways;
   const auto& named = options.compositions;
   const bool is_all = named.empty() || named == std::vector<std::string>{"all"};
-  for (const std::string& each : is_all ? all_compositions(!options.answers.empty()) : named) {
-    auto way = dispatching_of(each);
+  const auto add = [&](const std::string& composition) -> Result<void> {
+    auto way = dispatching_of(composition);
     if (!way) return tl::unexpected(way.error());
     ways.push_back(*std::move(way));
+    return {};
+  };
+  for (std::size_t each = 0; !is_all && each < named.size(); ++each) {
+    if (auto added = add(named[each]); !added) return tl::unexpected(added.error());
   }
   const auto told = task_case(options);
   if (!told) return tl::unexpected(told.error());
+  for (const std::string& each : is_all ? all_compositions(*told) : std::vector<std::string>{}) {
+    if (auto added = add(each); !added) return tl::unexpected(added.error());
+  }
   note_accuracy(*told);
   std::vector<Result<deployment::TaskRun>> runs(ways.size(), deployment::TaskRun{});
   tbb::parallel_for(std::size_t{0}, ways.size(), [&](std::size_t each) {
@@ -173,7 +189,8 @@ void register_inference_dispatch(Program& program) {
   command
       .add_option("--variants", options->variants,
                   "CSV file of variant, task, accuracy, fixed_ms, item_ms, batch, memory_gib; for "
-                  "abacus also operators and knee, with --gpu-memory load_s and disk_s")
+                  "abacus, space_time and ebird also operators and knee, with --gpu-memory load_s "
+                  "and disk_s")
       ->type_name("FILE")
       ->required()
       ->group(heading(Group::input));
@@ -233,7 +250,7 @@ void register_inference_dispatch(Program& program) {
       ->delimiter(',');
   command
       .add_option("--tolerance", options->tolerance,
-                  "Share of the right answers that a cascade may lose")
+                  "Share of the right answers that cascade, tabi and cocktail may lose")
       ->check(number(0.0, 1.0))
       ->capture_default_str();
   command.add_option("--seed", options->seed, "Random seed")

@@ -7,7 +7,7 @@
 /// Source   Tang et al., HPCC'19 (Nanily), by the account of Ye et al.'s survey: the time that
 ///          remains of a request is its deadline less the wait for a GPU, and the batch is the one
 ///          whose execution takes that time.
-/// Differs  The number of GPUs does not follow the rate.
+/// Differs  The number of GPUs is given; the planner of the same name follows the rate.
 #include <algorithm>
 #include <limits>
 

@@ -19,8 +19,9 @@ std::vector<double> accuracies(const PlanningCase& asked, const std::vector<std:
 ///          accurate first, until the majority vote reaches the accuracy; then drops members while
 ///          it still does.
 /// Differs  Assumes that members err independently; the released estimate averages their
-///          accuracies, so a less accurate member lowers it. Weights by class and spot instances
-///          are not implemented. Each member of an ensemble has copies for the whole rate.
+///          accuracies, so a less accurate member lowers it. The chooser of the same name
+///          weighs votes by class; there are no spot instances. Each member of an ensemble has
+///          copies for the whole rate.
 Result<Deployment> plan_cocktail(const PlanningCase& asked) {
   Deployment made;
   made.votes.resize(asked.services.size());
