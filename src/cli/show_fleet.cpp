@@ -129,11 +129,15 @@ FleetPlan as_divided(FleetPlan plan, const inference::SpotRun& spot) {
   return plan;
 }
 
-/// Says which layouts a fleet of spot instances had.
-void note_layouts(const inference::SpotRun& spot) {
+/// Says which layouts a fleet of spot instances had, and if requests are never answered.
+void note_layouts(const inference::SpotRun& spot, std::size_t unanswered) {
   constexpr std::size_t kMost = 10;
   for (std::size_t each = 0; each < std::min(kMost, spot.steps.size()); ++each) {
     const inference::SpotStep& step = spot.steps[each];
+    if (step.layout.replicas == 0) {
+      note(fmt::format("from {:.1f} s: no replica", step.at / 1e6));
+      continue;
+    }
     note(fmt::format("from {:.1f} s: {} of {} ({} x {})", step.at / 1e6,
                      text::counted(static_cast<std::uint64_t>(step.layout.replicas), "replica"),
                      text::counted(static_cast<std::uint64_t>(step.layout.replica_gpus()), "GPU"),
@@ -143,6 +147,10 @@ void note_layouts(const inference::SpotRun& spot) {
   if (spot.steps.size() > kMost) {
     note(fmt::format("and {} layouts more", spot.steps.size() - kMost));
   }
+  if (unanswered == 0 || spot.steps.empty() || spot.steps.back().layout.replicas > 0) return;
+  note(fmt::format("from {:.1f} s on no replica serves, and {} never answered",
+                   spot.steps.back().at / 1e6,
+                   text::counted(unanswered, "request is", "requests are")));
 }
 
 }  // namespace
@@ -150,7 +158,7 @@ void note_layouts(const inference::SpotRun& spot) {
 Result<int> show_fleet(const ListOptions& list, const FleetPlan& told, const Fleet& fleet,
                        const inference::Size* size) {
   const FleetPlan plan = fleet.spot ? as_divided(told, *fleet.spot) : told;
-  if (fleet.spot) note_layouts(*fleet.spot);
+  if (fleet.spot) note_layouts(*fleet.spot, fleet.seen.requests - fleet.seen.finished);
   if (list.wants_document()) {
     nlohmann::ordered_json made;
     made["objective"] = objective_of(plan.service.limits);

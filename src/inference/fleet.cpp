@@ -93,6 +93,7 @@ Result<Fleet> play_fleet(const FleetPlan& plan, const Requests& requests,
     made.played.outcomes = std::exchange(spot->outcomes, {});
     made.played.busy = spot->busy;
     made.seen = summarize(requests, made.played.outcomes, objective);
+    made.seen.span = spot->span;  // also where the last requests are never answered
     made.tenants = by_tenant(requests, made.played.outcomes, objective);
     made.gpu_hours = spot->gpu_s / 3600;
     made.cost = made.gpu_hours * plan.gpu_hour;

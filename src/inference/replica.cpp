@@ -36,7 +36,9 @@ Replica::Replica(std::int32_t number, const Limits& limits, const StepTime& step
       former_(std::move(former)),
       books_(books),
       cache_(limits.kv_blocks, limits.reuse),
-      adapters_(limits.adapters) {
+      adapters_(limits.adapters),
+      keeps_steady_(former_->grows_steady() && limits.adapters == 0 && limits.stages <= 1) {
+  if (keeps_steady_) growing_.resize(static_cast<std::size_t>(limits_.block_tokens));
   if (limits_.chunk <= 0) limits_.chunk = limits_.tokens;
   if (limits_.stages > 1) stages_free_.resize(static_cast<std::size_t>(limits_.stages));
 }
@@ -104,6 +106,10 @@ bool Replica::let_leave(RequestId request) {
     Sequence& sequence = sequences_[slot];
     if (sequence.request != request) continue;
     if (sequence.prefilling()) return false;
+    if (sequence.steady) {
+      end_steady(slot);
+      if (busy_) shares_.push_back({slot, 1, false});
+    }
     sequence.leaves = true;
     return true;
   }
@@ -138,13 +144,14 @@ Micros Replica::begin(Micros now) {
   former_->form(*this);
   // Where all that ran was sent back there is room again for what waits.
   if (shares_.empty() && running_.empty() && !waiting_.empty()) former_->form(*this);
-  if (shares_.empty()) return kNever;
+  if (shares_.empty() && steady_.empty()) return kNever;
   busy_ = true;
   const Micros takes = copying_ + adapters_take() + (*step_)(batch_);
   return limits_.stages > 1 ? take_off(now, takes) : now + takes;
 }
 
 Micros Replica::adapters_take() const {
+  if (limits_.adapters == 0) return 0;
   std::int64_t tokens = 0;
   for (const Share& share : shares_) {
     if (adapter_of(sequences_[share.slot].request) != 0) tokens += share.tokens;
@@ -184,6 +191,7 @@ void Replica::end(Micros now, std::vector<RequestId>& finished) {
   bool some_go = false;
   const auto tokens = static_cast<double>(batch_.prefill_tokens() + batch_.decodes);
   const Micros each_token = (now - began_) / limits_.stages / std::max(1.0, tokens);
+  if (!steady_.empty()) some_go = count_steady(now, each_token);
   for (const Share& share : shares_) {
     Sequence& sequence = sequences_[share.slot];
     Outcome& outcome = books_.outcomes[sequence.request];
@@ -203,6 +211,7 @@ void Replica::end(Micros now, std::vector<RequestId>& finished) {
       if (sequence.done < sequence.last || sequence.last == sequence.prompt) continue;
       sequence.leaves = false;
     } else if (sequence.done < sequence.last) {
+      if (keeps_steady_) begin_steady(share.slot);
       continue;
     }
     outcome.finish = now + limits_.front;
@@ -308,6 +317,7 @@ void Replica::preempt_last() {
   const Slot slot = running_.back();
   running_.pop_back();
   Sequence& sequence = sequences_[slot];
+  if (sequence.steady) end_steady(slot);
   adapters_.release(adapter_of(sequence.request));
   const std::int32_t blocks = std::exchange(sequence.blocks, 0);
   cache_.release(blocks, sequence.held);
@@ -351,6 +361,7 @@ Micros Replica::prompts_take(std::size_t count) const {
 
 void Replica::abandon(std::vector<RequestId>& lost) {
   while (!flights_.empty()) land();
+  end_all_steady();
   for (const Slot slot : running_) {
     ++books_.outcomes[sequences_[slot].request].preemptions;
     lost.push_back(sequences_[slot].request);
@@ -368,6 +379,7 @@ void Replica::abandon(std::vector<RequestId>& lost) {
 
 void Replica::hand_out(std::vector<Visit>& visits) {
   while (!flights_.empty()) land();
+  end_all_steady();
   for (const Slot slot : running_) {
     const Sequence& sequence = sequences_[slot];
     Visit& visit = visits.emplace_back(Visit{.request = sequence.request});
@@ -393,9 +405,10 @@ void Replica::hand_out(std::vector<Visit>& visits) {
 }
 
 std::int64_t Replica::tokens_to_hand_out() const {
-  std::int64_t sum = 0;
+  std::int64_t sum = steady_context_;
   for (const Slot slot : running_) {
-    if (!sequences_[slot].prefilling()) sum += sequences_[slot].done;
+    const Sequence& sequence = sequences_[slot];
+    if (!sequence.steady && !sequence.prefilling()) sum += sequence.done;
   }
   for (const Slot slot : waiting_) sum += sequences_[slot].ready;
   return sum;

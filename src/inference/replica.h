@@ -84,14 +84,17 @@ class Replica {
     RequestId request = 0;
     /// Tokens of its prefill: the prompt, and after a preemption also the tokens produced.
     std::int32_t prompt = 0;
-    std::int32_t last = 0;     ///< Tokens in the KV cache when it is finished.
-    std::int32_t done = 0;     ///< Tokens in the KV cache.
-    std::int32_t ready = 0;    ///< Tokens whose KV cache it brings when it runs again.
-    std::int32_t blocks = 0;   ///< Held.
-    std::int32_t swapped = 0;  ///< Blocks of host memory that hold `ready`.
-    Micros token_at = 0;       ///< When its last token was produced.
-    bool begun = false;        ///< Whether its first token was produced before its prefill here.
-    bool leaves = false;       ///< Whether it leaves after its prefill.
+    std::int32_t last = 0;        ///< Tokens in the KV cache when it is finished.
+    std::int32_t done = 0;        ///< Tokens in the KV cache.
+    std::int32_t ready = 0;       ///< Tokens whose KV cache it brings when it runs again.
+    std::int32_t blocks = 0;      ///< Held.
+    std::int32_t swapped = 0;     ///< Blocks of host memory that hold `ready`.
+    Micros token_at = 0;          ///< When its last token was produced.
+    bool begun = false;           ///< Whether its first token was produced before its prefill here.
+    bool leaves = false;          ///< Whether it leaves after its prefill.
+    bool steady = false;          ///< See grow_steady().
+    std::uint64_t caught_up = 0;  ///< If steady: the steady iteration after which `done` held,
+    std::uint64_t finishes = 0;   ///< and the one that is its last.
     std::vector<KvCache::Block> held{};
     std::vector<KvCache::Key> keys{};  ///< Of its full prompt blocks.
     bool prefilling() const { return done < prompt; }
@@ -120,6 +123,8 @@ class Replica {
   /// Lets a running request leave at the end of an iteration. Returns false if it does not run
   /// here, or is still in prefill.
   bool let_leave(RequestId request);
+  /// Brings `at()` of all steady sequences up to date.
+  void catch_up();
   /// Requests that left in the iteration that has ended, to continue elsewhere. Their KV cache
   /// stays allocated until release().
   std::span<const Visit> left() const { return left_; }
@@ -163,6 +168,16 @@ class Replica {
   bool has_adapter_place() const { return adapters_.has_free_place(); }
 
   // For batch formers:
+  /// Adds one token of each steady sequence to the batch, which must be empty, and returns their
+  /// number. Steady sequences have had their prefill and stay here until they are finished; as long
+  /// as all of them are in each iteration they need no work of their own except when they take a
+  /// block, begin or end, and `at()` is not up to date. If they do not stand before all others in
+  /// run(), are more than `most`, or lack a block, none is added and none is steady any more.
+  ///
+  /// Cost: O(taken blocks + sequences that are not steady).
+  std::int32_t grow_steady(std::int32_t most);
+  /// Number of steady sequences.
+  std::size_t steady() const { return steady_.size(); }
   /// Running sequences that are in no iteration in flight.
   std::span<const Slot> run() const { return running_; }
   const Sequence& at(Slot slot) const { return sequences_[slot]; }
@@ -192,6 +207,7 @@ class Replica {
   void gather_until(Micros at) { ask_again_ = at; }
 
  private:
+  static constexpr std::uint64_t kNoFinish = ~std::uint64_t{0};
   struct Share {
     Slot slot;
     std::int32_t tokens;
@@ -218,6 +234,14 @@ class Replica {
   /// Time that adapters add to the batch.
   Micros adapters_take() const;
   void let_run(Slot slot);
+  void begin_steady(Slot slot);
+  void end_steady(Slot slot);
+  void end_all_steady();
+  void catch_up(Sequence& sequence);
+  /// Steady sequences for which the same iterations of a row take a block.
+  std::vector<Slot>& growing(const Sequence& sequence);
+  /// Counts the iteration that ends for steady sequences. Returns whether any is finished.
+  bool count_steady(Micros now, Micros each_token);
   void line_up(std::deque<Slot>::iterator before, Slot slot);
   void take_next();
 
@@ -240,6 +264,17 @@ class Replica {
   std::deque<Flight> flights_;       // empty with one stage
   std::vector<Micros> stages_free_;  // likewise
   std::size_t in_flight_ = 0;        // sequences
+  /// An iteration with all steady sequences.
+  struct Steady {
+    Micros took, each_token, ends;
+  };
+  bool keeps_steady_;
+  std::vector<Slot> steady_;                // in no order
+  std::vector<std::vector<Slot>> growing_;  // by the iteration modulo the tokens of a block
+  std::vector<Steady> iterations_;          // the last ones
+  std::uint64_t counted_ = 0;               // iterations
+  std::uint64_t next_finish_ = kNoFinish;   // of steady sequences
+  std::int64_t steady_context_ = 0;         // sum of their tokens in the KV cache
   Micros began_ = 0;
   Micros copying_ = 0;  // of this iteration, to and from host memory
   Micros ask_again_ = kNever;

@@ -229,7 +229,10 @@ void Simulation::balance(Router& router) {
   bool present = false;
   for (Pools& pools : pools_) {
     const auto& open = pools.decode.open.empty() ? pools.fresh.open : pools.decode.open;
-    for (const Replica* replica : open) present = present || !replica->empty();
+    for (Replica* const replica : open) {
+      present = present || !replica->empty();
+      replica->catch_up();
+    }
     if (open.size() < 2) continue;
     for (const Router::Move& move : router.moves(open)) {
       const Replica& from = *open[move.from];

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -33,6 +34,7 @@ class SpotFleet {
         router_(registry().routers.find(service.router)->make(service.seed)),
         simulation_(requests),
         begin_(requests.all.front().arrival),
+        events_(events()),
         held_(spot.instances.size() * gpus_) {
     simulation_.connect(
         [token = kv_token_ / link_](std::int32_t tokens) { return token * tokens; });
@@ -43,17 +45,14 @@ class SpotFleet {
     current_ = present();
     layout_ = layouts_.choose(gpus_in(current_), rate());
     open(slices(gpus_of(current_), layout_));
-    note_closed();
-    for (const Micros at : events()) {
-      open_started(at);
-      advance(std::max(at, now_));
-      if (spot_.rule == SpotRule::reroute) {
-        reroute();
-      } else if (present() != current_) {
-        spot_.rule == SpotRule::migrate ? migrate() : restart();
-      }
+    changed();
+    for (Micros at = next(); at != kNever; at = next()) {
+      advance(at);
+      lose_gone();
+      if (spot_.rule == SpotRule::migrate) migrate();
+      if (spot_.rule == SpotRule::restart) restart();
+      if (spot_.rule == SpotRule::reroute) reroute();
     }
-    open_started(kNever);
     advance(kNever);
     return result();
   }
@@ -74,6 +73,15 @@ class SpotFleet {
     std::vector<Copy> stay{}, end{};
     std::vector<Gpus> fresh{};
     std::vector<std::size_t> heirs{};  // by ended replica: of those that stay, then of fresh ones
+  };
+  /// A move that waits for its time or travels.
+  struct Moving {
+    Move move{};
+    bool is_first = false;                    // what ends replicas follows in a move of its own
+    bool keeps = true;                        // the KV cache
+    Micros at = kNever;                       // when it must be looked at again
+    bool travels = false;                     // until `at`
+    std::vector<std::vector<Visit>> taken{};  // by ended replica
   };
 
   // Instances and their GPUs.
@@ -98,6 +106,11 @@ class SpotFleet {
   int gpus_in(const std::vector<std::size_t>& instances) const {
     return static_cast<int>(instances.size() * gpus_);
   }
+  Gpus all_gpus() const {
+    Gpus made(held_.size());
+    std::iota(made.begin(), made.end(), std::size_t{0});
+    return made;
+  }
   Gpus gpus_of(const std::vector<std::size_t>& instances) const {
     Gpus made;
     for (const std::size_t instance : instances) {
@@ -113,7 +126,11 @@ class SpotFleet {
     }
     return made;
   }
-  std::vector<Micros> events() const {
+  static bool contains(const std::vector<std::size_t>& all, std::size_t each) {
+    return std::find(all.begin(), all.end(), each) != all.end();
+  }
+  /// When instances can be used, get notice, and go.
+  std::set<Micros> events() const {
     std::set<Micros> made;
     for (const SpotInstance& each : spot_.instances) {
       made.insert(usable(each));
@@ -121,7 +138,13 @@ class SpotFleet {
       made.insert(begin_ + each.until - spot_.grace);
       made.insert(begin_ + each.until);
     }
-    return {made.upper_bound(begin_), made.end()};
+    return made;
+  }
+  Micros next() const {
+    const auto event = events_.upper_bound(now_);
+    Micros at = event == events_.end() ? kNever : *event;
+    if (!starting_.empty()) at = std::min(at, starting_.front().at);
+    return moving_ ? std::min(at, moving_->at) : at;
   }
   /// Requests per second.
   double rate() const {
@@ -154,8 +177,7 @@ class SpotFleet {
       copies_.push_back({simulation_.add(parts.limits, *parts.step, parts.former()), gpus});
       for (std::size_t each = 0; each < gpus.size(); ++each) held_[gpus[each]] = shards[each];
     }
-    if (closed_at_ != kNever) stopped_ += now_ - std::exchange(closed_at_, kNever);
-    note_layout();
+    changed();
   }
   void note_layout() {
     SpotLayout now = layout_;
@@ -167,53 +189,84 @@ class SpotFleet {
     if (!steps_.empty() && steps_.back().at == now_ - begin_) steps_.pop_back();
     steps_.push_back({now_ - begin_, now});
   }
-  void note_closed() {
+  /// Counts and notes that replicas ended or began.
+  void changed() {
+    if (now_ > begin_ && std::exchange(changed_at_, now_) != now_) ++changes_;
     note_layout();
-    if (copies_.empty() && closed_at_ == kNever) closed_at_ = now_;
+    if (copies_.empty()) {
+      closed_at_ = std::min(closed_at_, now_);
+    } else if (closed_at_ != kNever) {
+      stopped_ += now_ - std::exchange(closed_at_, kNever);
+    }
   }
   Micros from_disk(const SpotLayout& layout) const {
     return cold_start(layouts_.service_of(layout), WeightTier::disk, spot_.gpus).weights;
   }
 
-  // The systems that SpotServe is compared with.
-
-  void restart() {
-    Micros leaves = kNever;
-    const auto next = present();
-    for (const std::size_t each : current_) {
-      if (std::find(next.begin(), next.end(), each) != next.end()) continue;
-      leaves = std::min(leaves, begin_ + spot_.instances[each].until);
-    }
-    if (leaves != kNever) advance(std::max(now_, leaves));
-    for (const Copy& each : copies_) simulation_.lose(each.number);
-    copies_.clear();
-    note_closed();
-    ++changes_;
-    current_ = present();
-    layout_ = layouts_.choose(gpus_in(current_), rate());
-    if (layout_.replicas == 0) return;
-    advance(now_ + engine_ + from_disk(layout_));
-    open(slices(gpus_of(current_), layout_));
-  }
-
-  void reroute() {
-    const auto broken = [&](const Gpus& gpus) {
+  /// Ends what instances that are gone had. A move in which one of them takes part has failed.
+  void lose_gone() {
+    const auto is_broken = [&](const Gpus& gpus) {
       return std::any_of(gpus.begin(), gpus.end(),
                          [&](std::size_t gpu) { return !is_there(instance_of(gpu)); });
     };
-    std::erase_if(starting_, [&](const Starting& each) { return broken(each.gpus); });
-    std::erase_if(copies_, [&](const Copy& each) {
-      if (!broken(each.gpus)) return false;
-      simulation_.lose(each.number);
-      ++changes_;
+    for (std::size_t gpu = 0; gpu < held_.size(); ++gpu) {
+      if (!is_there(instance_of(gpu))) held_[gpu].reset();
+    }
+    const bool has_failed = std::any_of(current_.begin(), current_.end(),
+                                        [&](std::size_t each) { return !is_there(each); });
+    std::erase_if(starting_, [&](const Starting& each) { return is_broken(each.gpus); });
+    const std::size_t ended = std::erase_if(copies_, [&](const Copy& each) {
+      if (!is_broken(each.gpus)) return false;
+      if (spot_.rule == SpotRule::migrate) {
+        park(simulation_.take(each.number));
+      } else {
+        simulation_.lose(each.number);
+      }
       return true;
     });
-    note_closed();
+    if (ended > 0) changed();
+    if (ended > 0 || has_failed) is_planned_ = false;
+    if (moving_ && (has_failed || (ended > 0 && !moving_->travels))) {
+      for (const auto& visits : moving_->taken) park(visits);
+      moving_.reset();
+    }
+  }
+
+  // The systems that SpotServe is compared with.
+
+  void open_started() {
+    while (!starting_.empty() && starting_.front().at <= now_) {
+      open({starting_.front().gpus});
+      starting_.erase(starting_.begin());
+    }
+  }
+
+  void restart() {
+    const auto next = present();
+    const auto is_gone = [&](std::size_t each) { return !is_there(each); };
+    const auto is_noticed = [&](std::size_t each) { return !contains(next, each); };
+    // All serve on until the first instance with a notice is gone.
+    const bool waits = !copies_.empty() &&
+                       std::none_of(current_.begin(), current_.end(), is_gone) &&
+                       std::any_of(current_.begin(), current_.end(), is_noticed);
+    if (next != current_ && !waits) {
+      for (const Copy& each : copies_) simulation_.lose(each.number);
+      if (!std::exchange(copies_, {}).empty()) changed();
+      current_ = next;
+      layout_ = layouts_.choose(gpus_in(current_), rate());
+      starting_.clear();  // a start for other instances is given up
+      for (const Gpus& gpus : slices(gpus_of(current_), layout_)) {
+        starting_.push_back({now_ + engine_ + from_disk(layout_), gpus});
+      }
+    }
+    open_started();
+  }
+
+  void reroute() {
+    open_started();
     Gpus free = gpus_of(present());
     const auto take = [&](const Gpus& gpus) {
-      std::erase_if(free, [&](std::size_t gpu) {
-        return std::find(gpus.begin(), gpus.end(), gpu) != gpus.end();
-      });
+      std::erase_if(free, [&](std::size_t gpu) { return contains(gpus, gpu); });
     };
     for (const Copy& each : copies_) take(each.gpus);
     for (const Starting& each : starting_) take(each.gpus);
@@ -224,16 +277,6 @@ class SpotFleet {
     more.replicas = static_cast<int>(free.size()) / layout_.replica_gpus();
     for (const Gpus& gpus : slices(free, more)) {
       starting_.push_back({now_ + engine_ + from_disk(layout_), gpus});
-    }
-  }
-
-  void open_started(Micros until) {
-    while (!starting_.empty() && starting_.front().at <= until) {
-      const Starting first = starting_.front();
-      starting_.erase(starting_.begin());
-      advance(std::max(now_, first.at));
-      open({first.gpus});
-      ++changes_;
     }
   }
 
@@ -249,16 +292,14 @@ class SpotFleet {
     const bool is_alike = made.layout.is_divided_like(layout_);
     for (const Copy& each : copies_) {
       const bool is_whole = std::all_of(each.gpus.begin(), each.gpus.end(), [&](std::size_t gpu) {
-        return std::find(next.begin(), next.end(), instance_of(gpu)) != next.end();
+        return contains(next, instance_of(gpu));
       });
       if (!is_alike || !is_whole) {
         made.end.push_back(each);
         continue;
       }
       made.stay.push_back(each);
-      std::erase_if(free, [&](std::size_t gpu) {
-        return std::find(each.gpus.begin(), each.gpus.end(), gpu) != each.gpus.end();
-      });
+      std::erase_if(free, [&](std::size_t gpu) { return contains(each.gpus, gpu); });
     }
     const std::size_t all = static_cast<std::size_t>(made.layout.replicas);
     // The most tokens first, each to where the fewest are.
@@ -282,9 +323,7 @@ class SpotFleet {
       for (std::size_t end = 0; end < made.end.size(); ++end) {
         const Gpus& gpus = made.end[end].gpus;
         if (made.heirs[end] != made.stay.size() + wanted / shards.size()) continue;
-        if (std::find(gpus.begin(), gpus.end(), free[gpu]) != gpus.end()) {
-          bytes += kv_bytes(made.end[end]);
-        }
+        if (contains(gpus, free[gpu])) bytes += kv_bytes(made.end[end]);
       }
       return bytes * in_common(*held, shards[wanted % shards.size()]);
     };
@@ -334,16 +373,16 @@ class SpotFleet {
       most = std::max(most, bytes[each]);
       sum += bytes[each];
       const Gpus own = gpus_of({each});
-      givers += is_there(each) && std::any_of(own.begin(), own.end(),
-                                              [&](auto gpu) { return held_[gpu].has_value(); });
+      givers +=
+          std::any_of(own.begin(), own.end(), [&](auto gpu) { return held_[gpu].has_value(); });
     }
     return std::max(most, givers > 0 ? sum / givers : 0) / link_;
   }
 
-  /// Whether these instances hold all weights, as they are divided now.
-  bool hold_all(const std::vector<std::size_t>& instances) const {
+  /// Whether these GPUs hold all weights, as they are divided now.
+  bool hold_all(const Gpus& gpus) const {
     std::set<Shard> known;
-    for (const std::size_t gpu : gpus_of(instances)) {
+    for (const std::size_t gpu : gpus) {
       const auto& held = held_[gpu];
       if (held && held->stages == layout_.stages && held->parts == layout_.gpus)
         known.insert(*held);
@@ -351,58 +390,131 @@ class SpotFleet {
     return known.size() == static_cast<std::size_t>(layout_.replica_gpus());
   }
 
+  /// When the first instance goes that has notice and weights; kNever if none has.
+  Micros deadline() const {
+    Micros first = kNever;
+    for (std::size_t gpu = 0; gpu < held_.size(); ++gpu) {
+      const std::size_t instance = instance_of(gpu);
+      if (!held_[gpu] || contains(current_, instance)) continue;
+      first = std::min(first, begin_ + spot_.instances[instance].until);
+    }
+    return first;
+  }
+
+  /// Whether weights are missing that must be read from disk: no GPU has them, or those that have
+  /// them go before they are sent.
+  bool needs_disk(const Move& move) const {
+    const Micros travel = takes(move, true, false);
+    if (travel == 0 || hold_all(gpus_of(current_))) return false;
+    return now_ + travel > deadline() || !hold_all(all_gpus());
+  }
+
   void migrate() {
-    const auto next = present();
-    Micros deadline = kNever;
-    std::vector<std::size_t> there = next;
-    for (const std::size_t each : current_) {
-      if (std::find(next.begin(), next.end(), each) != next.end()) continue;
-      deadline = std::min(deadline, begin_ + spot_.instances[each].until);
-      if (is_there(each)) there.push_back(each);
+    while (true) {
+      if (moving_ && moving_->travels) {
+        if (moving_->at > now_) break;
+        arrive();
+      }
+      if (!is_planned_ || present() != current_) plan_move();
+      if (!moving_ || !begin_move()) break;
     }
-    const Move move = next_move(next);
-    current_ = next;
+    if (copies_.empty()) return;
+    const auto parked = std::exchange(parked_, {});
+    for (std::size_t each = 0; each < parked.size(); ++each) {
+      resume(parked[each], each % copies_.size(), 0);
+    }
+  }
+
+  void plan_move() {
+    current_ = present();
+    is_planned_ = true;
+    moving_.reset();
+    Move move = next_move(current_);
     if (move.end.empty() && move.fresh.empty()) return;
-    ++changes_;
-    bool keeps = true;
-    Micros travel = 0;
-    if (move.layout.replicas == 0) {
-      keeps = false;
-      if (deadline != kNever) advance(std::max(now_, deadline));
+    Move first = first_of(move);
+    if (first.fresh.empty()) {
+      moving_ = Moving{.move = std::move(move)};
     } else {
-      travel = takes(move, true, true);
-      const auto is_late = [&] { return deadline != kNever && now_ + travel > deadline; };
-      if (is_late()) {
-        keeps = false;
-        travel = takes(move, true, false);
-      }
-      if (takes(move, true, false) > 0 && (is_late() || !hold_all(there)) && !hold_all(next)) {
-        // Weights go with the last GPU that has them.
-        keeps = false;
-        if (deadline != kNever) advance(std::max(now_, deadline));
-        travel = from_disk(move.layout);
-      } else if (!is_late()) {
-        // Replicas compute for as long as the rest of the grace period carries the migration.
-        while (deadline != kNever && now_ + 2 * kTick + travel <= deadline) {
-          advance(now_ + kTick);
-          travel = takes(move, true, keeps);
-        }
-      }
+      moving_ = Moving{.move = std::move(first), .is_first = true};
     }
-    std::vector<std::vector<Visit>> taken;
-    for (const Copy& each : move.end) taken.push_back(simulation_.take(each.number));
-    copies_ = move.stay;
-    note_closed();
-    advance(now_ + travel);
-    layout_ = move.layout;
-    open(move.fresh);
-    continue_requests(move, taken, keeps);
+  }
+
+  /// During a grace period: the part of `move` that fills GPUs without replicas, if it leaves time
+  /// for the rest or needs none of the GPUs that go.
+  Move first_of(const Move& move) const {
+    Move made{.layout = move.layout, .stay = copies_};
+    if (deadline() == kNever || !move.layout.is_divided_like(layout_)) return made;
+    for (const Gpus& gpus : move.fresh) {
+      const bool is_idle = std::none_of(copies_.begin(), copies_.end(), [&](const Copy& each) {
+        return std::any_of(gpus.begin(), gpus.end(),
+                           [&](std::size_t gpu) { return contains(each.gpus, gpu); });
+      });
+      if (is_idle) made.fresh.push_back(gpus);
+    }
+    const bool all = made.fresh.size() == move.fresh.size();
+    const Micros travel = takes(made, true, false), rest = takes(move, !all, true);
+    if (now_ + travel + rest > deadline() && !needs_disk(made)) made.fresh.clear();
+    return made;
+  }
+
+  /// Begins the move that was planned. Returns false if it must wait.
+  bool begin_move() {
+    Moving& it = *moving_;
+    const Micros until = deadline();
+    Micros travel = 0;
+    it.keeps = it.move.layout.replicas > 0;
+    if (!it.keeps) {
+      it.at = until;
+      if (until != kNever) return false;
+    } else if (needs_disk(it.move)) {
+      it.keeps = false;
+      it.at = until;
+      if (until != kNever && !it.is_first) return false;
+      travel = from_disk(it.move.layout);
+    } else {
+      travel = takes(it.move, true, true);
+      if (now_ + travel > until) {
+        it.keeps = false;
+        travel = takes(it.move, true, false);
+      }
+      // Replicas compute for as long as the rest of the grace period carries the migration.
+      it.at = now_ + kTick;
+      if (until != kNever && !it.is_first && now_ + 2 * kTick + travel <= until) return false;
+    }
+    for (const Copy& each : it.move.end) it.taken.push_back(simulation_.take(each.number));
+    copies_ = it.move.stay;
+    if (!it.move.end.empty()) changed();
+    it.travels = true;
+    it.at = now_ + travel;
+    return true;
+  }
+
+  void arrive() {
+    const Moving it = *std::exchange(moving_, std::nullopt);
+    layout_ = it.move.layout;
+    open(it.move.fresh);
+    if (it.is_first) is_planned_ = false;
+    continue_requests(it.move, it.taken, it.keeps);
+  }
+
+  void park(const std::vector<Visit>& visits) {
+    parked_.insert(parked_.end(), visits.begin(), visits.end());
+  }
+
+  /// Gives a request to a replica. If its KV cache does not fit into `room`, in tokens, prompt and
+  /// tokens so far are computed again. Returns the tokens that it takes.
+  std::int64_t resume(Visit visit, std::size_t copy, std::int64_t room) {
+    if (visit.ready > 0 && visit.ready >= room) visit.known = std::exchange(visit.ready, 0) + 1;
+    kept_ += visit.ready > 0;
+    computed_ += visit.known > 0;
+    simulation_.resume(visit, copies_[copy].number);
+    return std::max(visit.ready, visit.known);
   }
 
   void continue_requests(const Move& move, const std::vector<std::vector<Visit>>& taken,
                          bool keeps) {
     if (copies_.empty()) {
-      for (const auto& visits : taken) parked_.insert(parked_.end(), visits.begin(), visits.end());
+      for (const auto& visits : taken) park(visits);
       return;
     }
     const Limits& limits = layouts_.parts_of(layout_).limits;
@@ -411,22 +523,9 @@ class SpotFleet {
       room.push_back(std::int64_t{limits.kv_blocks} * limits.block_tokens -
                      simulation_.tokens_of(each.number));
     }
-    const auto resume = [&](Visit visit, std::size_t heir, bool with_kv) {
-      if (visit.ready > 0 && (!with_kv || visit.ready >= room[heir])) {
-        visit.known = visit.ready + 1;
-        visit.ready = 0;
-      }
-      room[heir] -= std::max(visit.ready, visit.known);
-      kept_ += visit.ready > 0;
-      computed_ += visit.known > 0;
-      simulation_.resume(visit, copies_[heir].number);
-    };
     for (std::size_t end = 0; end < taken.size(); ++end) {
-      for (const Visit& each : taken[end]) resume(each, move.heirs[end], keeps);
-    }
-    const auto parked = std::exchange(parked_, {});
-    for (std::size_t each = 0; each < parked.size(); ++each) {
-      resume(parked[each], each % copies_.size(), false);
+      const std::size_t heir = move.heirs[end];
+      for (const Visit& each : taken[end]) room[heir] -= resume(each, heir, keeps ? room[heir] : 0);
     }
   }
 
@@ -438,11 +537,12 @@ class SpotFleet {
                  .stopped_s = stopped_ / 1e6,
                  .kept = kept_,
                  .computed = computed_};
-    Micros last = begin_;
+    Micros last = simulation_.requests().all.back().arrival;
     for (const Outcome& each : made.outcomes) {
       if (each.finish != kNever) last = std::max(last, each.finish);
     }
     if (closed_at_ != kNever) made.stopped_s += std::max(0.0, last - closed_at_) / 1e6;
+    made.span = last - begin_;
     for (const SpotInstance& each : spot_.instances) {
       const Micros from = std::max(0.0, each.from), until = std::min(each.until, last - begin_);
       made.gpu_s += static_cast<double>(gpus_) * std::max(0.0, until - from) / 1e6;
@@ -460,15 +560,18 @@ class SpotFleet {
   std::unique_ptr<Router> router_;
   Simulation simulation_;
   Micros begin_;
+  std::set<Micros> events_;
   std::vector<std::optional<Shard>> held_;  // by GPU
   Micros now_ = 0;
   SpotLayout layout_{};
-  std::vector<std::size_t> current_;  // instances
+  std::vector<std::size_t> current_;  // instances that the layout is for
   std::vector<Copy> copies_;
   std::vector<Starting> starting_;
   std::vector<SpotStep> steps_;
+  std::optional<Moving> moving_;
+  bool is_planned_ = true;     // what the present instances call for
   std::vector<Visit> parked_;  // that no replica continues yet
-  Micros closed_at_ = kNever, stopped_ = 0;
+  Micros closed_at_ = kNever, stopped_ = 0, changed_at_ = 0;
   int changes_ = 0;
   std::int64_t kept_ = 0, computed_ = 0;
 };

@@ -52,8 +52,9 @@ struct SpotRun {
   std::vector<Outcome> outcomes{};
   std::vector<SpotStep> steps{};
   Busy busy{};
-  double gpu_s = 0;           ///< Of all GPUs of the instances, until the last answer.
-  int changes = 0;            ///< Times that replicas ended or began after the start.
+  Micros span = 0;            ///< From the first request to the last answer or request.
+  double gpu_s = 0;           ///< Of all GPUs of the instances, in this time.
+  int changes = 0;            ///< Moments after the start at which replicas ended or began.
   double stopped_s = 0;       ///< Time without a replica that takes requests.
   std::int64_t kept = 0;      ///< Requests that continued with their KV cache.
   std::int64_t computed = 0;  ///< Requests whose KV cache was lost and computed again.
@@ -70,13 +71,15 @@ struct SpotRun {
 ///          rate of the whole log, as if the operator knew it; later ones are for the rate of the
 ///          last minute, or of the time so far. A new instance takes 30 s to start its engine
 ///          (cold_start()). Replicas that are divided as before and lose no GPU compute on, and all
-///          others stop while weights and KV cache move. Each instance receives over its own link
-///          of Service::link_bytes_per_s; what another GPU of the instance has takes no time. If
-///          all does not arrive in time, the KV cache is given up, and then the weights are read
-///          from disk. Each instance has a disk of its own. A prefill that has not ended begins
-///          again.
-///          Not right yet: a loss while an earlier migration runs does not end its replica, and an
-///          instance that becomes ready during a grace period receives nothing before its end.
+///          others stop while weights and KV cache move. During a grace period, new replicas of
+///          the same division are filled on GPUs without one while all compute. Each instance
+///          receives over its own link of Service::link_bytes_per_s; what another GPU of the
+///          instance has takes no time. If all does not arrive in time, the KV cache is given up,
+///          and then the weights are read from disk. Each instance has a disk of its own. A prefill
+///          that has not ended begins again. Instances that come or get notice during a migration
+///          are looked at when it ends; one that takes part in it and is lost ends its replica, and
+///          the migration begins again from what the others held before it, without its KV cache.
+///          `restart` begins its start again if instances come or go during it.
 /// Fails like SpotLayouts::make().
 Result<SpotRun> play_spot(const Service& service, const Requests& requests, const SpotCase& spot);
 

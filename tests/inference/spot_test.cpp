@@ -204,6 +204,103 @@ TEST(Spot, CountsInTheFirstMinuteWhatHasArrived) {
   EXPECT_TRUE(run->steps.back().layout.is_divided_like(counted));
 }
 
+/// Instances of one GPU, on each of which the model fits alone.
+SpotCase instances_of_one(std::vector<SpotInstance> instances, SpotRule rule, Micros grace) {
+  return {.instances = std::move(instances), .gpus = 1, .grace = grace, .rule = rule};
+}
+
+TEST(Spot, StopsWhenTheOnlyReplicaIsLostDuringAMigration) {
+  // The second instance starts its engine by 130 s. The weights, 16.1 GB, would come from the
+  // first over 50 MB/s within 321 s, but that one is gone at 300 s: they are read from disk.
+  Service service = on_h100("llama-3.1-8b");
+  service.link_bytes_per_s = 5e7;
+  const auto spot =
+      instances_of_one({{.from = 0, .until = 300e6}, {.from = 100e6}}, SpotRule::migrate, 30e6);
+  const auto run = play_spot(service, trickle(400), spot);
+  ASSERT_TRUE(run) << to_string(run.error());
+  const double read_s = service.model.bytes() / 5e9;
+  ASSERT_EQ(run->steps.size(), 3);
+  EXPECT_EQ(run->steps[0].layout.replicas, 1);
+  EXPECT_EQ(run->steps[1].layout.replicas, 0);
+  EXPECT_NEAR(run->steps[1].at, 300e6, 1);
+  EXPECT_EQ(run->steps[2].layout.replicas, 1);
+  EXPECT_NEAR(run->steps[2].at, 1e6 * (300 + read_s), 1);
+  EXPECT_NEAR(run->stopped_s, read_s, 1e-6);
+  for (const Outcome& each : run->outcomes) EXPECT_LT(each.finish, kNever);
+  // What is asked at 300 s or just before waits for the weights; what came before did not.
+  EXPECT_LT(run->outcomes[298].finish, 300e6);
+  EXPECT_GT(run->outcomes[300].finish, 1e6 * (300 + read_s));
+}
+
+TEST(Spot, StopsForeverWhenAllInstancesAreGone) {
+  const Service service = on_h100("llama-3.1-8b");
+  for (const SpotRule rule : {SpotRule::migrate, SpotRule::restart, SpotRule::reroute}) {
+    // One more instance comes, but is gone before an engine could start.
+    const auto spot =
+        instances_of_one({{.from = 0, .until = 50.5e6}, {.from = 60e6, .until = 70e6}}, rule, 5e6);
+    const Requests requests = trickle(150);
+    FleetPlan plan{.service = service, .spot = spot};
+    const auto fleet = play_fleet(plan, requests, {});
+    ASSERT_TRUE(fleet) << to_string(fleet.error());
+    // The requests of 0 to 50 s are answered. The last one comes at 149 s.
+    EXPECT_EQ(fleet->seen.finished, 51);
+    EXPECT_NEAR(fleet->spot->stopped_s, 149 - 50.5, 1e-6);
+    EXPECT_NEAR(fleet->seen.span, 149e6, 1);
+    EXPECT_NEAR(fleet->gpu_hours, (50.5 + 10) / 3600, 1e-9);
+    EXPECT_EQ(fleet->spot->steps.back().layout.replicas, 0);
+  }
+}
+
+TEST(Spot, FillsAnInstanceThatComesDuringAGracePeriod) {
+  // Notice at 140 s for 200 s; the third instance can be used at 150 s and has the weights after
+  // 16.1 GB over 25 GB/s. The second one computes almost until it goes.
+  const Service service = on_h100("llama-3.1-8b");
+  const auto spot =
+      instances_of_one({{}, {.from = 0, .until = 200e6}, {.from = 120e6}}, SpotRule::migrate, 60e6);
+  const auto run = play_spot(service, trickle(300), spot);
+  ASSERT_TRUE(run) << to_string(run.error());
+  ASSERT_EQ(run->steps.size(), 3);
+  EXPECT_EQ(run->steps[0].layout.replicas, 2);
+  EXPECT_EQ(run->steps[1].layout.replicas, 3);
+  EXPECT_NEAR(run->steps[1].at, 1e6 * (150 + service.model.bytes() / 25e9), 1);
+  EXPECT_EQ(run->steps[2].layout.replicas, 2);
+  EXPECT_NEAR(run->steps[2].at, 200e6, 0.3e6);
+  EXPECT_LE(run->steps[2].at, 200e6);
+  EXPECT_EQ(run->stopped_s, 0);
+}
+
+TEST(Spot, ReadsFromDiskDuringAGracePeriodThatIsTooShortToSend) {
+  // The only instance goes at 200 s. The next one can be used at 190 s, and 16.1 GB over 1 GB/s
+  // would take 16 s, but 3.2 s from its disk.
+  Service service = on_h100("llama-3.1-8b");
+  service.link_bytes_per_s = 1e9;
+  const auto spot =
+      instances_of_one({{.from = 0, .until = 200e6}, {.from = 160e6}}, SpotRule::migrate, 60e6);
+  const auto run = play_spot(service, trickle(300), spot);
+  ASSERT_TRUE(run) << to_string(run.error());
+  ASSERT_EQ(run->steps.size(), 3);
+  EXPECT_EQ(run->steps[1].layout.replicas, 2);
+  EXPECT_NEAR(run->steps[1].at, 1e6 * (190 + service.model.bytes() / 5e9), 1);
+  EXPECT_EQ(run->steps[2].layout.replicas, 1);
+  EXPECT_EQ(run->stopped_s, 0);
+}
+
+TEST(Spot, RestartsOnceAroundAReplacement) {
+  // One of two goes at 50 s, and its replacement comes 10 s into the restart, which then begins
+  // again for both.
+  const Service service = on_h100("llama-3.1-8b");
+  const auto spot =
+      instances_of_one({{}, {.from = 0, .until = 50e6}, {.from = 60e6}}, SpotRule::restart, 30e6);
+  const auto run = play_spot(service, trickle(200), spot);
+  ASSERT_TRUE(run) << to_string(run.error());
+  const double start_s = 30 + service.model.bytes() / 5e9;
+  EXPECT_NEAR(run->stopped_s, 10 + start_s, 1e-6);
+  ASSERT_EQ(run->steps.size(), 3);
+  EXPECT_NEAR(run->steps[2].at, 1e6 * (60 + start_s), 1);
+  EXPECT_EQ(run->steps[2].layout.replicas, 2);
+  EXPECT_EQ(run->changes, 2);
+}
+
 TEST(Spot, TakesARuleOfACompositionAndNoScaler) {
   FleetPlan plan{.spot = SpotCase{}};
   ASSERT_TRUE(compose("chunked+restart", plan));

@@ -15,9 +15,9 @@ class Chunked final : public Former {
  public:
   void form(Replica& replica) override {
     const Limits& limits = replica.limits();
-    std::int32_t budget = limits.tokens;
+    std::int32_t budget = limits.tokens - replica.grow_steady(limits.tokens);
     bool preempted = false;
-    for (std::size_t each = 0; each < replica.run().size() && budget > 0; ++each) {
+    for (std::size_t each = replica.steady(); each < replica.run().size() && budget > 0; ++each) {
       std::int32_t tokens = 0;
       while ((tokens = compute_some(replica, replica.run()[each], budget)) == 0) {
         preempted = true;
@@ -36,6 +36,7 @@ class Chunked final : public Former {
       budget -= brings ? compute_some(replica, replica.run().back(), budget) : *tokens;
     }
   }
+  bool grows_steady() const override { return true; }
 
  private:
   /// Adds one token, or as much of a prompt as the budget allows. Returns the number of tokens; 0 =

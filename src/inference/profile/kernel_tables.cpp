@@ -26,20 +26,35 @@ struct BadTable {
   Error error;
 };
 
+/// Values by size, in ascending order: a map that is read far more often than it is written.
+template <typename Value>
+using BySize = std::vector<std::pair<double, Value>>;
+
+/// Returns the first value whose size is not below `size`.
+template <typename Values>
+auto not_below(Values& values, double size) {
+  return std::lower_bound(values.begin(), values.end(), size,
+                          [](const auto& each, double sought) { return each.first < sought; });
+}
+
 /// Time of a kernel by one size, in milliseconds. Times between sizes are interpolated; by_root,
 /// their root is.
 class Curve {
  public:
-  void add(double size, double ms) { points_.emplace(size, ms); }  // the first of equal ones counts
-  const std::map<double, double>& points() const { return points_; }
+  /// The first of equal sizes counts.
+  void add(double size, double ms) {
+    const auto at = not_below(points_, size);
+    if (at == points_.end() || at->first != size) points_.insert(at, {size, ms});
+  }
+  const BySize<double>& points() const { return points_; }
   bool covers(double size) const {
-    return !points_.empty() && points_.begin()->first <= size && size <= points_.rbegin()->first;
+    return !points_.empty() && points_.front().first <= size && size <= points_.back().first;
   }
   double at(double size, bool by_root = false) const {
-    const auto above = points_.lower_bound(size);
+    const auto above = not_below(points_, size);
     if (above == points_.end()) {
-      const double grown = size / points_.rbegin()->first;
-      return points_.rbegin()->second * (by_root ? grown * grown : grown);
+      const double grown = size / points_.back().first;
+      return points_.back().second * (by_root ? grown * grown : grown);
     }
     if (above->first == size || above == points_.begin()) return above->second;
     const auto below = std::prev(above);
@@ -50,19 +65,23 @@ class Curve {
   }
 
  private:
-  std::map<double, double> points_;
+  BySize<double> points_;
 };
 
 /// Curves by a further size.
 class Surface {
  public:
-  Curve& curve(double size) { return curves_[size]; }
+  Curve& curve(double size) {
+    const auto at = not_below(curves_, size);
+    if (at != curves_.end() && at->first == size) return at->second;
+    return curves_.insert(at, {size, Curve()})->second;
+  }
   bool empty() const { return curves_.empty(); }
   double at(double size, double along, bool by_root = false) const {
-    const auto above = curves_.lower_bound(size);
+    const auto above = not_below(curves_, size);
     if (above == curves_.end()) {
-      const auto last = std::prev(above);
-      return last->second.at(along, by_root) * size / last->first;
+      const auto& last = curves_.back();
+      return last.second.at(along, by_root) * size / last.first;
     }
     const double high = above->second.at(along, by_root);
     if (above->first == size || above == curves_.begin()) return high;
@@ -72,7 +91,7 @@ class Surface {
   }
 
  private:
-  std::map<double, Curve> curves_;
+  BySize<Curve> curves_;
 };
 
 std::string file_of(const std::string& prefix, const std::string& table) {
