@@ -93,14 +93,19 @@ std::size_t put(const process::Descriptor& file, std::string_view text) {
   return text.size();
 }
 
+struct Appended {
+  Head::Missing missing{};  // without the log saying so
+  std::size_t lost = 0;     // bytes of the piece
+};
+
 /// Appends to a log with the rights of its user, which may be anywhere. The log says first what it
-/// lacks, `missing`. Returns what it lacks without saying so.
-Head::Missing append_as_user(const shepherd::Spec& spec, const std::string& name,
-                             const Head::Missing& missing, std::string_view piece) {
+/// lacks, `missing`.
+Appended append_as_user(const shepherd::Spec& spec, const std::string& name,
+                        const Head::Missing& missing, std::string_view piece) {
   if (name.empty()) return {};
   const process::AsUser as_user({user_of(spec), spec.gid.value_or(::getegid())});
   const auto all = [&](int number) {
-    return Head::Missing{missing.bytes + piece.size(), std::strerror(number)};
+    return Appended{{missing.bytes + piece.size(), std::strerror(number)}, piece.size()};
   };
   if (!as_user.holds()) return all(EPERM);
   const process::Descriptor file(::open(path_of_log(spec, name).c_str(),
@@ -112,7 +117,7 @@ Head::Missing append_as_user(const shepherd::Spec& spec, const std::string& name
     if (put(file, notice) > 0) return all(errno);
   }
   const std::size_t left = put(file, piece);
-  return {left, left > 0 ? std::strerror(errno) : ""};
+  return {{left, left > 0 ? std::strerror(errno) : ""}, left};
 }
 
 }  // namespace
@@ -364,18 +369,21 @@ Result<void> Head::add_orders(const std::string& box, const Report& report, Orde
 Result<std::string> Head::take(const std::string& box, std::string_view text) {
   const auto report = read_report(text);
   if (!report) return tl::unexpected(report.error());
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   const auto is_admitted = admit(box, *report);
   if (!is_admitted) return tl::unexpected(is_admitted.error());
   if (!*is_admitted) return to_json(Orders{.is_gone = true});
   heard_[box] = clocks_.since_boot();
   look_at_runs();
   const Duration ahead = report->now - clocks_.wall();
+  const std::vector<Notice> due = notices(box, *report);
   for (const RunReport& each : report->runs) {
     if (auto applied = apply(box, each, ahead); !applied) return tl::unexpected(applied.error());
   }
   Orders orders;
   if (auto added = add_orders(box, *report, orders); !added) return tl::unexpected(added.error());
+  lock.unlock();
+  tell(due);
   return to_json(orders);
 }
 
@@ -427,42 +435,79 @@ Result<std::int64_t> Head::append(const std::string& box, const std::string& key
   lock.unlock();
   const std::string own = key + taken_file(task, stream);
   const auto kept = std::make_shared<Result<void>>();
-  const bool has_ended = write_apart(
-      path, user_of(*spec),
-      [=, spec = *spec, piece = std::string(piece), say = say_, unrecorded = unrecorded_] {
-        // The same piece may have come twice at once.
-        if (const auto now = taken(); !now || *now != offset) return;
-        std::unique_lock records(unrecorded->mutex);
-        const auto [end, is_new] = unrecorded->ends.emplace(own, offset + size);
-        const std::string record = std::to_string(end->second);
-        Missing before;
-        if (is_new) std::swap(before, unrecorded->missing[own]);
-        records.unlock();
-        if (is_new) {
-          const std::string& name = stream == "err" ? spec.err : spec.out;
-          const Missing left = append_as_user(spec, name, before, piece);
-          if (left.bytes > 0 && before.bytes == 0) {
-            say(fmt::format("run {}: {} bytes of output dropped: cannot write {}: {}", key,
-                            left.bytes, path_of_log(spec, name), left.why));
-          }
-          records.lock();
-          if (left.bytes > 0) {
-            unrecorded->missing[own] = left;
-          } else {
-            unrecorded->missing.erase(own);
-          }
-          records.unlock();
-        }
-        *kept = shepherd::write_file(path, record);
-        if (*kept) {
-          records.lock();
-          unrecorded->ends.erase(own);
-        } else if (is_new) {
-          say(almanac::to_string(kept->error()));
-        }
-      });
+  const bool has_ended =
+      write_apart(path, user_of(*spec),
+                  [=, folder = known->folder, spec = *spec, piece = std::string(piece), say = say_,
+                   unrecorded = unrecorded_] {
+                    // The same piece may have come twice at once.
+                    if (const auto now = taken(); !now || *now != offset) return;
+                    std::unique_lock records(unrecorded->mutex);
+                    const auto [end, is_new] = unrecorded->ends.emplace(own, offset + size);
+                    const std::string record = std::to_string(end->second);
+                    Missing before;
+                    if (is_new) std::swap(before, unrecorded->missing[own]);
+                    records.unlock();
+                    if (is_new) {
+                      const std::string& name = stream == "err" ? spec.err : spec.out;
+                      const auto [left, lost] = append_as_user(spec, name, before, piece);
+                      if (left.bytes > 0 && before.bytes == 0) {
+                        say(fmt::format("run {}: {} bytes of output dropped: cannot write {}: {}",
+                                        key, left.bytes, path_of_log(spec, name), left.why));
+                      }
+                      records.lock();
+                      unrecorded->set_missing(own, left);
+                      if (lost > 0) {
+                        const std::int64_t all =
+                            shepherd::lost_output(folder) + static_cast<std::int64_t>(lost);
+                        static_cast<void>(shepherd::write_file(folder + shepherd::kLostFile,
+                                                               std::to_string(all)));
+                      }
+                      records.unlock();
+                    }
+                    *kept = shepherd::write_file(path, record);
+                    if (*kept) {
+                      records.lock();
+                      unrecorded->ends.erase(own);
+                    } else if (is_new) {
+                      say(almanac::to_string(kept->error()));
+                    }
+                  });
   if (has_ended && !*kept) return tl::unexpected(kept->error());
   return taken();
+}
+
+std::vector<Head::Notice> Head::notices(const std::string& box, const Report& report) {
+  std::vector<Notice> made;
+  const std::lock_guard records(unrecorded_->mutex);
+  if (unrecorded_->missing.empty()) return made;
+  for (const RunReport& each : report.runs) {
+    const auto [known, task] = find(box, each.key);
+    if (known == nullptr) continue;
+    for (const char* const stream : {"out", "err"}) {
+      const std::string file = taken_file(task, stream);
+      if (!unrecorded_->missing.contains(each.key + file)) continue;
+      const auto spec =
+          shepherd::read_record<shepherd::Spec>(known->folder + shepherd::spec_file(task));
+      if (!spec) continue;
+      made.push_back({each.key + file, known->folder + file, *spec,
+                      std::string_view(stream) == "err" ? spec->err : spec->out});
+    }
+  }
+  return made;
+}
+
+void Head::tell(const std::vector<Notice>& notices) {
+  for (const Notice& each : notices) {
+    write_apart(each.path, user_of(each.spec), [each, unrecorded = unrecorded_] {
+      std::unique_lock records(unrecorded->mutex);
+      Missing before;
+      std::swap(before, unrecorded->missing[each.own]);
+      records.unlock();
+      const Missing left = append_as_user(each.spec, each.name, before, "").missing;
+      records.lock();
+      unrecorded->set_missing(each.own, left);
+    });
+  }
 }
 
 void Head::set_aside(const std::string& box, const std::string& why) {

@@ -100,6 +100,18 @@ class Head {
     std::mutex mutex;
     std::map<std::string, std::int64_t> ends;  // by key of the run and name of the record
     std::map<std::string, Missing> missing;
+
+    void set_missing(const std::string& own, const Missing& what) {
+      missing.erase(own);
+      if (what.bytes > 0) missing.emplace(own, what);
+    }
+  };
+  /// A log that lacks output without saying so.
+  struct Notice {
+    std::string own{};   // in Unrecorded::missing
+    std::string path{};  // of the record
+    shepherd::Spec spec{};
+    std::string name{};  // of the log
   };
   struct Known {
     shepherd::RemoteRun run{};
@@ -115,6 +127,10 @@ class Head {
   /// The run that has this key, and the task of the box.
   std::pair<Known*, std::size_t> find(const std::string& box, const std::string& key);
   Result<void> apply(const std::string& box, const RunReport& said, Duration ahead);
+  /// The logs of the runs in a report that lack output and do not say so yet.
+  std::vector<Notice> notices(const std::string& box, const Report& report);
+  /// Tries to say it, also if the run prints nothing more. Waits a moment for each.
+  void tell(const std::vector<Notice>& notices);
   /// Gives a box no runs for a minute, since it could not start one.
   void set_aside(const std::string& box, const std::string& why);
   Result<void> end_task(Known& known, std::size_t task, shepherd::Outcome outcome);

@@ -33,7 +33,9 @@ std::string limit_text(const store::Submission& asked) {
 
 std::string where_or_why(const serve::ListedJob& job) {
   const store::Job& of = job.view.job;
-  if (of.state == JobState::running) return job.nodes;
+  if (of.state == JobState::running) {
+    return of.lost_output == 0 ? job.nodes : job.nodes + " (output lost)";
+  }
   if (of.held) return "(Held)";
   if (of.state == JobState::pending) {
     return job.view.why_word.empty() ? "" : "(" + job.view.why_word + ")";
@@ -79,6 +81,10 @@ std::string short_state(const store::Job& job) {
       break;
   }
   return "?";
+}
+
+std::string lost_text(std::int64_t bytes) {
+  return bytes == 0 ? "" : text::grouped(bytes) + " bytes lost, the log lacks them";
 }
 
 std::string gpus_text(const store::Submission& asked) {
@@ -220,6 +226,7 @@ figure::Listing job_rows(const std::vector<serve::ListedJob>& jobs, Time now, Jo
            });
   rows.add(only_past, "reason", "REASON", [](const serve::ListedJob& each) {
     const std::string& reason = each.view.job.reason;
+    if (reason.empty() && each.view.job.lost_output > 0) return Cell("output lost");
     return reason.empty() ? Cell(each.view.why_word, each.view.why) : Cell(reason);
   });
   add_asked("gpu_profile", "GPU_PROFILE", &Submission::gpu_profile).data();

@@ -15,6 +15,8 @@ namespace almanac::cli {
 
 /// "PD", "R", "CG" while it is being stopped, "CD", "F", "CA", "TO", "NF", "PR".
 std::string short_state(const store::Job& job);
+/// "9,994 bytes lost, the log lacks them"; "" if none are.
+std::string lost_text(std::int64_t bytes);
 /// "2", "0.5", or "1..8" for a range.
 std::string gpus_text(const store::Submission& asked);
 /// GPUs held by a running elastic job; for other jobs the request.

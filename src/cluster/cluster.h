@@ -41,6 +41,12 @@ std::string_view to_string(Sharing sharing);
 /// Default time to create or remove an instance, in seconds.
 inline constexpr double kInstance_s = 1;
 
+/// The nodes whose GPUs NVLink connects with each other.
+enum class NvlinkDomain : std::uint8_t {
+  node,  ///< Each node is a domain: an HGX board.
+  rack,  ///< All nodes of one Node::rack are: GB200 NVL72.
+};
+
 /// Properties shared by all nodes of one model.
 struct NodeClass {
   int gpus = 8;
@@ -58,6 +64,7 @@ struct NodeClass {
   double instance_s = kInstance_s;       ///< For mig.
   int shards_per_gpu = 0;                ///< Slurm's gres/shard; 0 if unknown.
   int mps_per_gpu = 0;                   ///< Slurm's gres/mps; 0 if unknown.
+  NvlinkDomain nvlink_domain = NvlinkDomain::node;
   /// Connections between GPUs, in addition to the sockets. With several sockets, none is by
   /// `socket`.
   std::vector<Connection> connections{};

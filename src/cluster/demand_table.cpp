@@ -21,7 +21,8 @@ std::size_t DemandTable::Hash::operator()(const Demand& demand) const {
   };
   mix(static_cast<std::uint64_t>(demand.gpus) << 32 | static_cast<std::uint32_t>(demand.tasks));
   mix(demand.gpu_types);
-  mix(static_cast<std::uint64_t>(demand.nodes));
+  mix(static_cast<std::uint64_t>(demand.nvlink_gpus) << 32 |
+      static_cast<std::uint32_t>(demand.nodes));
   mix(static_cast<std::uint64_t>(demand.cpu_milli) << 32 |
       static_cast<std::uint32_t>(demand.memory_mb));
   mix(static_cast<std::uint64_t>(demand.gpu_memory_mb) << 32 | demand.profile);

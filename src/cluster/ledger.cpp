@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/check.h"
+#include "cluster/nvlink_domains.h"
 
 namespace almanac::cluster {
 namespace {
@@ -71,6 +72,9 @@ std::uint64_t Ledger::Identity::next() {
 Ledger::Ledger(const Cluster& cluster) : nodes_(cluster.nodes.size()), vcs_(cluster.vcs) {
   const std::vector<Cluster::GpuKind> kinds = cluster.gpu_kinds();
   ALMANAC_CHECK(kinds.size() <= kMaxGpuTypes, "{} kinds of GPUs", kinds.size());
+  if (std::vector<NodeId> domains = nvlink_domains(cluster); !domains.empty()) {
+    domains_ = std::make_shared<const std::vector<NodeId>>(std::move(domains));
+  }
   const auto levels = number_switches(cluster);
   for (const VirtualCluster& vc : cluster.vcs) {
     const auto first = static_cast<std::uint32_t>(pools_.size());
@@ -294,6 +298,17 @@ void Ledger::take_open(NodeId node) {
     const auto gpu = static_cast<std::size_t>(std::countr_zero(rest));
     take({.node = node, .gpu_milli = parts.free[gpu], .gpus = GpuMask{1} << gpu});
   }
+}
+
+bool Ledger::in_domains(std::span<const Grant> grants, int nvlink_gpus) const {
+  if (nvlink_gpus == 0) return true;
+  return std::all_of(grants.begin(), grants.end(), [&](const Grant& one) {
+    int gpus = 0;
+    for (const Grant& other : grants) {
+      if (domain(other.node) == domain(one.node)) gpus += other.count();
+    }
+    return gpus % nvlink_gpus == 0;
+  });
 }
 
 int Ledger::units(NodeId node, const Demand& demand) const {

@@ -91,6 +91,8 @@ struct Demand {
   std::int32_t gpu_memory_mb = 0;  ///< Of each GPU.
   /// Profile of the instance requested, if it is smaller than a GPU.
   slices::ProfileId profile = slices::kNoProfile;
+  /// GPUs that must share one NVLink domain (Ledger::domain()): a divisor of `gpus`; 0 for any.
+  std::int32_t nvlink_gpus = 0;
   /// Quota claim, which may be exhausted even if nodes have room.
   ClaimId claim = kNoClaim;
 
@@ -108,7 +110,7 @@ struct Demand {
     return gpus >= other.gpus && tasks >= other.tasks && is_cpu_job() == other.is_cpu_job() &&
            cpu_milli >= other.cpu_milli && memory_mb >= other.memory_mb &&
            gpu_milli >= other.gpu_milli && gpu_memory_mb >= other.gpu_memory_mb &&
-           profile == other.profile && claim == other.claim &&
+           profile == other.profile && claim == other.claim && nvlink_gpus == other.nvlink_gpus &&
            (gpu_types & ~other.gpu_types) == 0 && lies_as(other);
   }
   bool operator==(const Demand&) const = default;
@@ -117,6 +119,7 @@ struct Demand {
   /// Whether every set of nodes that suits this spread also suits that of `other`.
   bool lies_as(const Demand& other) const {
     if (nodes == 0 || other.nodes == 0) return nodes == other.nodes;
+    if (nvlink_gpus > 0 && gpus / nodes != other.gpus / other.nodes) return false;
     return nodes >= other.nodes && gpus / nodes >= other.gpus / other.nodes;
   }
 };
@@ -225,6 +228,11 @@ class Ledger {
   /// Number of changes to the free resources of a node, including what-ifs and their undo.
   std::uint32_t changes(NodeId node) const { return nodes_[index(node)].changes; }
   std::size_t num_nodes() const { return nodes_.size(); }
+  /// Returns the lowest-numbered node of the NVLink domain of a node (NodeClass::nvlink_domain).
+  NodeId domain(NodeId node) const { return domains_ ? (*domains_)[index(node)] : node; }
+  /// Whether the GPUs that `grants` take of each NVLink domain are whole groups of `nvlink_gpus`;
+  /// always if that is 0. O(grants^2).
+  bool in_domains(std::span<const Grant> grants, int nvlink_gpus) const;
   const Pool& pool(NodeId node) const { return pools_[nodes_[index(node)].pool]; }
   /// Returns the fullest partly held GPU with enough left for `demand`, which must be a part, on a
   /// node with enough cores and memory. Ties go to the lowest number. Returns a grant without GPUs
@@ -379,6 +387,8 @@ class Ledger {
   std::vector<Pool> pools_;                // grouped by virtual cluster
   std::vector<std::uint32_t> first_pool_;  // of each virtual cluster, then one past the last
   std::vector<VirtualCluster> vcs_;
+  /// The NVLink domain of each node; null if each node is one.
+  std::shared_ptr<const std::vector<NodeId>> domains_;
   std::vector<Entry> journal_;  // the first num_entries_ are in use
   std::size_t num_entries_ = 0;
   int total_ = 0;

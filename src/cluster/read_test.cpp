@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cluster/ledger.h"
 #include "cluster/read_toml.h"
 #include "cluster/sockets.h"
 #include "support/temporary_folder.h"
@@ -192,13 +193,46 @@ name = "v"
             "c.toml:2:9: board requires sharing = \"mig\"");
 }
 
+TEST(ReadCluster, FillsRacksThatAreNvlinkDomains) {
+  const std::string text =
+      "[[vc]]\nname = \"a\"\nnodes = 5\ngpus = 4\nrack = \"hall\"\nrack_nodes = 2\n"
+      "nvlink_domain = \"rack\"\n[[vc]]\nname = \"b\"\nnodes = 2\n";
+  const Result<Cluster> read = parse_toml(text, "c.toml");
+  ASSERT_TRUE(read) << to_string(read.error());
+  std::vector<std::string> racks;
+  for (const Node& node : read->nodes) racks.push_back(node.rack);
+  EXPECT_THAT(racks, testing::ElementsAre("hall/rack1", "hall/rack1", "hall/rack2", "hall/rack2",
+                                          "hall/rack3", "", ""));
+  const Ledger ledger(*read);
+  std::vector<std::size_t> domains;
+  for (std::uint32_t at = 0; at < 7; ++at) domains.push_back(index(ledger.domain(NodeId{at})));
+  EXPECT_THAT(domains, testing::ElementsAre(0, 0, 2, 2, 4, 5, 6));
+  const Result<Cluster> again = parse_toml(to_toml(*read), "c.toml");
+  ASSERT_TRUE(again) << to_string(again.error());
+  EXPECT_EQ(to_toml(*again), to_toml(*read));
+  EXPECT_EQ(again->classes[again->nodes.front().node_class].nvlink_domain, NvlinkDomain::rack);
+}
+
+TEST(ReadCluster, NamesMistakesInNvlinkDomains) {
+  const auto mistake = [](const std::string& lines) {
+    return message(parse_toml("[[vc]]\nname = \"a\"\nnodes = 3\n" + lines, "c.toml"));
+  };
+  EXPECT_EQ(mistake("rack_nodes = 1.5\n"), "c.toml:4:14: rack_nodes must be a whole number");
+  EXPECT_EQ(mistake("rack_nodes = 0\n"), "c.toml:4:14: rack_nodes must be 1 to 1000000, found 0");
+  EXPECT_EQ(mistake("nvlink_domain = \"pod\"\n"),
+            "c.toml:4:17: nvlink_domain must be node or rack, not \"pod\"");
+  EXPECT_EQ(mistake("nvlink_domain = \"rack\"\n"),
+            "c.toml:1:1: nvlink_domain = \"rack\" requires rack or rack_nodes (rack_nodes = 18 "
+            "makes racks of 18 nodes each)");
+}
+
 TEST(ReadCluster, NamesPlaceAndNearestKeyOfAMistake) {
   EXPECT_EQ(message(parse_toml("[[vc]]\nname = \"a\"\nnods = 3\n", "c.toml")),
             "c.toml:3:1: unknown key nods (did you mean nodes?)");
   EXPECT_EQ(message(parse_toml("[[vc]]\nname = \"a\"\nnodes = -3\n", "c.toml")),
             "c.toml:3:9: nodes must be 0 to 1000000, found -3");
   EXPECT_EQ(message(parse_toml("[[vc]]\nname = \"a\"\nnodes = \"3\"\n", "c.toml")),
-            "c.toml:3:9: nodes must be a number");
+            "c.toml:3:9: nodes must be a whole number");
   EXPECT_EQ(message(parse_toml("[node]\ngpus = 6\nsockets = 4\n", "c.toml")),
             "c.toml:3:11: 6 GPUs cannot be spread evenly over 4 sockets");
   EXPECT_EQ(

@@ -25,6 +25,8 @@ namespace {
 /// Most NVLinks between two GPUs; a GPU of today has 18 in all.
 constexpr int kMostLinks = 64;
 
+constexpr std::int64_t kMostNodes = 1'000'000;
+
 class Reader final : text::TomlReader {
  public:
   using TomlReader::TomlReader;
@@ -65,6 +67,7 @@ class Reader final : text::TomlReader {
     if (const auto found = node->value<T>()) return *found;
     constexpr const char* kind = std::is_same_v<T, std::string> ? "a string"
                                  : std::is_same_v<T, bool>      ? "true or false"
+                                 : std::is_integral_v<T>        ? "a whole number"
                                                                 : "a number";
     refuse(*node, fmt::format("{} must be {}", key, kind));
   }
@@ -92,7 +95,7 @@ class Reader final : text::TomlReader {
     for (const char* const key :
          {"gpus", "gpu_type", "cpus", "memory_gb", "bandwidth_gbs", "gpu_power_limit_w", "sockets",
           "connections", "uplink_gbps", "sharing", "board", "gpu_memory_gb", "instance_s",
-          "shards_per_gpu", "mps_per_gpu"}) {
+          "shards_per_gpu", "mps_per_gpu", "nvlink_domain"}) {
       others.emplace_back(key);
     }
     allow(from, others);
@@ -114,6 +117,7 @@ class Reader final : text::TomlReader {
     made.mps_per_gpu =
         static_cast<int>(whole(from, "mps_per_gpu", usual.mps_per_gpu, 0, kMostParts));
     read_sharing(from, usual, made);
+    made.nvlink_domain = nvlink_domain(from, usual);
     made.sockets = static_cast<int>(whole(from, "sockets", usual.sockets, 1, kMaxGpusPerNode));
     if (made.gpus % made.sockets != 0) {
       const toml::node* const said = from.get(from.contains("sockets") ? "sockets" : "gpus");
@@ -136,6 +140,16 @@ class Reader final : text::TomlReader {
              "leave out sockets if they differ in size");
     }
     return made;
+  }
+
+  NvlinkDomain nvlink_domain(const toml::table& from, const NodeClass& usual) {
+    const toml::node* const said = from.get("nvlink_domain");
+    if (said == nullptr) return usual.nvlink_domain;
+    const std::string word = value<std::string>(from, "nvlink_domain", "");
+    if (word != "node" && word != "rack") {
+      refuse(*said, fmt::format("nvlink_domain must be node or rack, not \"{}\"", word));
+    }
+    return word == "rack" ? NvlinkDomain::rack : NvlinkDomain::node;
   }
 
   void read_sharing(const toml::table& from, const NodeClass& usual, NodeClass& made) {
@@ -287,7 +301,7 @@ class Reader final : text::TomlReader {
   }
 
   void read_vc(const toml::table& vc, const NodeClass& usual) {
-    allow_kind(vc, {"name", "nodes", "names", "rack", "group", "priority_tier"});
+    allow_kind(vc, {"name", "nodes", "names", "rack", "rack_nodes", "group", "priority_tier"});
     const std::string name = value<std::string>(vc, "name", "");
     if (name.empty()) refuse(vc, "a [[vc]] needs a name");
     if (made_.find_vc(name) != kNoVc)
@@ -295,15 +309,36 @@ class Reader final : text::TomlReader {
     made_.add_vc(name);
     made_.vcs.back().priority_tier = tier_of(vc);
     const NodeClass own = node_class(vc, usual);
-    constexpr std::int64_t kMostNodes = 1'000'000;
     const std::int64_t nodes = whole(vc, "nodes", 0, 0, kMostNodes);
-    made_.add_nodes(own, static_cast<std::uint32_t>(nodes), node_names(vc, nodes), rack_of(vc));
+    add_nodes(vc, own, nodes);
     for (const toml::table* const each : tables(vc, "group")) {
       const toml::table& group = *each;
-      allow_kind(group, {"nodes", "names", "rack"});
-      const std::int64_t count = whole(group, "nodes", 0, 0, kMostNodes);
-      made_.add_nodes(node_class(group, own), static_cast<std::uint32_t>(count),
-                      node_names(group, count), rack_of(group));
+      allow_kind(group, {"nodes", "names", "rack", "rack_nodes"});
+      add_nodes(group, node_class(group, own), whole(group, "nodes", 0, 0, kMostNodes));
+    }
+  }
+
+  /// Adds nodes of a [[vc]] or [[vc.group]]. With rack_nodes they fill racks in order.
+  void add_nodes(const toml::table& from, const NodeClass& make, std::int64_t count) {
+    const std::vector<std::string> names = node_names(from, count);
+    const std::string rack = rack_of(from);
+    const toml::node* const said = from.get("rack_nodes");
+    const bool is_domain = make.nvlink_domain == NvlinkDomain::rack;
+    if (is_domain && count > 0 && rack.empty() && said == nullptr) {
+      refuse(from, "nvlink_domain = \"rack\" requires rack or rack_nodes",
+             "rack_nodes = 18 makes racks of 18 nodes each");
+    }
+    if (said == nullptr) {
+      made_.add_nodes(make, static_cast<std::uint32_t>(count), names, rack);
+      return;
+    }
+    const std::int64_t size = whole(from, "rack_nodes", 1, 1, kMostNodes);
+    for (std::int64_t first = 0; first < count; first += size) {
+      const std::int64_t here = std::min(size, count - first);
+      std::vector<std::string> own;
+      if (!names.empty()) own.assign(names.begin() + first, names.begin() + first + here);
+      made_.add_nodes(make, static_cast<std::uint32_t>(here), std::move(own),
+                      fmt::format("{}{}rack{}", rack, rack.empty() ? "" : "/", ++racks_));
     }
   }
 
@@ -461,6 +496,7 @@ class Reader final : text::TomlReader {
   }
 
   Cluster made_;
+  int racks_ = 0;                   // made by rack_nodes, so far
   std::map<VcId, CellPlan> plans_;  // of those of which tenants own cells
 };
 

@@ -37,7 +37,10 @@ std::map<std::string, std::string> groups_of(const std::vector<SlurmNode>& nodes
 
 /// What nodes of each type of a node's GPUs have.
 std::vector<NodeClass> classes_of(const SlurmNode& node) {
-  NodeClass make{.gpus = node.gres.gpus, .cpus = node.cpus, .memory_gb = node.memory_gb};
+  NodeClass make{.gpus = node.gres.gpus,
+                 .cpus = node.cpus,
+                 .memory_gb = node.memory_gb,
+                 .nvlink_domain = node.nvlink_domain};
   if (node.gres.gpus > 0) {
     make.shards_per_gpu = node.gres.shards / node.gres.gpus;
     make.mps_per_gpu = node.gres.mps / node.gres.gpus;

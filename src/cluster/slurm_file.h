@@ -30,6 +30,7 @@ struct SlurmNode {
   std::vector<std::string> partitions{};
   bool is_out = false;  ///< Currently down, drained or in maintenance.
   std::string rack{};   ///< As in Node::rack.
+  NvlinkDomain nvlink_domain = NvlinkDomain::node;
   Where where{};
 };
 

@@ -31,6 +31,7 @@ void append_class(std::string& toml, const NodeClass& make) {
   if (make.instance_s != kInstance_s) toml += fmt::format("instance_s = {}\n", make.instance_s);
   if (make.shards_per_gpu > 0) toml += fmt::format("shards_per_gpu = {}\n", make.shards_per_gpu);
   if (make.mps_per_gpu > 0) toml += fmt::format("mps_per_gpu = {}\n", make.mps_per_gpu);
+  if (make.nvlink_domain == NvlinkDomain::rack) toml += "nvlink_domain = \"rack\"\n";
   if (make.connections.empty()) return;
   toml += "connections = [\n";
   for (const Connection& each : make.connections) {

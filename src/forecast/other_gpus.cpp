@@ -68,7 +68,7 @@ std::vector<OtherGpus> with_other_gpus(const Setting& setting, const schedule::S
   int most = request.max_gpus > 0 ? request.max_gpus : gpus_of_a_node(setting.cluster);
   if (request.batch > 0) most = std::min(most, request.batch);
   for (int gpus = 1; gpus <= most; gpus *= 2) {
-    if (gpus == request.gpus) continue;
+    if (gpus == request.gpus || gpus % trace::size_step(request) != 0) continue;
     const trace::Trace trace = asking(setting.trace, job, gpus);
     if (!fits(trace, setting.cluster, job)) continue;
     sim::Options options = setting.options;

@@ -163,6 +163,7 @@ Outlook ClusterViews::present() const {
 Outlook ClusterViews::look() const {
   Outlook made{.revision = state_.revision, .at = state_.now, .composition = queue_.composition()};
   made.age_cap = state_.config.age_cap;
+  made.windows = parts_.maintenance.windows();
   const auto add = [&](const Entry& entry) {
     const policy::Progress& state = queue_.round().progress(entry.id);
     made.jobs.push_back({.job = entry.job,
@@ -177,6 +178,17 @@ Outlook ClusterViews::look() const {
     if (queue_.is_running(*entry)) add(*entry);
   }
   for (const Entry* const entry : parts_.line.first_jobs()) add(*entry);
+  // Jobs that wait for the end of a window, which the policy does not know.
+  for (const store::JobNumber number : state_.book.anteroom().in({WaitsFor::What::maintenance})) {
+    if (made.jobs.size() >= Outlook::kMostWaiting) break;
+    const Entry& entry = *state_.book.find(number);
+    made.jobs.push_back({.job = entry.job,
+                         .past = {.since = entry.job.since,
+                                  .start = entry.job.start,
+                                  .attained = entry.job.attained,
+                                  .preemptions = static_cast<std::uint32_t>(entry.job.preemptions)},
+                         .awaits_window = true});
+  }
   std::sort(made.jobs.begin(), made.jobs.end(), [](const Outlook::One& a, const Outlook::One& b) {
     return std::pair(a.past.since, a.job.number) < std::pair(b.past.since, b.job.number);
   });
@@ -187,7 +199,8 @@ Outlook ClusterViews::look() const {
 }
 
 Result<sim::Compactions> ClusterViews::compactions() const {
-  const service::Outlook outlook = present();
+  service::Outlook outlook = present();
+  std::erase_if(outlook.jobs, [](const Outlook::One& one) { return one.awaits_window; });
   trace::Trace trace;
   sim::Present present{.at = outlook.at, .running = {}, .waiting = {}, .drained = outlook.drained};
   for (const service::Outlook::One& one : outlook.jobs) {

@@ -22,6 +22,7 @@
 #include "shepherd/terminal_words.h"
 #include "text/datetime.h"
 #include "text/duration.h"
+#include "text/human.h"
 
 namespace almanac::machine {
 
@@ -149,7 +150,8 @@ JobView JobViews::view_of(const Entry& entry) const {
     if (const std::string room = queue_.room_short(entry); !room.empty()) made.why += "; " + room;
   }
   using enum policy::ReasonKind;
-  if (reason.kind == short_of_gpus || reason.kind == short_of_cores || reason.kind == fragmented) {
+  if (reason.kind == short_of_gpus || reason.kind == short_of_cores || reason.kind == fragmented ||
+      reason.kind == nvlink_busy) {
     const Outage& outage = parts_.out_of_service.outage();
     for (const std::string& each :
          {outage.missing_text(), outage.drained_text(state_.config.machine.cluster)}) {
@@ -234,6 +236,7 @@ Result<JobView> JobViews::job(JobNumber number) const {
   if (folder.empty()) return *std::move(known);
   if (known->job.asked->pty) known->terminal = folder + shepherd::kTerminalFile;
   if (const auto means = shepherd::means_of(folder)) known->limits_by = to_string(*means);
+  known->job.lost_output += shepherd::lost_output(folder);
   return *std::move(known);
 }
 
@@ -313,6 +316,10 @@ Result<std::vector<std::string>> JobViews::explain(JobNumber number, service::Ey
     default:
       lines.push_back(fmt::format("{} has ended: {}{}{}", shown, to_string(job.state),
                                   job.reason.empty() ? "" : ", ", job.reason));
+  }
+  if (job.lost_output > 0) {
+    lines.push_back(
+        fmt::format("its log lacks {} bytes of output", text::grouped(job.lost_output)));
   }
   std::vector<std::string> changes;
   if (job.state != JobState::pending) {

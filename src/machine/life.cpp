@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "service/job.h"
+#include "text/human.h"
 
 namespace almanac::machine {
 
@@ -168,6 +169,7 @@ struct Turn {
   }
 
  private:
+  Made gone(const life::Gone& event);
   /// Ends the run in the policy's view.
   void stop(Duration attained) {
     cut_short();
@@ -182,6 +184,16 @@ struct Turn {
 };
 
 Turn::Made Turn::operator()(const life::Gone& event) {
+  Made after = gone(event);
+  const std::int64_t lost = event.how.exit ? event.how.exit->log_dropped : 0;
+  if (!after || lost == 0) return after;
+  after->job.lost_output += lost;
+  after->detail += fmt::format("{}{} bytes of output lost", after->detail.empty() ? "" : "; ",
+                               text::grouped(lost));
+  return after;
+}
+
+Turn::Made Turn::gone(const life::Gone& event) {
   using shepherd::Cause;
   if (!has_process()) return std::nullopt;
   const shepherd::Outcome& how = event.how;

@@ -287,6 +287,16 @@ TEST(Life, SaysWhy) {
   EXPECT_EQ(says(Intent::end, exited(Cause::by_itself)), "") << "it was there first";
 }
 
+TEST(Life, CountsTheOutputThatEachRunLost) {
+  Outcome lost = exited(Cause::by_itself, {.status = 3});
+  lost.exit->log_dropped = 9994;
+  store::Job runs = job(JobState::running);
+  runs.lost_output = 6;
+  const Next made = *next(runs, Process::own, life::Gone{.how = lost, .at = kGoneAt}, kGoneAt);
+  EXPECT_EQ(made.job.lost_output, 10'000);
+  EXPECT_TRUE(made.detail.ends_with("; 9,994 bytes of output lost")) << made.detail;
+}
+
 constexpr Time kAtNoon{Duration{1'700'000'000'000}};
 
 TEST(EndedAt, IsWhatTheShepherdCountedThoughTheWallWasSet) {

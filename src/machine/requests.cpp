@@ -244,6 +244,10 @@ Result<void> Requests::may_amend(const store::Job& job, const Request& request) 
   if (asked.gpus < asked.min_gpus) {
     return refuse(Code::usage, fmt::format("must run on at least {} GPUs", asked.min_gpus));
   }
+  if (asked.nvlink_gpus > 0 && (asked.gpus == 0 || asked.gpus % asked.nvlink_gpus != 0)) {
+    return refuse(Code::usage, fmt::format("must run on a multiple of {} GPUs (--nvlink-gpus)",
+                                           asked.nvlink_gpus));
+  }
   if (!request.caller.may_all) {
     if (const auto may = gate_.may_ask(asked); !may) return tl::unexpected(may.error());
   }

@@ -129,6 +129,7 @@ JobVitals Vitals::look_at(const Patient& patient, Time now, Found& found, Sight:
   const bool is_new = last == before_.end() || last->second.folder != patient.folder;
   const bool passed = !is_new && now > last->second.at;
   JobVitals made;
+  made.lost_output = shepherd::lost_output(patient.folder);
   if (patient.shepherd < 0) return made;  // it runs on boxes, or has just ended
   const process::Usage usage = process::usage_of(patient.shepherd);
   made.memory_gb = usage.memory_gb;

@@ -40,6 +40,7 @@ struct JobVitals {
   std::optional<double> cores_busy{};
   std::optional<double> memory_gb{};      ///< Host memory, not GPU memory.
   std::optional<double> gpu_memory_gb{};  ///< Sum over its GPUs.
+  std::int64_t lost_output = 0;           ///< Bytes, of this run so far.
 };
 
 /// What a measurement has found since the previous one.

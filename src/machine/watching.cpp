@@ -164,7 +164,11 @@ Result<std::optional<service::ChangedForecasts>> Watching::foresee(
 Result<std::vector<service::JobView>> Watching::add_to(
     Result<std::vector<service::JobView>> views) const {
   if (!views) return views;
-  for (service::JobView& view : *views) add_to(view);
+  for (service::JobView& view : *views) {
+    add_to(view);
+    const bool runs = view.job.state == trace::JobState::running;
+    if (runs) view.job.lost_output += vitals_->of(view.job.number).lost_output;
+  }
   return views;
 }
 

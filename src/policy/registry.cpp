@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "policy/kit/desk.h"
+#include "policy/kit/nvlink_placement.h"
 #include "policy/kit/pipeline.h"
 
 namespace almanac::policy {
@@ -114,6 +115,7 @@ Registry& all() {
     Registry made;
     order::register_order(made);
     placement::register_placement(made);
+    made.placements.set_wrap(make_nvlink_placement);
     estimate::register_estimate(made);
     shape::register_shape(made);
     size::register_size(made);

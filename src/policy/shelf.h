@@ -67,6 +67,9 @@ class Shelf final : public Choices {
   using Make = std::function<Made(const Parameters&, Given...)>;
   using Choices::Choices;
 
+  /// Passes everything that is made through `wrap`.
+  void set_wrap(std::function<Made(Made)> wrap) { wrap_ = std::move(wrap); }
+
   void add(Entry entry, Make make) {
     ALMANAC_CHECK(find(entry.name) == nullptr, "{} {} is there twice", slot(), entry.name);
     make_.push_back(std::move(make));
@@ -76,10 +79,13 @@ class Shelf final : public Choices {
   Made make(const Choice& choice, Given... given) const {
     const Entry& entry = at(choice);
     const auto position = static_cast<std::size_t>(&entry - entries_.data());
-    return make_[position](Parameters(entry.parameters, choice), std::forward<Given>(given)...);
+    Made made =
+        make_[position](Parameters(entry.parameters, choice), std::forward<Given>(given)...);
+    return wrap_ ? wrap_(std::move(made)) : std::move(made);
   }
 
  private:
+  std::function<Made(Made)> wrap_;
   std::vector<Make> make_;
 };
 

@@ -147,6 +147,7 @@ struct PackedJob {
   JobId job{};
   int gpus = 1;
   std::uint64_t gpu_types = ~std::uint64_t{0};
+  int nvlink_gpus = 0;  ///< As in cluster::Demand.
   const JobChoices* choices = nullptr;
   std::size_t wish = 0;                    ///< Position of the best choice.
   std::span<const cluster::Grant> held{};  ///< GPUs that it has; empty if it waits.

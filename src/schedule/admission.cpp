@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <map>
+#include <utility>
 
+#include "cluster/nvlink_domains.h"
 #include "cluster/slices/part.h"
 #include "trace/alternative.h"
 
@@ -24,6 +27,7 @@ Admission::Admission(const cluster::Cluster& cluster, const Names& names)
     : cluster_(cluster),
       names_(names),
       gpu_kinds_(cluster.gpu_kinds()),
+      domains_(cluster::nvlink_domains(cluster)),
       has_tiers_(cluster.has_tiers()) {
   const cluster::Ledger empty(cluster);
   sizes_.resize(cluster.vcs.size());
@@ -233,6 +237,7 @@ DemandId Admission::demand(const trace::Request& request, std::uint64_t types, V
       ask_instance(names_[request.gpu_profile], wanted);
     }
     if (has_kinds_) keep_off(request, wanted);
+    if (request.nvlink_gpus > 1) wanted.nvlink_gpus = request.nvlink_gpus;
   }
   if (vc != kNoVc && counts_[index(vc)]) {
     const Share share = wanted.is_cpu_job()
@@ -270,8 +275,44 @@ std::int64_t Admission::most_tasks(VcId vc, const cluster::Demand& wanted) const
 }
 
 std::optional<policy::Reason> Admission::never(VcId vc, DemandId demand) const {
-  using policy::ReasonKind;
   const cluster::Demand& wanted = demands_[demand];
+  std::optional<policy::Reason> reason = never_by_size(vc, wanted);
+  if (reason || wanted.nvlink_gpus == 0) return reason;
+  const int gpus = gpus_in_groups(vc, wanted);
+  if (gpus >= wanted.gpus) return std::nullopt;
+  return policy::Reason{
+      .kind = policy::ReasonKind::nvlink_too_large, .wanted = wanted.gpus, .available = gpus};
+}
+
+int Admission::gpus_in_groups(VcId vc, const cluster::Demand& wanted) const {
+  std::map<std::pair<std::uint64_t, NodeId>, int> in_domain;  // of each type
+  const cluster::VirtualCluster& home = cluster_.vcs[index(vc)];
+  for (std::uint32_t offset = 0; offset < home.num_nodes; ++offset) {
+    const NodeId node{static_cast<std::uint32_t>(index(home.first)) + offset};
+    const cluster::NodeClass& make = cluster_.classes[cluster_.nodes[index(node)].node_class];
+    const auto kind = std::find(gpu_kinds_.begin(), gpu_kinds_.end(), cluster_.kind_of(make));
+    const std::uint64_t type = std::uint64_t{1} << (kind - gpu_kinds_.begin());
+    if ((type & wanted.gpu_types) == 0) continue;
+    int gpus = make.gpus;
+    const auto within = [&](double has, std::int32_t amount, std::int32_t each) {
+      if (has > 0 && each > 0) gpus = std::min(gpus, amount / each);
+    };
+    within(make.cpus, cluster::cpu_milli(make.cpus), wanted.cpu_milli);
+    within(make.memory_gb, cluster::memory_mb(make.memory_gb), wanted.memory_mb);
+    in_domain[{type, domains_.empty() ? node : domains_[index(node)]}] += gpus;
+  }
+  std::map<std::uint64_t, int> of_type;
+  int most = 0;
+  for (const auto& [domain, gpus] : in_domain) {
+    const int groups = gpus / wanted.nvlink_gpus;
+    most = std::max(most, of_type[domain.first] += groups * wanted.nvlink_gpus);
+  }
+  return most;
+}
+
+std::optional<policy::Reason> Admission::never_by_size(VcId vc,
+                                                       const cluster::Demand& wanted) const {
+  using policy::ReasonKind;
   if (vc == kNoVc) return policy::Reason{.kind = ReasonKind::unknown_vc, .wanted = wanted.gpus};
   if (wanted.is_cpu_job()) {
     if (most_tasks(vc, wanted) >= wanted.tasks) return std::nullopt;

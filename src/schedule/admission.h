@@ -99,6 +99,11 @@ class Admission {
     }
   };
 
+  /// As never(), whatever the NVLink domains.
+  std::optional<policy::Reason> never_by_size(VcId vc, const cluster::Demand& wanted) const;
+  /// Returns the most GPUs of one type in whole groups of `wanted`, each within an NVLink domain,
+  /// on idle nodes of `vc`. O(nodes log domains).
+  int gpus_in_groups(VcId vc, const cluster::Demand& wanted) const;
   Share usual_share(VcId vc, std::uint64_t types) const;
   TenantId named_tenant(const trace::Request& request) const;
   std::uint64_t types_of(std::string_view wanted) const;
@@ -122,6 +127,7 @@ class Admission {
   const cluster::Cluster& cluster_;
   const Names& names_;
   std::vector<cluster::Cluster::GpuKind> gpu_kinds_;
+  std::vector<NodeId> domains_;   // of NVLink, by node; empty if each node is one
   bool has_tiers_;                // whether the cluster says any
   bool has_kinds_ = false;        // whether kinds differ in more than their type
   std::vector<VcId> vc_of_name_;  // indexed by NameId; grows as names are met

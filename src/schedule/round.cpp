@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "policy/kit/nvlink_placement.h"
 #include "trace/sizes.h"
 
 namespace almanac::schedule {
@@ -442,6 +443,10 @@ void Round::check_and_start(Time now, const policy::Plan::Change& start) {
   ALMANAC_CHECK(given == asked_gpus(state) || accepts(start.job, given),
                 "job {} asks {} GPUs and is given {}, which will not do", index(start.job),
                 asked_gpus(state), given);
+  const int linked = admission_.demands()[index(state.demand)].nvlink_gpus;
+  ALMANAC_CHECK(ledger_.in_domains(held, linked),
+                "job {} asks groups of {} GPUs in one NVLink domain and is given others",
+                index(start.job), linked);
   remember_grants(start.job, held);
   if (has_boards_) note_on_boards(start.job);
   state.since = now;
@@ -512,6 +517,7 @@ policy::Reason Round::why_waiting(Time now, JobId job) {
       reason.kind == ReasonKind::short_of_gpus || reason.kind == ReasonKind::fragmented;
   const bool asks_instances = view.demand(progress(job).demand).profile != slices::kNoProfile;
   if (lacks_gpus && asks_instances) reason = why_no_instance(job);
+  if (reason.kind == ReasonKind::fragmented) name_nvlink(job, reason);
   ledger_.commit();
   if (reason.kind == policy::ReasonKind::at_quota && !limits_.empty()) {
     const double left = limits_.left(progress(job).tenant, *plan_.quotas);
@@ -530,6 +536,14 @@ void Round::note_on_boards(JobId job) {
     on_boards_.insert(job);
     return;
   }
+}
+
+void Round::name_nvlink(JobId job, policy::Reason& reason) const {
+  const Progress& state = progress(job);
+  const cluster::Demand& wanted = admission_.demands()[index(state.demand)];
+  if (wanted.nvlink_gpus == 0) return;
+  reason.kind = policy::ReasonKind::nvlink_busy;
+  reason.available = policy::free_in_groups(ledger_, state.vc, wanted);
 }
 
 policy::Reason Round::why_no_instance(JobId job) {

@@ -269,6 +269,8 @@ class Scripted final : public policy::Policy {
       }
       grants.push_back(plan.ledger.take(node, demand.of(gpus)));
     }
+    must(plan.ledger.in_domains(grants, demand.nvlink_gpus), command,
+         "the job needs whole groups of nvlink_gpus GPUs in each NVLink domain");
     return true;
   }
 

@@ -4,8 +4,11 @@
 #include <array>
 #include <cmath>
 #include <string_view>
+#include <vector>
 
 #include <nlohmann/json.hpp>
+
+#include "cluster/nvlink_domains.h"
 
 namespace almanac::script {
 namespace {
@@ -34,6 +37,7 @@ Json if_told(trace::Requeue requeue) {
 
 Json to_json(const cluster::Cluster& cluster, const trace::Trace& trace) {
   Json nodes = Json::array();
+  const std::vector<NodeId> domains = cluster::nvlink_domains(cluster);
   for (std::size_t at = 0; at < cluster.nodes.size(); ++at) {
     const cluster::Node& node = cluster.nodes[at];
     const cluster::NodeClass& make = cluster.classes[node.node_class];
@@ -43,7 +47,8 @@ Json to_json(const cluster::Cluster& cluster, const trace::Trace& trace) {
                      {"gpus", make.gpus},
                      {"gpu_type", make.gpu_type},
                      {"cpus", make.cpus},
-                     {"memory_gb", make.memory_gb}});
+                     {"memory_gb", make.memory_gb},
+                     {"nvlink_domain", domains.empty() ? at : index(domains[at])}});
   }
   Json vcs = Json::array();
   for (const cluster::VirtualCluster& vc : cluster.vcs) vcs.push_back(vc.name);
@@ -70,6 +75,7 @@ Json to_json(const trace::Trace& trace, const policy::View& view, JobId job, Dur
           {"gpu_type", word(request.gpu_type)},
           {"gpus", request.gpus},
           {"max_gpus", if_told(request.max_gpus)},
+          {"nvlink_gpus", if_told(request.nvlink_gpus)},
           {"gpu_share", request.gpu_share},
           {"nodes", if_told(request.nodes)},
           {"cpus", number(request.cpus)},

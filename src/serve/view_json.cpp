@@ -204,6 +204,7 @@ void list(auto& fields, Is<store::Job> auto& of) {
   fields.field("used_gpu_s", of.used.gpu_s);
   fields.field("used_gpu_seen_s", of.used.gpu_seen_s);
   fields.field("used_most_memory_gb", of.used.most_memory_gb);
+  fields.sparse("lost_output_bytes", of.lost_output);
   fields.sparse("exit_status", of.exit_status);
   fields.sparse("signal", of.signal);
   fields.sparse("reason", of.reason);

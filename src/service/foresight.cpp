@@ -181,11 +181,14 @@ Foresight::Scene Foresight::scene_of(const Outlook& outlook) {
 }
 
 forecast::Setting Foresight::setting(const Outlook& outlook, const Scene& scene) const {
+  std::vector<sim::Closure> closures;
+  for (const Window& each : outlook.windows) closures.push_back({each.from, each.to});
   return {.trace = scene.trace,
           .cluster = cluster_,
           .composition = outlook.composition,
           .options = {.seed = seed_,
                       .quotas = outlook.quotas.empty() ? nullptr : &outlook.quotas,
+                      .closures = std::move(closures),
                       .watch = {.stop = &answers_.has_ended()}},
           .kept = scene.kept,
           .age_cap = outlook.age_cap};

@@ -30,6 +30,7 @@
 #include "service/clock.h"
 #include "service/expected.h"
 #include "service/run_time_beliefs.h"
+#include "service/window.h"
 #include "store/job.h"
 #include "store/store.h"
 #include "trace/trace.h"
@@ -49,6 +50,7 @@ struct Outlook {
     store::Job job;
     schedule::Past past{};
     bool runs = false;
+    bool awaits_window = false;  ///< Waits for the end of a window; the policy does not know it.
     std::int32_t priority_tier = 0;  ///< Of the job itself; 0 = as the cluster says.
   };
   /// Jobs further back in the queue get no forecast: it would take long and be worth little.
@@ -66,6 +68,8 @@ struct Outlook {
   std::vector<store::Job> ended{};  ///< Jobs that ended since the last outlook.
   std::vector<OwnUse> used{};       ///< For a policy that orders by past use.
   Duration age_cap = kNoDuration;   ///< As policy::age_capped() takes it.
+  std::vector<Window> windows{};    ///< In which no job may run, in order of time. Jobs that wait
+                                    ///< for the end of one are among `jobs`.
 };
 
 class Foresight {

@@ -117,6 +117,7 @@ Outcome outcome_of(const RemoteRun& run) {
     if (!outcome.exit || run.tasks.size() == 1) return outcome;
     process::Usage& usage = outcome.exit->usage;
     usage = {};
+    outcome.exit->log_dropped = 0;
     for (const RemoteTask& each : run.tasks) {
       if (!each.outcome.exit) continue;
       const Exit& exit = *each.outcome.exit;
@@ -124,6 +125,7 @@ Outcome outcome_of(const RemoteRun& run) {
       usage.read_gb += exit.usage.read_gb;
       usage.written_gb += exit.usage.written_gb;
       usage.memory_gb += exit.usage.memory_gb;
+      outcome.exit->log_dropped += exit.log_dropped;
       outcome.exit->start = std::min(outcome.exit->start, exit.start);
       outcome.exit->end = std::max(outcome.exit->end, exit.end);
       outcome.exit->ran = std::max(outcome.exit->ran, exit.ran);

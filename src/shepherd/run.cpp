@@ -228,9 +228,20 @@ bool Run::take_hold_remote() {
   return static_cast<bool>(news_);
 }
 
+std::int64_t lost_output(const std::string& folder) {
+  const auto said = read_file(folder + kLostFile);
+  return said ? std::strtoll(said->c_str(), nullptr, 10) : 0;
+}
+
 Outcome Run::exited_remote() const {
   const auto run = read_remote(folder_);
-  if (run) return run->has_ended() ? outcome_of(*run) : Outcome{};
+  if (run && !run->has_ended()) return {};
+  if (run) {
+    Outcome made = outcome_of(*run);
+    // What boxes could not keep, and what the head could not write.
+    if (made.exit) made.exit->log_dropped += lost_output(folder_);
+    return made;
+  }
   using Kind = Outcome::Kind;
   const Code code = run.error().code;
   const Kind kind = code == Code::not_found ? Kind::lost

@@ -68,6 +68,12 @@ inline constexpr const char* kProgressFile = "/progress";
 /// (Run::reallocate). Readable by all users.
 inline constexpr const char* kAllocationFile = "/allocation";
 
+/// File in the run's folder with the number of bytes of output that its log lacks so far: written
+/// by the shepherd, or by the head of boxes, if it is more than 0.
+inline constexpr const char* kLostFile = "/lost";
+/// Returns what that file says; 0 if there is none.
+std::int64_t lost_output(const std::string& folder);
+
 /// How a run ended: exit.json.
 enum class Cause : std::uint8_t {
   by_itself,

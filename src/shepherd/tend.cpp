@@ -88,6 +88,7 @@ class Shepherd {
       wait();
       for (Log& log : logs_) log.pump();
       if (terminal_) terminal_->pump(logs_.front());
+      note_lost();
       // Heard before we look what has ended: the news of an end (SIGCHLD) is never dropped unseen.
       const Orders orders = hear();
       // Followed after that: what has ended by itself was not ended by what came at the same
@@ -146,6 +147,20 @@ class Shepherd {
     for (const Log& log : logs_) news.push_back({log.news(), POLLIN, 0});
     if (terminal_) terminal_->add_to(news);
     ::poll(news.data(), news.size(), -1);
+  }
+
+  /// Writes how much output is lost, if it is more than before; at most once per kWatch.
+  void note_lost() {
+    const std::int64_t lost = dropped();
+    if (lost == lost_noted_ || since_boot() < note_lost_at_) return;
+    note_lost_at_ = since_boot() + kWatch;
+    if (write_file(folder_ + kLostFile, std::to_string(lost))) lost_noted_ = lost;
+  }
+
+  std::int64_t dropped() const {
+    std::int64_t bytes = 0;
+    for (const Log& log : logs_) bytes += log.dropped();
+    return bytes;
   }
 
   Orders hear() {
@@ -257,10 +272,8 @@ class Shepherd {
     const double largest_gb = static_cast<double>(ended.ru_maxrss) / (1024.0 * 1024);
     exit.usage.memory_gb = std::max(bounds_.peak_memory_gb(), largest_gb);
     if (terminal_) terminal_->close(logs_.front());
-    for (Log& log : logs_) {
-      log.close();
-      exit.log_dropped += log.dropped();
-    }
+    for (Log& log : logs_) log.close();
+    exit.log_dropped = dropped();
     return exit;
   }
 
@@ -288,6 +301,8 @@ class Shepherd {
   Duration ask_at_ = kForever;
   Duration ask_again_ = kAgain;
   Duration give_up_at_ = kForever;
+  std::int64_t lost_noted_ = 0;
+  Duration note_lost_at_{};
 };
 
 Exit never_ran(const Error& why, Cause cause = Cause::cannot_start) {

@@ -52,7 +52,10 @@ class Advisor {
       const auto lost = may_move && holds_what_it_asks(each) ? loses(each) : std::nullopt;
       const double cost = lost ? gpus * seconds(*lost) : defrag::kStays;
       if (!lost) ++advice_.staying;
-      residents_.push_back({.job = each.job, .held = each.held, .cost_gpu_s = cost});
+      residents_.push_back({.job = each.job,
+                            .held = each.held,
+                            .cost_gpu_s = cost,
+                            .nvlink_gpus = trace_.jobs[index(each.job)].request.nvlink_gpus});
     }
     ledger_.commit();
     for (const NodeId node : present_.drained) ledger_.set_drained(node, true);

@@ -23,7 +23,7 @@ Engine::Engine(const trace::Trace& trace, const cluster::Cluster& cluster, polic
       takes_cpu_jobs_(cluster.counts_cpus()),
       has_sources_(options.services != nullptr || options.incidents != nullptr ||
                    options.failures != nullptr || options.truth.speeds != nullptr ||
-                   !cluster.changes.empty()),
+                   !cluster.changes.empty() || !options.closures.empty()),
       round_(cluster, trace, policy, *this, options.restart, options.seed, options.policy),
       ends_(trace.jobs.size()),
       gaps_(cluster, options.nodes.boot, options.nodes.least_sleep),
@@ -52,6 +52,7 @@ Engine::Engine(const trace::Trace& trace, const cluster::Cluster& cluster, polic
       runs_[job] += breakdowns_->writes(JobId{static_cast<std::uint32_t>(job)}, works_[job]);
     }
   }
+  if (!options.closures.empty()) closures_.emplace(trace, options.closures);
   if (options.incidents != nullptr) {
     on_node_.resize(cluster.nodes.size());
     for (const std::string& name : options.incidents->signals) signals_.push_back({.name = name});
@@ -87,7 +88,8 @@ Time Engine::next_event() {
     // What else may happen matters only while there are jobs.
     Services* const services = options_.services;
     const bool serves = services != nullptr && services->go_on();
-    const bool pauses = breakdowns_ && breakdowns_->any_pauses();  // and comes again
+    const bool pauses = (breakdowns_ && breakdowns_->any_pauses()) ||  // and comes again
+                        (closures_ && closures_->keeps_any());
     const bool is_idle = serves ? services->is_stuck() : round_.load().jobs_waiting == 0;
     if (is_idle && !pauses) return kNever;
   }
@@ -110,6 +112,7 @@ Time Engine::next_of_others() const {
     const bool nothing_left = round_.load().jobs_running == 0 && all_came;
     at = std::min(at, breakdowns_->next(nothing_left));
   }
+  if (closures_) at = std::min(at, closures_->next());
   return at;
 }
 
@@ -178,6 +181,7 @@ void Engine::release_dependents(JobId job) {
 }
 
 void Engine::join(JobId job) {
+  if (keep_if_closed(job, {.since = now_})) return;
   const auto reason = round_.admit(job, {.since = now_});
   if (reason) {
     result_.never.emplace_back(job, *reason);
@@ -224,6 +228,45 @@ void Engine::gather_others() {
   }
   if (options_.incidents != nullptr) take_incidents();
   if (breakdowns_) take_failures();
+  if (closures_) take_closures();
+}
+
+bool Engine::keep_if_closed(JobId job, const schedule::Past& past) {
+  const Time until = closures_ ? closures_->closed_until(job, now_) : kNoTime;
+  if (until == kNoTime) return false;
+  closures_->keep(job, until, past);
+  return true;
+}
+
+void Engine::take_closures() {
+  const std::size_t before = events_.size();
+  for (JobId job = closures_->take_look(now_); job != kNoJob; job = closures_->take_look(now_)) {
+    const policy::Progress& state = round_.progress(job);
+    if (state.phase != Phase::waiting) continue;
+    const schedule::Past past{.since = state.since,
+                              .start = state.start,
+                              .attained = state.attained,
+                              .charged = state.charged,
+                              .preemptions = state.preemptions,
+                              .tenant = state.tenant};
+    if (!keep_if_closed(job, past)) continue;
+    round_.withdraw(now_, job);
+    end_wait(job);
+    events_.push_back({EventKind::job_withdrawn, static_cast<std::uint32_t>(index(job))});
+  }
+  for (const Closures::Kept& each : closures_->take_released(now_)) {
+    if (keep_if_closed(each.job, each.past)) continue;  // the next window is near
+    if (const auto reason = round_.admit(each.job, each.past)) {
+      result_.never.emplace_back(each.job, *reason);
+      release_dependents(each.job);
+      continue;
+    }
+    events_.push_back({EventKind::job_arrived, static_cast<std::uint32_t>(index(each.job))});
+    begin_wait(each.job);
+  }
+  if (events_.size() == before) return;
+  std::stable_sort(events_.begin(), events_.end(),
+                   [](const Event& a, const Event& b) { return a.kind < b.kind; });
 }
 
 void Engine::start_withdrawn(JobId job) {

@@ -131,6 +131,7 @@ class Engine final : public schedule::Actuator {
   void begin_later(JobId job, Time at);
   void begin_wait(JobId job) {
     if (options_.watch.log_waits) wait_log_.begin(job, now_);
+    if (closures_ && !is_replica(job)) closures_->watch(job, now_);
   }
   void end_wait(JobId job) {
     if (options_.watch.log_waits) wait_log_.end(job, now_);
@@ -203,6 +204,9 @@ class Engine final : public schedule::Actuator {
   void break_node(const Breakdowns::Event& event);
   void break_job(JobId job, const Breakdowns::Event& event);
   void rejoin(JobId job);
+  /// Keeps a job from the policy if it would run into a maintenance window.
+  bool keep_if_closed(JobId job, const schedule::Past& past);
+  void take_closures();
   void skip_jobs_left_out();
   void sample_until(Time until);
   void integrate_until(Time until);
@@ -222,7 +226,7 @@ class Engine final : public schedule::Actuator {
   std::size_t logged_;  // jobs; those behind them are replicas
   const Options& options_;
   bool takes_cpu_jobs_;
-  bool has_sources_;  // services, incidents, changes of capacity, or jobs that report
+  bool has_sources_;  // services, incidents, windows, changes of capacity, or jobs that report
   std::optional<policy::Quotas> quotas_;  // none = GPUs are all that limits jobs
   schedule::Round round_;
   EndQueue ends_;
@@ -242,6 +246,7 @@ class Engine final : public schedule::Actuator {
   std::vector<policy::Signal> signals_;
   std::optional<SignalMeter> meter_;      // where there are signals
   std::optional<Breakdowns> breakdowns_;  // where failures are drawn
+  std::optional<Closures> closures_;      // where there are maintenance windows
   std::vector<Duration> works_;           // run times without checkpoints, likewise
   Time now_{};
   Time next_sample_{};

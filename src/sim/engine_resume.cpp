@@ -55,6 +55,11 @@ void Engine::resume(const Present& from) {
     events_.push_back({EventKind::job_adopted, static_cast<std::uint32_t>(index(each.job))});
   }
   for (const Present::Job& each : from.waiting) {
+    if (keep_if_closed(each.job, each.past)) {
+      if (pacer_) pacer_->credit(each.job, each.worked);
+      continue;
+    }
+    if (closures_) closures_->watch(each.job, now_);
     const auto reason = round_.admit(each.job, each.past);
     ALMANAC_CHECK(!reason, "job {} waits and can never start", index(each.job));
     if (pacer_) pacer_->credit(each.job, each.worked);

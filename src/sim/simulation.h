@@ -24,6 +24,7 @@
 #include "policy/contract/contract.h"
 #include "rules/elastic/application_file.h"
 #include "schedule/round.h"
+#include "sim/closures.h"
 #include "sim/idle_gaps.h"
 #include "sim/pace.h"
 #include "sim/pace_log.h"
@@ -114,6 +115,8 @@ struct Options {
   const cluster::Incidents* incidents = nullptr;
   /// Failures to draw, by `seed`; null for none. After a state, new ones are drawn.
   const faults::Model* failures = nullptr;
+  /// Maintenance windows in which no job may run, in order of time.
+  std::vector<Closure> closures{};
   /// Services to run next to the jobs; null for none. Requires Services::trace() as the trace, a
   /// policy::Serving as the policy, and Services::tell_speeds() with `truth.speeds` and `believed`,
   /// because they must include the replicas.

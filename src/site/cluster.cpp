@@ -33,12 +33,15 @@ std::vector<std::string> racks_of(const Site& site) {
   return made;
 }
 
-cluster::SlurmNode node_of(const Node& node, std::string rack) {
-  cluster::SlurmNode made{.name = node.name,
-                          .cpus = static_cast<double>(node.effective_cpus),
-                          .memory_gb = static_cast<double>(node.memory_mb) / kMibPerGb,
-                          .is_out = node.state.is_out() || node.state.maintenance,
-                          .rack = std::move(rack)};
+/// `is_block`: the rack is a block of topology/block, which stands for an NVLink domain.
+cluster::SlurmNode node_of(const Node& node, std::string rack, bool is_block) {
+  cluster::SlurmNode made{
+      .name = node.name,
+      .cpus = static_cast<double>(node.effective_cpus),
+      .memory_gb = static_cast<double>(node.memory_mb) / kMibPerGb,
+      .is_out = node.state.is_out() || node.state.maintenance,
+      .rack = std::move(rack),
+      .nvlink_domain = is_block ? cluster::NvlinkDomain::rack : cluster::NvlinkDomain::node};
   // Slurm's defaults, 1 CPU and 1 MiB, stand where nothing is given.
   if (node.memory_mb <= 1) made.memory_gb = 0;
   if (node.memory_mb <= 1 && node.cpus <= 1) made.cpus = 0;
@@ -158,7 +161,8 @@ Result<cluster::Cluster> cluster_of(const Site& site, const std::string& path) {
   cluster::SlurmSite all{.nodes = {}, .tells_partitions = true, .notes = site.notes};
   std::vector<std::string> racks = racks_of(site);
   for (std::size_t at = 0; at < site.nodes.size(); ++at) {
-    all.nodes.push_back(node_of(site.nodes[at], std::move(racks[at])));
+    const bool is_block = site.config.topology.type == TopologyType::block && !racks[at].empty();
+    all.nodes.push_back(node_of(site.nodes[at], std::move(racks[at]), is_block));
   }
   for (const Partition& partition : site.partitions) {
     for (const NodeIndex node : partition.nodes) {

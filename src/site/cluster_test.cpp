@@ -187,6 +187,18 @@ TEST_F(SiteCluster, HasTheTiersSwitchesAndLimitsOfASite) {
   EXPECT_EQ(made->tenants[1].parent, 0);
 }
 
+TEST_F(SiteCluster, BlocksAreNvlinkDomains) {
+  folder_.write("site/slurm.conf",
+                "ClusterName=x\nTopologyPlugin=topology/block\nNodeName=n[1-4] CPUs=8 Gres=gpu:4\n"
+                "PartitionName=all Nodes=n[1-4]\n");
+  folder_.write("site/topology.conf",
+                "BlockName=b1 Nodes=n[1-2]\nBlockName=b2 Nodes=n[3-4]\nBlockSizes=2\n");
+  const auto made = site::read_cluster(folder_ / "site");
+  ASSERT_TRUE(made) << to_string(made.error());
+  EXPECT_EQ(made->nodes[3].rack, "b2");
+  EXPECT_EQ(made->classes.front().nvlink_domain, cluster::NvlinkDomain::rack);
+}
+
 TEST_F(SiteCluster, EveryRecordedSiteIsACluster) {
   const auto root = shared_path("golden/slurm");
   if (!root) GTEST_SKIP() << "golden/slurm is absent";

@@ -58,6 +58,7 @@ inline Submission draw_submission() {
   asked.smaller_is_better = maybe();
   asked.gpus = draw_number<std::int32_t>();
   asked.max_gpus = draw_number<std::int32_t>();
+  asked.nvlink_gpus = draw_number<std::int32_t>();
   asked.min_gpus = draw_number<std::int32_t>();
   asked.gpu_share = draw_decimal();
   asked.gpu_type = draw_text();
@@ -144,6 +145,7 @@ inline std::vector<Job> draw_jobs(std::int64_t number) {
                 .gpu_s = draw_decimal(),
                 .gpu_seen_s = draw_decimal(),
                 .most_memory_gb = draw_decimal()};
+    job.lost_output = draw_number<std::int64_t>();
     job.preemptions = draw_number<std::int32_t>();
     job.held_gpus = draw_list(draw_grant);
     job.cores = draw_list(draw_number<int>);

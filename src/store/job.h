@@ -52,7 +52,8 @@ struct Submission {
   // Resources:
   std::int32_t gpus = 0;
   std::int32_t max_gpus = 0;
-  std::int32_t min_gpus = 0;  ///< For policies that vary the number of GPUs; 0 for one.
+  std::int32_t min_gpus = 0;     ///< For policies that vary the number of GPUs; 0 for one.
+  std::int32_t nvlink_gpus = 0;  ///< GPUs that must share one NVLink domain; 0 for any.
   double gpu_share = 1;
   std::string gpu_type{};
   /// Profile, if it requests instances instead of GPUs: "2g.20gb" (cluster/slices/board.h).
@@ -207,6 +208,8 @@ struct Job {
   Used used{};
   std::optional<int> exit_status{};
   int signal = 0;  ///< Signal that ended it; 0 for none.
+  /// Bytes that its runs printed and its log lacks: the disk was full, or the log too long.
+  std::int64_t lost_output = 0;
   /// Why it ended, or must end: "cancelled by ann", "out of memory".
   std::string reason{};
 

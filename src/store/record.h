@@ -56,6 +56,7 @@ void each_field(T& job, Visit&& visit) {
   visit("used_gpu_s", job.used.gpu_s);
   visit("used_gpu_seen_s", job.used.gpu_seen_s);
   visit("used_most_memory_gb", job.used.most_memory_gb);
+  visit("lost_output", job.lost_output);
   visit("exit_status", job.exit_status);
   visit("signal", job.signal);
   visit("reason", job.reason);

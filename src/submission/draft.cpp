@@ -2,6 +2,7 @@
 #include "submission/draft.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -139,6 +140,13 @@ Result<void> Draft::settle() {
     return fail(Code::invalid,
                 fmt::format("--nodes={} with {} GPUs: a job on several nodes needs a GPU on each",
                             all_nodes, gpus));
+  }
+  if (segment_nodes && gpus > 0) {
+    if (std::fmod(all_nodes, *segment_nodes) != 0) {
+      return fail(Code::invalid,
+                  fmt::format("--segment={} must divide --nodes={}", *segment_nodes, all_nodes));
+    }
+    asked.nvlink_gpus = static_cast<std::int32_t>(gpus / all_nodes * *segment_nodes);
   }
   // Who names a size wants one.
   if (!asked.gpu_profile.empty() && gpus == 0) gpus = 1;

@@ -30,6 +30,7 @@ struct Draft {
   std::optional<std::int32_t> cpus_per_gpu{};
   std::optional<std::int32_t> gpus_per_task{};
   std::optional<std::int32_t> gpus_per_node{};
+  std::optional<std::int32_t> segment_nodes{};  ///< Nodes that must share a block.
   std::optional<double> memory_gb_per_node{};
   std::optional<double> memory_gb_per_cpu{};
   std::optional<double> memory_gb_per_gpu{};

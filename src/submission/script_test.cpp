@@ -329,6 +329,17 @@ TEST_F(SubmissionScript, OfInstancesOneIsAskedWhereNoneSaysHowMany) {
   EXPECT_EQ(read("#ALMANAC --gpu-profile 1g.10gb --gpus 2\n")->asked.gpus, 2);
 }
 
+TEST_F(SubmissionScript, ASegmentOfNodesIsAnNvlinkGroup) {
+  const auto script = read("#SBATCH -N 16 --gpus-per-node=4 --segment=4\n");
+  ASSERT_TRUE(script) << to_string(script.error());
+  EXPECT_EQ(script->asked.gpus, 64);
+  EXPECT_EQ(script->asked.nvlink_gpus, 16);
+  EXPECT_EQ(read("#ALMANAC --gpus 16 --nvlink-gpus 8\n")->asked.nvlink_gpus, 8);
+  EXPECT_EQ(read("#SBATCH --segment=4\n")->asked.nvlink_gpus, 0) << "a CPU job";
+  EXPECT_THAT(refusal("#SBATCH -N 6 --gpus-per-node=4 --segment=4"),
+              HasSubstr("--segment=4 must divide --nodes=6"));
+}
+
 TEST_F(SubmissionScript, ReadsAnyNumberOfGpusUpToTheMost) {
   const auto script = read("#ALMANAC --gpus a100:1..8\n");
   ASSERT_TRUE(script) << to_string(script.error());

@@ -93,6 +93,10 @@ Result<void> set_memory(Draft& draft, Text text) {
   return {};
 }
 
+Result<void> set_segment(Draft& draft, Text text) {
+  return put(draft.segment_nodes, read_count(text, 1));
+}
+
 /// What Slurm knows and we do not do.
 Option left_out(Text name, char letter, Argument argument, Text instead = {}) {
   return {.name = name, .letter = letter, .argument = argument, .instead = instead};
@@ -139,6 +143,7 @@ const std::vector<Option>& slurm_options() {
        }},
       {"gres", '\0', needed, set_gres},
       as_own("gpus"),
+      {"segment", '\0', needed, set_segment},
       {"gpus-per-node", '\0', needed, set_gpus_per_node},
       {"gpus-per-task", '\0', needed,
        [](Draft& d, Text t) {

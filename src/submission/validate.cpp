@@ -148,6 +148,17 @@ Result<void> validate_gpus(const store::Submission& asked) {
   if (asked.gpu_share < 1 && asked.gpus != 1) {
     return invalid("gpu_share requires gpus = 1");
   }
+  if (asked.nvlink_gpus > 0) {
+    if (asked.gpus == 0 || asked.gpus % asked.nvlink_gpus != 0) {
+      return invalid(
+          fmt::format("gpus must be a multiple of nvlink_gpus, the GPUs that share an NVLink "
+                      "domain: found {} in groups of {}",
+                      asked.gpus, asked.nvlink_gpus));
+    }
+    if (!asked.gpu_profile.empty()) {
+      return invalid("nvlink_gpus and gpu_profile exclude each other");
+    }
+  }
   if (!asked.gpu_profile.empty()) {
     if (!slices::profile_id(asked.gpu_profile)) {
       return invalid(fmt::format("gpu_profile must be a MIG profile such as 1g.10gb, not {}",

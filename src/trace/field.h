@@ -127,6 +127,7 @@ inline constexpr FieldSpec kFields[] = {
     {"max_gpus", &Request::max_gpus},
     {"min_gpus", &Request::min_gpus},
     {"plan_gpus", &Request::plan_gpus},
+    {"nvlink_gpus", &Request::nvlink_gpus},
     {"alternatives", &Request::alternatives, Notation::alternatives},
     {"group", &Request::group},
     {"metric", &Outcome::metric, Notation::metric},

@@ -80,6 +80,19 @@ std::string contradiction(const Job& job, std::string_view id) {
         "{}, and a copy needs {}",
         id, request.gpus, plan);
   }
+  const int linked = request.nvlink_gpus;
+  if (linked > 0 && (request.gpus == 0 || request.gpus % linked != 0)) {
+    return fmt::format(
+        "gpus must be a multiple of nvlink_gpus, the GPUs that share an NVLink domain: job {} "
+        "requests {} in groups of {}",
+        id, request.gpus, linked);
+  }
+  if (linked > 0 && request.gpu_profile != kNoName) {
+    return fmt::format("nvlink_gpus and gpu_profile exclude each other: job {} has both", id);
+  }
+  if (linked > 0 && request.alternatives != kNoName) {
+    return fmt::format("nvlink_gpus and alternatives exclude each other: job {} has both", id);
+  }
   if (plan > 0 && request.alternatives != kNoName) {
     return fmt::format("plan_gpus and alternatives exclude each other: job {} has both", id);
   }
@@ -119,7 +132,7 @@ Result<void> Intake::add(const Job& job, std::int64_t line) {
                         where(line)});
   }
   if (request.worthless_at != kNoTime || request.max_gpus > 0 || request.min_gpus > 0 ||
-      request.plan_gpus > 0 || outcome.metric != kNoName) {
+      request.plan_gpus > 0 || request.nvlink_gpus > 0 || outcome.metric != kNoName) {
     std::string message = contradiction(job, trace_->id(job.id));
     if (!message.empty()) return refuse(Error{Code::invalid, std::move(message), where(line)});
   }

@@ -91,6 +91,8 @@ struct Request {
                                  ///< 0 = any number.
   std::int32_t plan_gpus = 0;    ///< GPUs of one copy of the model (tensor x pipeline parallel):
                                  ///< sizes are multiples of it; 0 = any size.
+  std::int32_t nvlink_gpus = 0;  ///< GPUs that must share one NVLink domain: the job gets groups
+                                 ///< of this many; 0 = any GPUs.
   float value;                   ///< Value of ending by the deadline; missing = 1.
   float restart_s;               ///< Work added by a restart; missing = the run's default.
   float checkpoint_s;            ///< Work between two checkpoints; missing = 1 h if the job fails.

@@ -154,6 +154,12 @@ TEST_F(ReadTrace, RefusesARequestThatContradictsItself) {
               HasSubstr("min_gpus requires max_gpus, and must not be above gpus: job 1 requests 2, "
                         "at least 3 and at most 4"));
   EXPECT_THAT(with("min_gpus", "2,1"), HasSubstr("min_gpus requires max_gpus"));
+  EXPECT_THAT(with("nvlink_gpus", "6,4"),
+              HasSubstr("gpus must be a multiple of nvlink_gpus, the GPUs that share an NVLink "
+                        "domain: job 1 requests 6 in groups of 4"));
+  EXPECT_THAT(with("nvlink_gpus", "0,4"), HasSubstr("job 1 requests 0 in groups of 4"));
+  EXPECT_THAT(with("nvlink_gpus,gpu_profile", "4,4,1g.10gb"),
+              HasSubstr("nvlink_gpus and gpu_profile exclude each other: job 1 has both"));
   EXPECT_THAT(with("max_gpus,alternatives", "1,2,cpu:8"),
               HasSubstr("max_gpus and alternatives exclude each other: job 1 has both"));
   for (const std::string_view wrong : {"gpu", "gpu:", "gpu:0", "gpu:1.5", "gpu::2", "cpu:v100:2",

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// On how many GPUs an elastic job can run: whole copies of its model (Request::plan_gpus), within
-/// the range that its user gives.
+/// On how many GPUs an elastic job can run: whole copies of its model (Request::plan_gpus) and
+/// whole groups of an NVLink domain (Request::nvlink_gpus), within the range that its user gives.
 ///
 /// A job that is not elastic runs on what it requests, and the readers of logs refuse a request
-/// that is no multiple of its plan.
+/// that is no multiple of both.
 #pragma once
 
 #include <algorithm>
+#include <numeric>
 
 #include "trace/job.h"
 
@@ -32,8 +33,11 @@ struct Sizes {
   bool has(int gpus) const { return gpus >= least && gpus <= most && gpus % step == 0; }
 };
 
-/// GPUs by which the sizes of a job differ: those of one copy of its model, else one.
-inline int size_step(const Request& request) { return std::max(1, int{request.plan_gpus}); }
+/// GPUs by which the sizes of a job differ: the fewest that are whole copies of its model and whole
+/// NVLink groups.
+inline int size_step(const Request& request) {
+  return std::lcm(std::max(1, int{request.plan_gpus}), std::max(1, int{request.nvlink_gpus}));
+}
 
 /// Returns the sizes of an elastic job (Request::max_gpus).
 inline Sizes sizes_of(const Request& request) {

@@ -163,7 +163,9 @@ Job draw_job(Trace& trace, std::uint64_t number) {
   if (maybe()) request.cpus = static_cast<float>(*inRange(0, 1'000'000)) / 7;
   if (maybe()) request.memory_gb = static_cast<float>(*inRange(0, 1'000'000)) / 1024;
   if (maybe()) request.gpu_memory_gb = static_cast<float>(*inRange(0, 1'000'000)) / 1024;
-  if (maybe()) request.gpu_profile = trace.names.intern(maybe() ? "2g.20gb" : "1g.6gb+me");
+  if (maybe() && request.gpus > 0) request.nvlink_gpus = request.gpus;
+  if (maybe() && request.nvlink_gpus == 0)
+    request.gpu_profile = trace.names.intern(maybe() ? "2g.20gb" : "1g.6gb+me");
   if (maybe()) request.after = trace.key(std::to_string(*inRange(0, 1000)));
   if (maybe()) outcome.start = draw_time();
   if (maybe() && outcome.start != kNoTime) outcome.end = outcome.start + draw_length();
@@ -210,6 +212,7 @@ void expect_same(const Trace& a, const Job& x, const Trace& b, const Job& y) {
   RC_ASSERT(p.steps == q.steps);
   RC_ASSERT(p.max_gpus == q.max_gpus);
   RC_ASSERT(p.min_gpus == q.min_gpus);
+  RC_ASSERT(p.nvlink_gpus == q.nvlink_gpus);
   RC_ASSERT(same(p.restart_s, q.restart_s));
   RC_ASSERT(same(p.checkpoint_s, q.checkpoint_s));
   RC_ASSERT(p.priority_tier == q.priority_tier);

@@ -112,6 +112,37 @@ TEST_F(BoxesTest, ALogSaysWhatItLacksOnceItsDiskHasRoomAgain) {
   EXPECT_THAT(said_, HasSubstr("disk/out: No space left on device"));
 }
 
+TEST_F(BoxesTest, ALogSaysWhatItLacksThoughNothingMoreIsPrinted) {
+  const SmallDisk disk(folder_ / "disk");
+  if (!disk.there()) GTEST_SKIP() << "no right to mount";
+  join("a");
+  log_ = "disk/out";
+  RunOnBoxes run = start({{"a",
+                           "echo first; until test -e $HERE/full; do sleep 0.01; done; "
+                           "yes | head -c 10000; until test -e $HERE/free; do sleep 0.01; done"}});
+  const auto comes = [&](const std::function<bool()>& fact) {
+    return comes_true([&] {
+      static_cast<void>(step("a"));
+      return fact();
+    });
+  };
+  ASSERT_TRUE(comes([&] { return file("disk/out") == "first\n"; }));
+  disk.fill();
+  std::ofstream(folder_ / "full");
+  ASSERT_TRUE(comes([&] { return content_of(state() + "/runs/1.1/taken.0.out") == "10006"; }));
+  // The last page of the file had room for some of it.
+  const std::int64_t lost = shepherd::lost_output(state() + "/runs/1.1");
+  EXPECT_GT(lost, 0);
+  disk.clear();
+  EXPECT_TRUE(comes([&] {
+    return file("disk/out")
+        .ends_with("\nalmanac: " + std::to_string(lost) +
+                   " bytes of output dropped: No space left on device\n");
+  })) << "the command still runs and prints nothing";
+  std::ofstream(folder_ / "free");
+  EXPECT_EQ(end_of(run).exit->log_dropped, lost);
+}
+
 TEST_F(BoxesTest, ALogIsEmptiedOncePerRunAndNotByEachTask) {
   join("a");
   join("b");

@@ -134,6 +134,20 @@ TEST_P(EveryPolicy, KeepsTheRulesWithTraining) {
   }
 }
 
+TEST_P(EveryPolicy, KeepsNvlinkGroupsInOneDomain) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    Case input = crowded_day_with_nvlink(seed);
+    input.policy = GetParam();
+    const Result<Played> played = play(input);
+    ASSERT_TRUE(played) << to_string(played.error());
+    EXPECT_EQ(broken_rules(input, *played), std::vector<std::string>{}) << "seed " << seed;
+    for (std::size_t job = 0; job < input.trace.jobs.size(); ++job) {
+      EXPECT_NE(played->result.jobs[job].phase, policy::Phase::waiting) << job << " starves";
+    }
+    expect_rules_where_nodes_fail(std::move(input), seed);
+  }
+}
+
 TEST_P(EveryPolicy, ComesToAnEndThoughNodesStayAway) { expect_an_end(day(9)); }
 
 TEST_P(EveryPolicy, ComesToAnEndWithTrainingThoughNodesStayAway) {

@@ -162,4 +162,28 @@ inline Case crowded_day_with_training(std::uint64_t seed) {
   return made;
 }
 
+/// The day with training where most jobs need groups of GPUs that NVLink connects: two nodes of
+/// four GPUs are a domain in one virtual cluster, each node in the other.
+inline Case crowded_day_with_nvlink(std::uint64_t seed) {
+  Case made = crowded_day_with_training(seed);
+  const cluster::NodeClass in_racks{
+      .gpus = 4, .gpu_type = "V100", .nvlink_domain = cluster::NvlinkDomain::rack};
+  made.cluster = {};
+  made.cluster.add_vc("red");
+  for (const char* rack : {"r1", "r2", "r3"}) made.cluster.add_nodes(in_racks, 2, {}, rack);
+  made.cluster.add_vc("blue");
+  made.cluster.add_nodes({.gpus = 4, .gpu_type = "V100"}, 2);
+  made.cluster.add_nodes({.gpus = 4, .gpu_type = "A100"}, 2);
+  Rng rng(seed, 5);
+  for (trace::Job& job : made.trace.jobs) {
+    trace::Request& request = job.request;
+    if (rng.below(4) == 0) continue;
+    const bool red = made.trace.names[request.vc] == "red";
+    request.nvlink_gpus = 2 << rng.below(red ? 3 : 2);
+    request.gpus = std::max(request.gpus / request.nvlink_gpus, 1) * request.nvlink_gpus;
+    if (request.max_gpus > 0) request.max_gpus = std::max(request.max_gpus, request.gpus);
+  }
+  return made;
+}
+
 }  // namespace almanac

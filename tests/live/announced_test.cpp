@@ -33,6 +33,15 @@ class Announced : public Box {
   }
 };
 
+TEST_F(Announced, ForeseesThatAJobStartsAfterMaintenance) {
+  begin("fifo", 1, 16);
+  announce(1h, 2h);
+  const Time over = wall_clock() + 2h;
+  const auto kept = service_->expect(submit(shell("true")), 30s);
+  ASSERT_TRUE(kept) << "it has no limit, and the policy does not know it";
+  EXPECT_GE(kept->start_from, over - 1min);
+}
+
 TEST_F(Announced, StartsNothingThatWouldRunIntoMaintenance) {
   begin();
   const std::int64_t number = announce(1h, 2h);

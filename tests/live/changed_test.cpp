@@ -43,6 +43,23 @@ TEST_F(Changed, AJobThatWaitsAsksWhatItIsChangedTo) {
   EXPECT_THAT(never.error().message, HasSubstr("could never run here then"));
 }
 
+TEST_F(Changed, AJobInNvlinkGroupsAsksForWholeGroupsOnly) {
+  begin("fifo", 4);
+  store::Submission asked = shell("sleep 1000", 4);
+  asked.nvlink_gpus = 2;
+  asked.hold = true;
+  const JobNumber job = submit(asked);
+  const auto refused = update(job, {.gpus = 3});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("must run on a multiple of 2 GPUs"));
+  ASSERT_TRUE(update(job, {.gpus = 2}));
+  ASSERT_TRUE(service_->release({job}, me_));
+  EXPECT_TRUE(comes_to(job, JobState::running));
+  asked.gpus = asked.nvlink_gpus = 8;
+  const auto never = service_->submit(asked);
+  EXPECT_FALSE(never) << "no node is as large";
+}
+
 TEST_F(Changed, OfARunningJobOnlyAnOperatorMakesTheLimitLonger) {
   begin();
   store::Submission asked = shell("sleep 1000");

@@ -75,6 +75,16 @@ TEST(OutputTest, AFullDiskIsNotTheCommandsTrouble) {
   EXPECT_EQ(exit.log_dropped, 3'000'000);
 }
 
+TEST(OutputTest, WhatIsLostIsKnownWhileTheCommandRuns) {
+  const Runs runs;
+  Spec spec = runs.shell("echo lost; while [ ! -e $HERE/b ]; do sleep 0.01; done");
+  spec.out = "/dev/full";
+  shepherd::Run run = runs.start(spec);
+  EXPECT_TRUE(comes_true([&] { return shepherd::lost_output(run.folder()) == 5; }));
+  std::ofstream(runs.path("b")) << "";
+  EXPECT_EQ(Runs::exit_of(run).log_dropped, 5);
+}
+
 TEST(OutputTest, GoesOnWhenThereIsRoomAgain) {
   const Runs runs;
   const SmallDisk disk(runs.path("disk"));

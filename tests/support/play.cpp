@@ -63,6 +63,7 @@ void add_job(trace::Trace& trace, const JobSpec& spec) {
   job.request.max_gpus = spec.max_gpus;
   job.request.min_gpus = spec.min_gpus;
   job.request.plan_gpus = spec.plan_gpus;
+  job.request.nvlink_gpus = spec.nvlink_gpus;
   job.request.alternatives = trace.names.intern(spec.alternatives);
   job.request.group = trace.names.intern(spec.group);
   job.outcome.metric = trace.names.intern(spec.metric);

@@ -53,6 +53,7 @@ struct JobSpec {
   Duration checkpoint = kNoDuration;
   int max_gpus = 0;
   int plan_gpus = 0;
+  int nvlink_gpus = 0;
   int min_gpus = 0;
   std::string_view alternatives{};
   std::string_view group{};

@@ -200,8 +200,26 @@ class Recount {
     }
   }
 
+  /// Of each NVLink domain a run holds whole groups.
+  void check_domains(const Run& run, int nvlink_gpus) {
+    if (nvlink_gpus == 0) return;
+    std::map<std::string, int> held;
+    for (const cluster::Grant& grant : run.grants) {
+      const cluster::Node& node = input_.cluster.nodes[index(grant.node)];
+      const bool is_rack =
+          input_.cluster.classes[node.node_class].nvlink_domain == cluster::NvlinkDomain::rack;
+      held[is_rack ? node.rack : fmt::format("node {}", index(grant.node))] += grant.count();
+    }
+    for (const auto& [domain, gpus] : held) {
+      if (gpus % nvlink_gpus == 0) continue;
+      say("job {} holds {} GPUs of NVLink domain {} and needs groups of {}", index(run.job), gpus,
+          domain, nvlink_gpus);
+    }
+  }
+
   void check_gang(const Run& run) {
     const trace::Request& request = input_.trace.jobs[index(run.job)].request;
+    check_domains(run, request.nvlink_gpus);
     const VcId vc = admission_.vc(request);
     cluster::Demand demand = admission_.demands()[index(admission_.demand(request, vc))];
     int held = 0;

@@ -116,6 +116,11 @@ class Parser {
       capacity(words);
     } else if (kind == "node") {
       incident(words);
+    } else if (kind == "closed") {
+      sim::Closure made{.from = Time{words.duration("when a maintenance window begins")}};
+      words.need("to");
+      made.to = Time{words.duration("when it ends")};
+      made_.input.options.closures.push_back(made);
     } else if (kind == "signal") {
       signal(words);
     } else if (kind == "quota") {
@@ -250,6 +255,9 @@ class Parser {
         make.connections.push_back(nvlink(words.take("GPUs: 0+3, with two links 0+3:2")));
       } else if (words.skip("rack")) {
         rack = words.take("the name of a rack");
+      } else if (words.skip("nvlink_domain")) {
+        words.need("rack");
+        make.nvlink_domain = cluster::NvlinkDomain::rack;
       } else {
         make.gpu_type = words.take("a GPU type");
       }
@@ -378,6 +386,8 @@ class Parser {
         spec.min_gpus = words.number("the fewest GPUs that it may run on");
       } else if (key == "plan_gpus") {
         spec.plan_gpus = words.number("the GPUs of one copy of its model");
+      } else if (key == "nvlink_gpus") {
+        spec.nvlink_gpus = words.number("the GPUs that must share an NVLink domain");
       } else if (key == "batch") {
         spec.batch = words.number("the samples of a step");
       } else if (key == "steps") {

@@ -8,7 +8,7 @@
 ///
 // clang-format off
 ///     cluster 2 x 8 gpu [V100] [cpus 24] [memory 256] [bandwidth 100] [limit 150] [rack r1] [uplink 10]
-///                           [sockets 2] [nvlink 0+3:2]
+///                           [sockets 2] [nvlink 0+3:2] [nvlink_domain rack]
 ///                                 one virtual cluster for every job; a further line adds nodes;
 ///                                 cores, GB, GB/s of a node, watts of a GPU,
 ///                                 Gb/s of the link of a node; GPUs that NVLink connects, each with
@@ -18,6 +18,7 @@
 ///     storage remote 1 [cache 100]       GB/s from afar and GB, of all jobs
 ///     capacity NAME 1 nodes at 1h        ("at start": from the beginning)
 ///     node 0 down at 100s         or `up at`, or `notice 120s at`: so long before it goes
+///     closed 100s to 200s         a maintenance window, in which no job may run
 ///     signal price 3 at 1h
 ///     job A submit 0s gpus 3 run 100s    [vc X] [user u] [name n] [type V100] [limit 200s]
 ///                                        [predicted 90s] [cpus 4] [memory 32] [model m] [kind k]

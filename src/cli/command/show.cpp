@@ -45,6 +45,9 @@ std::string value_text(const store::About& about, const T& value, Time now) {
   } else if constexpr (requires { value.has_value(); }) {
     return value ? value_text(about, *value, now) : "";
   } else if constexpr (std::is_arithmetic_v<T>) {
+    if constexpr (std::is_integral_v<T>) {
+      if (value == 0) return "";
+    }
     return *about.unit == '\0' ? fmt::format("{:g}", static_cast<double>(value))
                                : fmt::format("{:.4g} {}", static_cast<double>(value), about.unit);
   } else {
@@ -88,6 +91,7 @@ void say(const serve::ListedJob& listed, Time now) {
   line(job.end == kNoTime ? "To end" : "Ended", job.reason);
   if (job.exit_status) line("Exit", std::to_string(*job.exit_status));
   if (job.signal != 0) line("Signal", std::to_string(job.signal));
+  line("Output", lost_text(job.lost_output));
   line("GPUs", gpus_text(asked));
   store::each_ask([&](const auto& ask) {
     if (*ask.label != '\0') line(ask.label, value_text(ask, asked.*ask.member, now));

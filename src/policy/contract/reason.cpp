@@ -55,10 +55,12 @@ constexpr Words kWords[] = {
     {ReasonKind::set_aside, "SET_ASIDE", "Priority",
      "for a job that had waited beyond the age cap"},
     {ReasonKind::stopped, "STOPPED", "Resources", "for jobs that it was stopped for"},
+    {ReasonKind::nvlink_busy, "NVLINK_BUSY", "Resources", "for free GPUs in one NVLink domain"},
+    {ReasonKind::nvlink_too_large, "NVLINK_TOO_LARGE", "Never", ""},
 };
 static_assert([] {
   std::size_t at = 0;
-  return std::rbegin(kWords)->kind == ReasonKind::stopped &&
+  return std::rbegin(kWords)->kind == ReasonKind::nvlink_too_large &&
          std::all_of(std::begin(kWords), std::end(kWords), [&](const Words& each) {
            return each.kind == ReasonKind{static_cast<std::uint8_t>(at++)};
          });
@@ -243,6 +245,20 @@ std::string clause(const Reason& reason, const std::string& other) {
           other);
     case ReasonKind::stopped:
       return stopped(reason, other);
+    case ReasonKind::nvlink_busy:
+      return fmt::format(
+          "NVLink: needs {} in groups that each share an NVLink domain, and the free GPUs on the "
+          "nodes it can use make such groups of {} only",
+          gpus(reason.wanted), gpus(reason.available));
+    case ReasonKind::nvlink_too_large:
+      if (reason.available == 0) {
+        return "never: its NVLink groups (nvlink_gpus) are larger than every NVLink domain of the "
+               "nodes it can use";
+      }
+      return fmt::format(
+          "never: needs {} in groups that each share an NVLink domain (nvlink_gpus), and the nodes "
+          "it can use make such groups of {} only",
+          gpus(reason.wanted), gpus(reason.available));
   }
   return "";
 }

@@ -61,6 +61,10 @@ enum class ReasonKind : std::uint8_t {
                          ///< the age cap.
   stopped,               ///< Not now: it was stopped for another job, which still runs; no
                          ///< room since.
+  nvlink_busy,           ///< Not now: enough GPUs are free, but too few NVLink domains
+                         ///< have room for a whole group of the job.
+  nvlink_too_large,      ///< Never: its groups are larger than the NVLink domains, or these
+                         ///< hold too few of them.
 };
 
 /// What puts one job before another.
@@ -96,7 +100,8 @@ struct Reason {
   slices::ProfileId profile = slices::kNoProfile;  ///< MIG instance requested.
   std::int32_t wanted = 0;                         ///< GPUs requested.
   std::int32_t available = 0;                      ///< GPUs that are free or that limits leave; for
-                                                   ///< "never", that exist or that limits allow.
+                                                   ///< "never", that exist or that limits allow;
+                                                   ///< for NVLink, those that make whole groups.
   JobId other = kNoJob;     ///< Job that this one waits behind or for, or was stopped for.
   Precedence precedence{};  ///< For behind, reserved and stopped: what puts
                             ///< `other` first.

@@ -180,6 +180,9 @@ void Allocator::settle(VcId vc, const View& view, Plan& plan) {
   }
   wishes_.clear();
   allocate(vc, movable_, view, plan, wishes_);
+  for (Wish& wish : wishes_) {
+    if (!names_domains(wish, view, plan.ledger)) wish.on = {};  // the placement chooses
+  }
   std::vector<JobId>& line = lines_[index(vc)];
   line.clear();
   groups_jobs() ? meet_groups(vc, view, plan) : meet(vc, view, plan);
@@ -352,6 +355,17 @@ bool Allocator::place_demanded(VcId vc, const Wish& wish, const cluster::Demand&
   if (!fits) return false;
   plan.set(wish.job, {.grants = grants_, .config = wish.config});
   return true;
+}
+
+bool Allocator::names_domains(const Wish& wish, const View& view, const cluster::Ledger& ledger) {
+  const int linked = asked(wish.job, view).nvlink_gpus;
+  if (linked == 0 || wish.on.empty()) return true;
+  std::vector<cluster::Grant> named;
+  for (const NodeGpus& each : wish.on) {
+    if (each.gpus == 0) continue;
+    named.push_back({.node = each.node, .gpus = ~cluster::GpuMask{0} >> (64 - each.gpus)});
+  }
+  return ledger.in_domains(named, linked);
 }
 
 bool Allocator::take_named(const Wish& wish, const cluster::Demand& demand, cluster::Ledger& ledger,

@@ -224,6 +224,8 @@ class Allocator : public Policy {
   bool place(VcId vc, const Wish& wish, const View& view, Plan& plan);
   bool place_demanded(VcId vc, const Wish& wish, const cluster::Demand& demand, const View& view,
                       Plan& plan);
+  /// Whether the GPUs that `wish` names of each NVLink domain are whole groups.
+  static bool names_domains(const Wish& wish, const View& view, const cluster::Ledger& ledger);
   /// Takes the GPUs that `wish` names. Returns false if they are not free or it names none.
   static bool take_named(const Wish& wish, const cluster::Demand& demand, cluster::Ledger& ledger,
                          std::vector<cluster::Grant>& grants);

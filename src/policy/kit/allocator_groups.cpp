@@ -133,6 +133,7 @@ void Allocator::meet_groups(VcId vc, const View& view, Plan& plan) {
     std::vector<JobId> joined = group;
     joined.push_back(next);
     const Grants& held = placed.at(group.front());
+    if (!ledger.in_domains(held, asked(next, view).nvlink_gpus)) return;
     if (!fits_gpu_memory(held, joined, view, ledger)) return;
     const std::int32_t part = cluster::kWholeGpu / static_cast<std::int32_t>(joined.size());
     const std::size_t before = ledger.mark();

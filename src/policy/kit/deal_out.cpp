@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "policy/kit/deal_out/node_split.h"
@@ -106,6 +107,9 @@ class Packer {
   }
 
  private:
+  /// Nodes of a job, and its GPUs on each.
+  using Parts = std::vector<std::pair<std::size_t, int>>;
+
   bool single(std::size_t job) const { return home_[job] != kNowhere; }
   /// What `gpus` GPUs of a job wish for; on several nodes only the least.
   cluster::Amount wish_of(std::size_t job, int gpus) const {
@@ -175,9 +179,32 @@ class Packer {
     return best;
   }
 
-  /// Spreads the job over as few nodes as possible, those with the most free GPUs first.
+  /// Spreads the job over as few nodes as possible. One with NVLink groups gets them in one domain
+  /// if any has room for all, else only if the nodes happen to make whole groups.
   void spread(std::size_t job) {
-    std::vector<std::pair<std::size_t, int>> parts;
+    if (jobs_[job].nvlink_gpus == 0) return put_all(job, parts_on(job, kNoNode));
+    std::set<NodeId> domains;
+    for (const PackNode& node : nodes_) domains.insert(ledger_.domain(node.id));
+    for (const NodeId domain : domains) {
+      const Parts parts = parts_on(job, domain);
+      if (!parts.empty()) return put_all(job, parts);
+    }
+    const Parts parts = parts_on(job, kNoNode);
+    std::vector<cluster::Grant> grants;
+    for (const auto& [node, gpus] : parts) {
+      grants.push_back({.node = nodes_[node].id, .gpus = ~cluster::GpuMask{0} >> (64 - gpus)});
+    }
+    if (ledger_.in_domains(grants, jobs_[job].nvlink_gpus)) put_all(job, parts);
+  }
+
+  void put_all(std::size_t job, const Parts& parts) {
+    for (const auto& [node, gpus] : parts) put(job, node, gpus);
+  }
+
+  /// Returns the nodes for the job, those with the most free GPUs first, of one NVLink domain or of
+  /// all (kNoNode), with the GPUs on each; empty if they have no room.
+  Parts parts_on(std::size_t job, NodeId domain) const {
+    Parts parts;
     std::vector<bool> used(nodes_.size(), false);
     int left = jobs_[job].gpus;
     while (left > 0) {
@@ -185,18 +212,19 @@ class Packer {
       int most = 0;
       for (std::size_t node = 0; node < nodes_.size(); ++node) {
         if (used[node]) continue;
+        if (domain != kNoNode && ledger_.domain(nodes_[node].id) != domain) continue;
         int here = std::min(left, nodes_[node].free_gpus);
         while (here > most && !takes(nodes_[node], job, here)) --here;
         if (here <= most) continue;
         best = node;
         most = here;
       }
-      if (best == kNowhere) return;
+      if (best == kNowhere) return {};
       used[best] = true;
       parts.emplace_back(best, most);
       left -= most;
     }
-    for (const auto& [node, gpus] : parts) put(job, node, gpus);
+    return parts;
   }
 
   /// Deals out a node to the jobs that are wholly on it.

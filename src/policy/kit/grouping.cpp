@@ -93,6 +93,7 @@ std::optional<Grouping::Match> Grouping::match(JobId host, JobId guest,
     return grant.gpu_milli == part_of(hosts.size());
   });
   if (!as_here) return std::nullopt;  // it asks a part, or shared before this policy was there
+  if (!desk_.ledger().in_domains(held, demand.nvlink_gpus)) return std::nullopt;
   std::vector<JobId> together(hosts.begin(), hosts.end());
   together.push_back(guest);
   if (!fits_gpu_memory(held, together, desk_.view(), desk_.ledger())) return std::nullopt;

@@ -246,7 +246,8 @@ class Pipeline final : public Policy, public CapsAge {
                            .nodes = demand.nodes,
                            .gpu_milli = demand.gpu_milli,
                            .gpu_memory_mb = demand.gpu_memory_mb,
-                           .profile = demand.profile});
+                           .profile = demand.profile,
+                           .nvlink_gpus = demand.nvlink_gpus});
   }
 
   void change_capacity(VcId id) {

@@ -14,7 +14,8 @@ class ShapedPlacement final : public Placement {
 
   bool place(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand, Rng& rng,
              std::vector<cluster::Grant>& grants) const override {
-    if (demand.nodes == 0) return other_->place(ledger, vc, demand, rng, grants);
+    const bool is_others = demand.nodes == 0 || demand.nvlink_gpus > 0;
+    if (is_others) return other_->place(ledger, vc, demand, rng, grants);
     for (const cluster::Pool& pool : ledger.pools(vc)) {
       if (pool.suits(demand) && place_in(ledger, pool, demand, grants)) return true;
     }
@@ -24,7 +25,7 @@ class ShapedPlacement final : public Placement {
   bool places_parts() const override { return other_->places_parts(); }
   void expect(const cluster::Demand& demand) override { other_->expect(demand); }
   Footprint footprint(const cluster::Demand& demand, const cluster::Pool& pool) const override {
-    if (demand.nodes == 0) return other_->footprint(demand, pool);
+    if (demand.nodes == 0 || demand.nvlink_gpus > 0) return other_->footprint(demand, pool);
     return {demand.nodes, demand.gpus / demand.nodes};
   }
 

@@ -110,7 +110,8 @@ class DefragmentPass final : public Pass {
       }
       residents_.push_back({.job = job,
                             .held = {held.begin(), held.end()},
-                            .cost_gpu_s = gpus * seconds(desk_.view().cost(job, {}))});
+                            .cost_gpu_s = gpus * seconds(desk_.view().cost(job, {})),
+                            .nvlink_gpus = desk_.demand(job).nvlink_gpus});
     }
   }
 

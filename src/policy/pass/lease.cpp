@@ -190,7 +190,10 @@ class LeasePass final : public LeasedPass {
     for (const Ranked& each : chosen_) {
       if (each.runs && !may_move(desk_, each.job)) continue;  // it ends on a drained node
       const cluster::Demand& demand = desk_.demand(each.job);
-      packed_.push_back({.job = each.job, .gpus = each.gpus, .gpu_types = demand.gpu_types});
+      packed_.push_back({.job = each.job,
+                         .gpus = each.gpus,
+                         .gpu_types = demand.gpu_types,
+                         .nvlink_gpus = demand.nvlink_gpus});
       if (!each.runs) continue;
       packed_.back().held = desk_.grants(each.job);
       desk_.give_back(each.job);

@@ -107,6 +107,9 @@ class Hived final : public LinePolicy {
 
   /// Carries out an offer. Returns kNoNode, or the node where it is impossible.
   NodeId carry_out(JobId job, const CellSite::Offer& offer, const View& view, Plan& plan) {
+    if (!plan.ledger.in_domains(offer.grants, asked(job, view).nvlink_gpus)) {
+      return offer.grants.back().node;
+    }
     const std::size_t before = plan.ledger.mark();
     // One that starts in this very plan is not to be stopped by it.
     const bool may = std::all_of(offer.victims.begin(), offer.victims.end(), [&](JobId other) {

@@ -8,8 +8,9 @@
 /// young job more.
 ///
 /// A job with a parallel plan (Request::plan_gpus; the paper's hybrid-parallel jobs) scales by
-/// whole copies of its model: of these configurations it may have the multiples of a copy, and also
-/// a power of two of copies. Until its first report it has one copy, or its minimum.
+/// whole copies of its model, and one with NVLink groups by whole groups (trace/sizes.h): of these
+/// configurations it may have the multiples, and also a power of two of copies. Until its first
+/// report it has one copy, or its minimum.
 ///
 /// The price of a waiting job grows: from its submission if it has never run, otherwise after ten
 /// minutes. So each job gets its turn.
@@ -30,6 +31,7 @@
 #include "policy/kit/elastic_allocator.h"
 #include "policy/registry.h"
 #include "rules/elastic/typed_program.h"
+#include "trace/sizes.h"
 
 namespace almanac::policy::whole {
 namespace {
@@ -63,7 +65,7 @@ class Sia final : public ElasticAllocator {
     std::vector<Choice> choices;
     std::vector<int> gpus;
     std::set<int> plans;
-    for (const Elastic& job : jobs) plans.insert(view.request(job.job).plan_gpus);
+    for (const Elastic& job : jobs) plans.insert(plan_of(job.job, view));
     for (const Room& room : rooms) {
       const auto offer = [&](int count, int plan) {
         configurations.push_back({.type = gpus.size(), .gpus = count});
@@ -102,6 +104,12 @@ class Sia final : public ElasticAllocator {
     wishes.insert(wishes.end(), dealt.begin(), dealt.end());
   }
 
+  /// Returns the GPUs of which the job gets multiples; 0 for any number.
+  static int plan_of(JobId job, const View& view) {
+    const int step = trace::size_step(view.request(job));
+    return step > 1 ? step : 0;
+  }
+
   /// Returns the numbers of GPUs of a type that a job may have.
   static std::vector<int> counts_of(const Room& room) {
     std::vector<int> made;
@@ -124,7 +132,7 @@ class Sia final : public ElasticAllocator {
   elastic::TypedJob row_of(const Elastic& job, const std::vector<Choice>& choices, Rate rate,
                            const View& view) {
     const int known = speeds.knows(job.job) ? 2 * speeds.most_gpus(job.job) : 1;
-    const int plan = view.request(job.job).plan_gpus;
+    const int plan = plan_of(job.job, view);
     const int most = std::min(job.most, std::max(known, plan > 0 ? job.least : 1));
     const double age_s = seconds(view.now - view.request(job.job).submit);
     const double lost_s = job.restart_s * view.progress(job.job).preemptions;

@@ -36,6 +36,7 @@
 
 #include "base/check.h"
 #include "policy/kit/doubted_nodes.h"
+#include "policy/kit/nvlink_placement.h"
 #include "policy/registry.h"
 #include "policy/whole/slurm/machines.h"
 #include "policy/whole/slurm/outages.h"
@@ -186,7 +187,7 @@ class Slurm final : public Policy {
     doubts_.resize(state.table.size());
     notice_nodes(ledger);
     state.admits = [this](const slurmctld::Job& job) { return admits(next_of(job)); };
-    state.takes = [this](const slurmctld::Job& job, const slurmctld::Allocation& allocation) {
+    state.takes = [this](const slurmctld::Job& job, slurmctld::Allocation& allocation) {
       return start(next_of(job), allocation);
     };
   }
@@ -410,13 +411,34 @@ class Slurm final : public Policy {
   bool is_aside(JobId job) const { return std::binary_search(aside_.begin(), aside_.end(), job); }
 
   /// Takes the GPUs of a start that the controller has decided. Returns false if the ledger has not
-  /// got them.
-  bool start(JobId job, const slurmctld::Allocation& allocation) {
+  /// got them. If they break NVLink groups, which the controller does not know, others of the
+  /// partition replace them.
+  bool start(JobId job, slurmctld::Allocation& allocation) {
     const cluster::Demand& demand = view_->demand(view_->progress(job).demand);
-    const std::vector<cluster::Grant> grants = machines_->take(plan_->ledger, demand, allocation);
+    const std::size_t before = plan_->ledger.mark();
+    std::vector<cluster::Grant> grants = machines_->take(plan_->ledger, demand, allocation);
     if (grants.empty()) return false;
+    if (!plan_->ledger.in_domains(grants, demand.nvlink_gpus)) {
+      plan_->ledger.undo(before);
+      grants.clear();
+      if (!place_groups(plan_->ledger, view_->progress(job).vc, demand, grants)) return false;
+      const PartitionAt partition = allocation.partition;
+      allocation = machines_->allocation_of(grants, partition);
+      if (!is_in(allocation, partition)) {
+        plan_->ledger.undo(before);
+        return false;
+      }
+    }
     plan_->set(job, {.grants = grants});
     return true;
+  }
+
+  bool is_in(const slurmctld::Allocation& allocation, PartitionAt partition) const {
+    const std::vector<site::NodeIndex>& nodes = site_.partitions[partition].nodes;
+    return std::all_of(allocation.shares.begin(), allocation.shares.end(),
+                       [&](const slurmctld::Share& share) {
+                         return std::find(nodes.begin(), nodes.end(), share.node) != nodes.end();
+                       });
   }
 
   /// Tasks of arrays get a number when they start.

@@ -71,6 +71,10 @@ class Search {
   /// Looks for the cheapest way to `units` of `demand` on as many nodes, on GPUs of one type.
   void look(VcId vc, const Demand& demand, std::uint64_t gpu_type, std::span<const int> units) {
     vc_ = vc;
+    newcomers_nvlink_gpus_ = demand.nvlink_gpus;
+    is_linked_ = demand.nvlink_gpus > 0 ||
+                 std::any_of(residents_.begin(), residents_.end(),
+                             [](const Resident& each) { return each.nvlink_gpus > 0; });
     std::vector<Piece> pieces;
     for (const int each : units) {
       pieces.push_back(
@@ -79,7 +83,7 @@ class Search {
     go_on(std::move(pieces), 0);
   }
 
-  Answer answer() { return {std::move(best_), looks_ > 0}; }
+  Answer answer() { return {std::move(best_), looks_ > 0 && newcomers_nvlink_gpus_ == 0}; }
 
  private:
   double cost(std::size_t resident) const { return residents_[resident].cost_gpu_s; }
@@ -102,7 +106,7 @@ class Search {
   /// Returns where `piece` may go, in order of the lowest possible cost.
   std::vector<Site> sites(const Piece& piece) {
     std::vector<Site> made;
-    std::set<std::tuple<const Pool*, int, int, int>> alike;
+    std::set<std::tuple<const Pool*, int, int, int, NodeId>> alike;
     const Demand asked{.gpus = piece.amount.gpus, .gpu_types = piece.gpu_types};
     for (const Pool& pool : ledger_.pools(vc_)) {
       if (!pool.suits(asked)) continue;
@@ -120,7 +124,9 @@ class Search {
         // One of several equal nodes suffices.
         const bool is_plain =
             ledger_.open_milli(node) == 0 && !any_may_go(node) && !is_placed(node);
-        if (is_plain && !alike.emplace(&pool, room.gpus, room.cpu_milli, room.memory_mb).second) {
+        const NodeId domain = is_linked_ ? ledger_.domain(node) : kNoNode;
+        if (is_plain &&
+            !alike.emplace(&pool, room.gpus, room.cpu_milli, room.memory_mb, domain).second) {
           made.pop_back();
         }
       }
@@ -265,6 +271,7 @@ class Search {
 
   /// All have a place, and it costs less than the best so far.
   void keep(double spent) {
+    if (is_linked_ && breaks_a_group()) return;
     Compaction made{.cost_gpu_s = spent};
     for (std::size_t each = 0; each < gone_.size(); ++each) {
       if (gone_[each]) made.moves.push_back({each, places_of(each)});
@@ -272,6 +279,16 @@ class Search {
     made.place = places_of(kNewcomer);
     below_ = spent;
     best_ = std::move(made);
+  }
+
+  bool breaks_a_group() const {
+    if (!ledger_.in_domains(places_of(kNewcomer), newcomers_nvlink_gpus_)) return true;
+    for (std::size_t each = 0; each < gone_.size(); ++each) {
+      if (gone_[each] && !ledger_.in_domains(places_of(each), residents_[each].nvlink_gpus)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   std::vector<Grant> places_of(std::size_t owner) const {
@@ -289,6 +306,8 @@ class Search {
   std::int64_t looks_;
   double below_;  // what the next best costs less than
   VcId vc_{};
+  int newcomers_nvlink_gpus_ = 0;
+  bool is_linked_ = false;  // whether any job has NVLink groups
   std::vector<bool> gone_;
   std::vector<std::vector<std::size_t>> on_node_;  // residents that may go, the cheapest first
   std::vector<std::pair<std::size_t, Grant>> placed_;

@@ -40,6 +40,7 @@ struct Resident {
   /// Cost of moving the job, in GPU-seconds: the seconds of work that a restart adds or repeats,
   /// times its GPUs. For a CPU job, seconds times its nodes.
   double cost_gpu_s = kStays;
+  int nvlink_gpus = 0;  ///< As in cluster::Demand.
 };
 
 /// A resident, by position, and what it holds after the move.
@@ -81,7 +82,8 @@ bool may_have_room(const cluster::Demand& demand);
 /// hold their grants in `ledger`, which is unchanged afterwards. A job of several GPUs uses one GPU
 /// type and, unless it requests a number of nodes, as few nodes as possible. Jobs for which
 /// may_move() or may_have_room() is false neither move nor get room. Among equally cheap sets, the
-/// first one found counts. Deterministic.
+/// first one found counts. Jobs keep their NVLink groups; for a newcomer with groups, which could
+/// also have another shape, no answer is proven. Deterministic.
 Answer make_room(cluster::Ledger& ledger, std::span<const Resident> residents, VcId vc,
                  const cluster::Demand& demand, const Limits& limits = {});
 

@@ -21,8 +21,9 @@ NodeId node(std::uint32_t number) { return NodeId{number}; }
 /// Nodes alike in one virtual cluster, and jobs on them.
 class Site {
  public:
-  explicit Site(std::uint32_t nodes, cluster::NodeClass make = {.gpus = 4})
-      : cluster_(cluster_of(nodes, make)), ledger(cluster_) {}
+  explicit Site(std::uint32_t nodes, cluster::NodeClass make = {.gpus = 4},
+                std::uint32_t rack_nodes = 0)
+      : cluster_(cluster_of(nodes, make, rack_nodes)), ledger(cluster_) {}
 
   /// A job with so many GPUs on each of `nodes`.
   void add(double cost_gpu_s, std::initializer_list<std::uint32_t> nodes, int gpus,
@@ -48,10 +49,14 @@ class Site {
   }
 
  private:
-  static cluster::Cluster cluster_of(std::uint32_t nodes, const cluster::NodeClass& make) {
+  static cluster::Cluster cluster_of(std::uint32_t nodes, const cluster::NodeClass& make,
+                                     std::uint32_t rack_nodes) {
     cluster::Cluster made;
     made.add_vc("all");
-    made.add_nodes(make, nodes);
+    if (rack_nodes == 0) made.add_nodes(make, nodes);
+    for (std::uint32_t at = 0; rack_nodes > 0 && at < nodes; at += rack_nodes) {
+      made.add_nodes(make, rack_nodes, {}, "r" + std::to_string(at));
+    }
     return made;
   }
 
@@ -85,6 +90,30 @@ TEST(Compaction, MovesTheCheapestJobThatIsEnough) {
   EXPECT_THAT(nodes_of(answer.best->moves[0].to), testing::ElementsAre(1));
   EXPECT_THAT(nodes_of(answer.best->place), testing::ElementsAre(2));
   EXPECT_EQ(site.ledger.free_gpus(VcId{0}), 5) << "the ledger is as it was";
+}
+
+TEST(Compaction, KeepsNvlinkGroupsInTheirDomains) {
+  // A job has two GPUs on each node of the first rack. A node of it comes free if one pair goes to
+  // the second rack, which has two GPUs free: unless the four are a group.
+  Site site(4, {.gpus = 4, .nvlink_domain = cluster::NvlinkDomain::rack}, 2);
+  site.add(8, {0, 1}, 2);
+  site.add(kStays, {2}, 2);
+  site.add(kStays, {3}, 2);
+  site.add(kStays, {3}, 1);
+  ASSERT_TRUE(site.make_room({.gpus = 4}).best);
+  site.residents[0].nvlink_gpus = 4;
+  EXPECT_FALSE(site.make_room({.gpus = 4}).best);
+
+  // With two free GPUs on each node of the second rack the group moves as a whole.
+  Site roomy(4, {.gpus = 4, .nvlink_domain = cluster::NvlinkDomain::rack}, 2);
+  roomy.add(8, {0, 1}, 2);
+  roomy.add(kStays, {2}, 2);
+  roomy.add(kStays, {3}, 2);
+  roomy.residents[0].nvlink_gpus = 4;
+  const Answer answer = roomy.make_room({.gpus = 4});
+  ASSERT_TRUE(answer.best);
+  ASSERT_EQ(answer.best->moves.size(), 1);
+  EXPECT_THAT(nodes_of(answer.best->moves[0].to), testing::ElementsAre(2, 3));
 }
 
 TEST(Compaction, MovesOneJobToMakeRoomForAnotherThatMoves) {

@@ -12,7 +12,7 @@ import {useAnswer, useTicks} from './poll';
 import {sweepLink} from './route';
 import type {Expected, Job, Note, Told} from './service';
 import type {ViewProps} from './shell';
-import {ending, expectation, gpusOf, isOver, memory, placesOf, spent, stateOf, withGpus} from './words';
+import {ending, expectation, gpusOf, isOver, lostOutput, memory, placesOf, spent, stateOf, withGpus} from './words';
 
 export function JobView({overview, now, route}: ViewProps) {
   const path = `/v1/jobs/${encodeURIComponent(route.part)}`;
@@ -109,9 +109,9 @@ function sentence(job: Job, now: number): string {
   if (job.state === 'RUNNING') {
     return [`for ${spent(job, now)}`, placesOf(job) && `on ${placesOf(job)}`, expected && `${expected} (90 %)`,
       job.gpu_use === undefined ? '' : `GPU utilization ${percent(job.gpu_use)}`, job.cpu_use === undefined ? '' : `${plain(Math.round(job.cpu_use * 100) / 100)} busy CPUs`,
-      job.memory_used_gb === undefined ? '' : memory(job.memory_used_gb)].filter((part) => part !== '').join(' · ');
+      job.memory_used_gb === undefined ? '' : memory(job.memory_used_gb), lostOutput(job)].filter((part) => part !== '').join(' · ');
   }
-  return [job.end_s === undefined ? '' : ago(job.end_s, now), ending(job), job.start_s === undefined ? 'never ran' : `ran ${spent(job, now)} in total`].filter((part) => part !== '').join(' · ');
+  return [job.end_s === undefined ? '' : ago(job.end_s, now), ending(job), lostOutput(job), job.start_s === undefined ? 'never ran' : `ran ${spent(job, now)} in total`].filter((part) => part !== '').join(' · ');
 }
 
 function actionsOf(job: Job): Action[] {

@@ -8,7 +8,7 @@ import {useAnswer} from './poll';
 import {refine} from './route';
 import type {Job, Jobs} from './service';
 import type {ViewProps} from './shell';
-import {expectation, gpusOf, placesOf, spent, stateOf} from './words';
+import {expectation, gpusOf, lostOutput, placesOf, spent, stateOf} from './words';
 
 const kStates: {name: string; label: string; is(job: Job): boolean}[] = [
   {name: '', label: 'All', is: () => true},
@@ -102,7 +102,7 @@ function columnsAt(now: number): JobColumn[] {
     {name: 'state', label: 'State', width: '4.2rem', cell: (job) => <span class={`state ${stateOf(job).replace(' ', '-')}`}>{stateOf(job)}</span>, key: stateOf},
     {name: 'since', label: 'Elapsed', width: '5rem', right: true, cell: (job) => <span title={exact(job.since_s)}>{spent(job, now)}</span>, key: (job) => -job.since_s},
     {name: 'why', label: 'Reason or nodes', width: 'minmax(9rem, 1.6fr)', cell: (job) => (job.state === 'RUNNING'
-      ? <>{placesOf(job) || 'CPUs only'}{job.gpu_use !== undefined && <span class="hint"> · {percent(job.gpu_use)} GPU utilization</span>}</>
+      ? <>{placesOf(job) || 'CPUs only'}{job.gpu_use !== undefined && <span class="hint"> · {percent(job.gpu_use)} GPU utilization</span>}{lostOutput(job) && <span class="hint"> · {lostOutput(job)}</span>}</>
       : <span title={job.why_word}>{job.why ?? ''}</span>)},
     {name: 'when', label: 'Expected', width: '13rem', cell: (job) => <When job={job} now={now} />,
       key: (job) => lacking(job.state === 'RUNNING' ? job.expected?.end_to_s : job.expected?.start_to_s)},

@@ -146,6 +146,8 @@ export interface Job {
   /** Energy of its GPUs over all runs: measured by the driver, and modelled for the rest. */
   energy_measured_j: number;
   energy_modelled_j: number;
+  /** Bytes of output that the log lacks. */
+  lost_output_bytes?: number;
   exit_status?: number;
   signal?: number;
   reason?: string;

@@ -83,6 +83,11 @@ export function ending(job: Job): string {
   return job.signal ? `signal ${job.signal}` : job.exit_status ? `exit status ${job.exit_status}` : '';
 }
 
+/** "9,994 bytes of output lost"; "" if the log lacks none. */
+export function lostOutput(job: Job): string {
+  return job.lost_output_bytes === undefined ? '' : `${plain(job.lost_output_bytes)} bytes of output lost`;
+}
+
 /** "21.4 GB", "4.5 MB". */
 export function memory(gb: number): string {
   return gb < 1 ? `${plain(gb * 1000, 2)}\u00a0MB` : `${plain(gb)}\u00a0GB`;
