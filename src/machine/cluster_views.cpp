@@ -176,7 +176,15 @@ Outlook ClusterViews::look() const {
   for (const Entry* const entry : holders_of(state_)) {
     if (queue_.is_running(*entry)) add(*entry);
   }
-  for (const Entry* const entry : parts_.line.first_jobs()) add(*entry);
+  const std::vector<const Entry*> first = parts_.line.first_jobs();
+  for (const Entry* const entry : first) add(*entry);
+  std::size_t waiting = first.size();
+  for (const auto& [number, entry] : state_.book.all()) {
+    if (waiting >= Outlook::kMostWaiting) break;
+    if (entry.waits.what != WaitsFor::What::array) continue;
+    made.jobs.push_back({.job = entry.job, .past = {.since = entry.job.since}, .throttled = true});
+    ++waiting;
+  }
   std::sort(made.jobs.begin(), made.jobs.end(), [](const Outlook::One& a, const Outlook::One& b) {
     return std::pair(a.past.since, a.job.number) < std::pair(b.past.since, b.job.number);
   });
@@ -198,6 +206,7 @@ Result<sim::Compactions> ClusterViews::compactions() const {
       job.worked += outlook.at - one.past.since;
       job.held = one.job.held_gpus;
     }
+    if (one.throttled) continue;
     (one.runs ? present.running : present.waiting).push_back(std::move(job));
   }
   const auto loses = [&](const sim::Present::Job& job) -> std::optional<Duration> {
