@@ -248,6 +248,10 @@ ALTER TABLE submission ADD COLUMN endless INTEGER NOT NULL DEFAULT 0;
     R"sql(
 -- From here on, submission.requeue is 0 = not said, 1 = yes, 2 = no. Older versions wrote 0 for no.
 )sql",
+    R"sql(
+-- Later limit on the tasks of an array that run at once.
+ALTER TABLE job ADD COLUMN amended_at_once INTEGER;
+)sql",
 };
 
 /// The columns of table `submission` that hold no attribute, or one that is kept apart.
