@@ -166,7 +166,7 @@ class Replay {
     }
     std::sort(running.begin(), running.end());
     slurmctld::Ends ends;
-    for (const slurmctld::RunningJob& each : running) ends.add(each);
+    for (slurmctld::RunningJob& each : running) ends.add(each);
     const slurmctld::Question question{.request = job->request,
                                        .partition = rules_[*partition],
                                        .candidates = candidates_[predicted_.job],

@@ -173,6 +173,19 @@ TEST_F(QueueRules, NameTheThrottleAsSlurmDoes) {
             "JobArrayTaskLimit: as many tasks of its array run as its user allows");
 }
 
+TEST_F(QueueRules, NameTheThrottleFromTheSubmissionOn) {
+  // Nothing else happens at 10 s.
+  for (int task = 1; task <= 2; ++task) {
+    trace::Job& job = add(task == 1 ? 0 : 10, 100, 1);
+    job.id = trace_.key("51_" + std::to_string(task));
+    job.request.array_limit = 1;
+  }
+  const sim::Schedule schedule = play("fifo", 1, JobId{1});
+  ASSERT_EQ(schedule.waits.size(), 1U);
+  EXPECT_EQ(schedule.waits[0].from, Time{10s});
+  EXPECT_EQ(schedule.waits[0].until, Time{100s});
+}
+
 TEST_F(QueueRules, NameTheThrottleOfATaskWhoseDependencyHasEnded) {
   add(0, 150, 1);
   for (int task = 1; task <= 2; ++task) {

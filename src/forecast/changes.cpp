@@ -32,7 +32,10 @@ Result<void> cancel(const Change& change, const Known& known, World& world) {
         is_found = true;
       }
     }
-    is_found = std::erase(world.present.throttled, job) > 0 || is_found;
+    if (std::erase(world.present.throttled, job) > 0) {
+      world.cancelled.push_back(job);
+      is_found = true;
+    }
   }
   if (is_found) return {};
   return fail(Code::not_found, fmt::format("no job {} runs or waits for GPUs", change.job), {},
@@ -116,6 +119,10 @@ Result<void> apply(const Change& change, const Setting& setting, const Known& kn
   return {};
 }
 
+std::size_t num_jobs(const sim::Present& present) {
+  return present.waiting.size() + present.running.size() + present.throttled.size();
+}
+
 Shift::Times times_of(const Forecast& forecast, bool runs) {
   return {.start_by = runs ? kNoTime : forecast.started_by(kSure),
           .end_by = forecast.ended_by(kSure)};
@@ -195,23 +202,22 @@ Result<std::vector<Shift>> compare(const Setting& setting, const sim::Present& p
   exchange_own();
   const auto after = play_queue(changed, world.present, beliefs, futures, seed);
   exchange_own();
-  const std::size_t left = world.present.waiting.size() + world.present.running.size();
-  if (before.size() != present.waiting.size() + present.running.size() || after.size() != left) {
+  if (before.size() != num_jobs(present) || after.size() != num_jobs(world.present)) {
     return std::vector<Shift>{};
   }
   std::vector<Shift> made;
   std::size_t at = 0;
   std::size_t remaining = 0;
-  for (const auto* const jobs : {&present.waiting, &present.running}) {
-    const bool runs = jobs == &present.running;
-    for (const sim::Present::Job& each : *jobs) {
-      Shift& shift = made.emplace_back(
-          Shift{.job = each.job, .runs = runs, .before = times_of(before[at++], runs)});
-      const auto& gone = world.cancelled;
-      shift.cancelled = std::find(gone.begin(), gone.end(), each.job) != gone.end();
-      if (!shift.cancelled) shift.after = times_of(after[remaining++], runs);
-    }
-  }
+  const auto add = [&](JobId job, bool runs) {
+    Shift& shift =
+        made.emplace_back(Shift{.job = job, .runs = runs, .before = times_of(before[at++], runs)});
+    const auto& gone = world.cancelled;
+    shift.cancelled = std::find(gone.begin(), gone.end(), job) != gone.end();
+    if (!shift.cancelled) shift.after = times_of(after[remaining++], runs);
+  };
+  for (const sim::Present::Job& each : present.waiting) add(each.job, false);
+  for (const sim::Present::Job& each : present.running) add(each.job, true);
+  for (const JobId job : present.throttled) add(job, false);
   return made;
 }
 

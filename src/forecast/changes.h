@@ -64,10 +64,11 @@ struct Shift {
 };
 
 /// Returns a shift for each job of `present`: waiting ones in the order of the queue, then running
-/// ones. `beliefs` are changed in between, and are left as they were. Empty if Options::stop of the
-/// setting has become true. Fails with usage or not_found for a change that cannot be made, or for
-/// more than 1,000 nodes plus 4 for each node of the cluster, and
-/// with unsupported for nodes that a setting with speeds, incidents or a site cannot have.
+/// ones, then tasks that wait for room in their arrays. `beliefs` are changed in between, and are
+/// left as they were. Empty if Options::stop of the setting has become true. Fails with usage or
+/// not_found for a change that cannot be made, or for more than 1,000 nodes plus 4 for each node of
+/// the cluster, and with unsupported for nodes that a setting with speeds, incidents or a site
+/// cannot have.
 Result<std::vector<Shift>> compare(const Setting& setting, const sim::Present& present,
                                    Beliefs& beliefs, std::span<const Change> changes,
                                    const Known& known, int futures, std::uint64_t seed);

@@ -16,7 +16,8 @@ namespace {
 
 using Kind = Constraint::Kind;
 
-/// Keeps the state in which a job begins to wait, after the policy has decided.
+/// Keeps the state in which a job begins to wait, in the queue or for room in its array, after the
+/// policy has decided.
 class FirstWait final : public sim::Listener {
  public:
   FirstWait(const experiment::Prepared& prepared, JobId job, std::atomic<bool>& stop)
@@ -27,13 +28,22 @@ class FirstWait final : public sim::Listener {
   void decided(Time now, const schedule::Round& round,
                const policy::Telemetry* telemetry) override {
     if (taken || round.progress(job_).phase != policy::Phase::waiting) return;
-    taken = sim::present_of(round, prepared_.cluster, prepared_.trace.jobs.size(), telemetry, now);
-    stop_ = true;
+    take(now, round, telemetry);
+  }
+  void throttled(Time now, JobId task, const schedule::Round& round,
+                 const policy::Telemetry* telemetry) override {
+    if (!taken && task == job_) take(now, round, telemetry);
   }
 
   std::optional<sim::Present> taken;
 
  private:
+  void take(Time now, const schedule::Round& round, const policy::Telemetry* telemetry) {
+    taken = sim::present_of(round, prepared_.cluster, prepared_.trace.jobs.size(), telemetry, now);
+    taken->throttled = sim::throttled_tasks(round, prepared_.trace, now);
+    stop_ = true;
+  }
+
   const experiment::Prepared& prepared_;
   JobId job_;
   std::atomic<bool>& stop_;
@@ -87,7 +97,9 @@ class Trial {
     const trace::Request& request = prepared_.trace.jobs[index(job_)].request;
     const cluster::Cluster& cluster = prepared_.cluster;
     std::vector<Constraint> made;
-    if (present_.waiting.size() > 1) made.push_back({.kind = Kind::order});
+    if (is_throttled()) made.push_back({.kind = Kind::array});
+    const std::size_t own = is_throttled() ? 0 : 1;
+    if (present_.waiting.size() > own) made.push_back({.kind = Kind::order});
     const bool any_limit =
         std::any_of(cluster.tenants.begin(), cluster.tenants.end(), [](const auto& each) {
           return each.limit < cluster::Tenant::kNoLimit || !each.may_borrow;
@@ -112,6 +124,10 @@ class Trial {
   }
 
  private:
+  bool is_throttled() const {
+    const std::vector<JobId>& tasks = present_.throttled;
+    return std::find(tasks.begin(), tasks.end(), job_) != tasks.end();
+  }
   Result<bool> decide(const sim::Present& present, const cluster::Cluster& cluster) {
     const auto policy =
         experiment::make_policy(prepared_.runs[run_], prepared_.trace, prepared_.model);
@@ -130,6 +146,10 @@ class Trial {
   void remove(const Constraint& constraint, sim::Present& present,
               cluster::Cluster& cluster) const {
     switch (constraint.kind) {
+      case Kind::array:
+        std::erase(present.throttled, job_);
+        present.waiting.push_back({.job = job_, .past = {.since = present.at}});
+        break;
       case Kind::order:
         std::erase_if(present.waiting, [&](const auto& each) { return each.job != job_; });
         break;
@@ -192,7 +212,8 @@ Result<Constraints> find_constraints(experiment::Prepared& prepared, std::size_t
   for (std::size_t first = 0; first < all.size(); ++first) {
     if (all[first].kind == Kind::job) break;
     for (std::size_t second = first + 1; second < all.size(); ++second) {
-      const bool is_cheap = all[first].kind == Kind::order || all[second].kind != Kind::job;
+      const bool is_cheap = all[first].kind == Kind::array || all[first].kind == Kind::order ||
+                            all[second].kind != Kind::job;
       if (!is_cheap) continue;
       const std::vector<Constraint> both = {all[first], all[second]};
       const auto starts = trial.starts(both);
@@ -207,6 +228,8 @@ std::string in_words(const Constraint& constraint, const experiment::Prepared& p
                      JobId waiting) {
   const trace::Request& own = prepared.trace.jobs[index(waiting)].request;
   switch (constraint.kind) {
+    case Kind::array:
+      return fmt::format("if more than {} of the tasks of its array ran at once", own.array_limit);
     case Kind::order:
       return "if it were first in the queue";
     case Kind::limits:

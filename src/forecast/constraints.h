@@ -7,8 +7,8 @@
 /// and the same policy decides once more. What starts the job is named; nothing else is.
 ///
 /// Cost     one decision for each running job and for each other constraint; if no single one
-///          starts the job, one more for each pair of the queue's order and another, and of two
-///          other constraints that are no jobs.
+///          starts the job, one more for each pair of the queue's order, or the limit of its array,
+///          and another, and of two other constraints that are no jobs.
 #pragma once
 
 #include <cstddef>
@@ -29,6 +29,7 @@ namespace almanac::forecast {
 /// Something whose removal may start a job.
 struct Constraint {
   enum class Kind : std::uint8_t {
+    array,     ///< The limit of its job array.
     order,     ///< The other waiting jobs.
     limits,    ///< The limits of tenants.
     vc,        ///< The virtual cluster that the job names.
@@ -59,8 +60,8 @@ Result<Constraints> find_constraints(experiment::Prepared& prepared, std::size_t
 
 /// What find_constraints() removes, in words.
 inline constexpr const char* kTried =
-    "each running job, the queue's order, limits of tenants, virtual clusters, the GPU type, nodes "
-    "out of service";
+    "each running job, the limit of its job array, the queue's order, limits of tenants, virtual "
+    "clusters, the GPU type, nodes out of service";
 
 /// Returns, for example, "if job 12 ended (8 GPUs)".
 std::string in_words(const Constraint& constraint, const experiment::Prepared& prepared,

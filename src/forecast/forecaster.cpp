@@ -25,22 +25,33 @@ void Forecaster::hear(Time now, std::span<const policy::Event> events, const sch
   for (const policy::Event& event : events) {
     const JobId job{event.subject};
     if (event.kind != EventKind::job_arrived || asked_.erase(job) == 0) continue;
-    sim::Present present = sim::present_of(round, setting_.cluster, setting_.trace.jobs.size(),
-                                           telemetry, now, pauses_);
-    present.throttled = sim::throttled_tasks(round, setting_.trace, now);
-    known_.expect(present.throttled);
-    present.past_use = known_.used_by(present, round);
-    Forecast made =
-        play_futures(setting_, present, known_.beliefs(), job, options_.futures, options_.seed);
-    std::vector<OtherGpus> others;
-    if (options_.other_gpus) {
-      others = with_other_gpus(setting_, setting_.options.truth.speeds, present, known_.beliefs(),
-                               job, options_.futures, options_.seed);
-    }
-    told_.push_back({job, std::move(made), std::move(present), std::move(others)});
-    if (options_.num_told != nullptr) ++*options_.num_told;
+    tell(now, job, round, telemetry);
   }
   if (asked_.empty()) done_ = true;
+}
+
+void Forecaster::throttled(Time now, JobId task, const schedule::Round& round,
+                           const policy::Telemetry* telemetry) {
+  if (asked_.erase(task) > 0) tell(now, task, round, telemetry);
+  if (asked_.empty()) done_ = true;
+}
+
+void Forecaster::tell(Time now, JobId job, const schedule::Round& round,
+                      const policy::Telemetry* telemetry) {
+  sim::Present present =
+      sim::present_of(round, setting_.cluster, setting_.trace.jobs.size(), telemetry, now, pauses_);
+  present.throttled = sim::throttled_tasks(round, setting_.trace, now);
+  known_.expect(present.throttled);
+  present.past_use = known_.used_by(present, round);
+  Forecast made =
+      play_futures(setting_, present, known_.beliefs(), job, options_.futures, options_.seed);
+  std::vector<OtherGpus> others;
+  if (options_.other_gpus) {
+    others = with_other_gpus(setting_, setting_.options.truth.speeds, present, known_.beliefs(),
+                             job, options_.futures, options_.seed);
+  }
+  told_.push_back({job, std::move(made), std::move(present), std::move(others)});
+  if (options_.num_told != nullptr) ++*options_.num_told;
 }
 
 Setting setting_of(const experiment::Prepared& prepared, std::size_t run) {

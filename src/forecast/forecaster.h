@@ -2,7 +2,8 @@
 
 /// \file
 /// Forecasts, for some jobs of a simulation when they arrive, when they will start and end, like a
-/// live service. It learns run times and usage only from jobs that have run by then.
+/// live service. A task of an array that has no room arrives when it waits for that. It learns run
+/// times and usage only from jobs that have run by then.
 #pragma once
 
 #include <atomic>
@@ -47,14 +48,18 @@ class Forecaster final : public sim::Listener {
 
   void hear(Time now, std::span<const policy::Event> events, const schedule::Round& round,
             const policy::Telemetry* telemetry) override;
+  void throttled(Time now, JobId task, const schedule::Round& round,
+                 const policy::Telemetry* telemetry) override;
   void paused(JobId job, Time until) override { pauses_[job] = until; }
 
-  /// In order of submission.
+  /// In the order in which they were made.
   const std::vector<Told>& told() const { return told_; }
   /// Becomes true when all requested forecasts are made.
   const std::atomic<bool>& done() const { return done_; }
 
  private:
+  void tell(Time now, JobId job, const schedule::Round& round, const policy::Telemetry* telemetry);
+
   Setting setting_;
   JobBeliefs known_;
   std::set<JobId> asked_;

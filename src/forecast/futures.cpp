@@ -166,6 +166,7 @@ std::vector<Forecast> play_queue(const Setting& setting, const sim::Present& pre
   std::vector<JobId> jobs;
   for (const sim::Present::Job& each : present.waiting) jobs.push_back(each.job);
   for (const sim::Present::Job& each : present.running) jobs.push_back(each.job);
+  jobs.insert(jobs.end(), present.throttled.begin(), present.throttled.end());
   std::vector<std::vector<Time>> starts(jobs.size());
   std::vector<std::vector<Time>> ends(jobs.size());
   for (int future = 0; future < futures; ++future) {

@@ -104,14 +104,14 @@ class Forecast {
 /// believed possible: up to twice as long.
 Duration draw_run(const predict::Belief& belief, Duration worked, double uniform);
 
-/// Forecasts `job`, which waits in `present`. Requires beliefs for all running and waiting jobs.
-/// Deterministic in its arguments.
+/// Forecasts `job`, which waits in `present`, or for room in its array. Requires beliefs for all
+/// jobs of `present`. Deterministic in its arguments.
 Forecast play_futures(const Setting& setting, const sim::Present& present, const Beliefs& beliefs,
                       JobId job, int futures, std::uint64_t seed);
 
 /// Forecasts every job that waits in `present`, in that order, then every running job, whose start
-/// is in the past; one set of futures serves all. Empty if Options::stop of the setting has become
-/// true.
+/// is in the past, then every task that waits for room in its array; one set of futures serves all.
+/// Empty if Options::stop of the setting has become true.
 std::vector<Forecast> play_queue(const Setting& setting, const sim::Present& present,
                                  const Beliefs& beliefs, int futures, std::uint64_t seed);
 

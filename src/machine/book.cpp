@@ -243,14 +243,14 @@ void Book::open_due(Time now) {
 }
 
 void Book::open_array(const store::Job& task) {
-  if (!task.task || task.task->at_once == 0) return;
+  if (!task.task) return;
   const auto& room =
       anteroom_.in({WaitsFor::What::array, static_cast<std::int64_t>(task.task->array)});
   if (!room.empty()) wait(entries_.at(*room.begin()), {WaitsFor::What::a_look});
 }
 
 void Book::count_task(const store::Job& job, int sign) {
-  if (!job.task || job.task->at_once == 0) return;
+  if (!job.task) return;
   int& count = tasks_[job.task->array];
   count += sign;
   if (count == 0) tasks_.erase(job.task->array);

@@ -177,10 +177,12 @@ Outlook ClusterViews::look() const {
   for (const Entry* const entry : holders_of(state_)) {
     if (queue_.is_running(*entry)) add(*entry);
   }
-  for (const Entry* const entry : parts_.line.first_jobs()) add(*entry);
-  // Jobs that wait for the end of a window, which the policy does not know.
+  const std::vector<const Entry*> first = parts_.line.first_jobs();
+  for (const Entry* const entry : first) add(*entry);
+  std::size_t waiting = first.size();
+  // The policy knows neither jobs that wait for the end of a window nor throttled tasks.
   for (const store::JobNumber number : state_.book.anteroom().in({WaitsFor::What::maintenance})) {
-    if (made.jobs.size() >= Outlook::kMostWaiting) break;
+    if (waiting >= Outlook::kMostWaiting) break;
     const Entry& entry = *state_.book.find(number);
     made.jobs.push_back({.job = entry.job,
                          .past = {.since = entry.job.since,
@@ -188,6 +190,13 @@ Outlook ClusterViews::look() const {
                                   .attained = entry.job.attained,
                                   .preemptions = static_cast<std::uint32_t>(entry.job.preemptions)},
                          .awaits_window = true});
+    ++waiting;
+  }
+  for (const auto& [number, entry] : state_.book.all()) {
+    if (waiting >= Outlook::kMostWaiting) break;
+    if (entry.waits.what != WaitsFor::What::array) continue;
+    made.jobs.push_back({.job = entry.job, .past = {.since = entry.job.since}, .throttled = true});
+    ++waiting;
   }
   std::sort(made.jobs.begin(), made.jobs.end(), [](const Outlook::One& a, const Outlook::One& b) {
     return std::pair(a.past.since, a.job.number) < std::pair(b.past.since, b.job.number);
@@ -200,7 +209,8 @@ Outlook ClusterViews::look() const {
 
 Result<sim::Compactions> ClusterViews::compactions() const {
   service::Outlook outlook = present();
-  std::erase_if(outlook.jobs, [](const Outlook::One& one) { return one.awaits_window; });
+  std::erase_if(outlook.jobs,
+                [](const Outlook::One& one) { return one.awaits_window || one.throttled; });
   trace::Trace trace;
   sim::Present present{.at = outlook.at, .running = {}, .waiting = {}, .drained = outlook.drained};
   for (const service::Outlook::One& one : outlook.jobs) {

@@ -32,7 +32,9 @@ Result<void> may_change(const store::Job& job, const service::Caller& caller) {
 }
 
 /// "time limit 2:00:00 to 1:00:00, 4 GPUs to 2"; "nothing".
-std::string amendment(const store::Submission& before, const store::Submission& after) {
+std::string amendment(const store::Job& job, const store::Job& amended) {
+  const store::Submission& before = job.asked;
+  const store::Submission& after = amended.asked;
   const auto length = [](Duration limit) {
     return limit == kNoDuration ? std::string("none") : text::format_duration(limit);
   };
@@ -42,6 +44,10 @@ std::string amendment(const store::Submission& before, const store::Submission& 
   }
   if (before.gpus != after.gpus) {
     made += fmt::format("{}{} GPUs to {}", made.empty() ? "" : ", ", before.gpus, after.gpus);
+  }
+  if (job.task && job.task->at_once != amended.task->at_once) {
+    made += fmt::format("{}{} tasks at once to {}", made.empty() ? "" : ", ", job.task->at_once,
+                        amended.task->at_once);
   }
   return made.empty() ? "nothing" : made;
 }
@@ -77,6 +83,10 @@ store::Job amended(store::Job job, const store::Amended& wanted, Amendments& ame
   job.asked = known->second.second;
   if (wanted.gpus) job.amended.gpus = wanted.gpus;
   if (wanted.time_limit != kNoDuration) job.amended.time_limit = wanted.time_limit;
+  if (wanted.at_once && job.task) {
+    job.amended.at_once = wanted.at_once;
+    job.task->at_once = *wanted.at_once;
+  }
   return job;
 }
 
@@ -224,6 +234,10 @@ Result<void> Requests::may_amend(const store::Job& job, const Request& request) 
   const auto refuse = [&](Code code, std::string_view why, std::string hint = {}) {
     return fail(code, fmt::format("job {} {}", job.number, why), {}, std::move(hint));
   };
+  if (wanted.at_once && !job.task) {
+    return refuse(Code::usage, "is no array, so it has no limit on tasks that run at once",
+                  "submit an array with --array 0-9%3");
+  }
   if (job.state == JobState::running) {
     if (wanted.gpus)
       return refuse(Code::conflict, "is running, so its GPUs cannot change", "requeue it first");
@@ -311,7 +325,7 @@ Entry& Requests::bring_back(store::Job ended) {
 
 void Requests::amend(Entry& entry, store::Job after, const service::Wish& wish) {
   state_.note(entry.job, "changed",
-              fmt::format("{}; by user {}", amendment(entry.job.asked, after.asked), wish.uid));
+              fmt::format("{}; by user {}", amendment(entry.job, after), wish.uid));
   entry.job = std::move(after);
   state_.mark(entry);
   if (queue_.is_waiting(entry)) {

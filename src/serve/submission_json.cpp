@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serve/submission_json.h"
 
+#include <fmt/format.h>
+
 #include "serve/submission_fields.h"
 
 namespace almanac::serve {
@@ -14,6 +16,7 @@ template <typename Fields, typename Amended>
 void list_amended(Fields& fields, Amended& of) {
   fields.sparse("gpus", of.gpus);
   fields.sparse("time_limit_s", of.time_limit);
+  fields.sparse("at_once", of.at_once);
 }
 
 }  // namespace
@@ -37,7 +40,10 @@ Result<store::Amended> read_amended(std::string_view text) {
     Reader reader(json);
     list_amended(reader, read);
     reader.end();
-    if (!read.gpus && read.time_limit == kNoDuration) refuse("expected gpus, time_limit_s or both");
+    if (read == store::Amended{}) refuse("expected gpus, time_limit_s or at_once");
+    if (read.at_once && *read.at_once < 0) {
+      refuse(fmt::format("at_once must be 0 or more, found {}", *read.at_once));
+    }
     if (read.time_limit != kNoDuration && read.time_limit <= 0ms) {
       refuse("time_limit_s must be more than 0");
     }

@@ -170,6 +170,10 @@ Foresight::Scene Foresight::scene_of(const Outlook& outlook) {
       const auto behind = static_cast<std::int64_t>(outlook.jobs.size() - index(id));
       made.trace.jobs.back().request.submit = outlook.at - Duration(behind);
     }
+    if (one.throttled) {
+      made.present.throttled.push_back(id);
+      continue;
+    }
     const Duration ran = one.past.attained + (one.runs ? outlook.at - one.past.since : Duration{0});
     (one.runs ? made.present.running : made.present.waiting)
         .push_back({.job = id,
@@ -220,14 +224,16 @@ void Foresight::publish(const Outlook& outlook, const Scene& scene,
   Answers::Forecasts expected;
   std::vector<store::Told> first;
   holds_for_ = kOld;
+  std::vector<JobId> played;
+  for (const sim::Present::Job& each : scene.present.waiting) played.push_back(each.job);
+  for (const sim::Present::Job& each : scene.present.running) played.push_back(each.job);
+  const std::vector<JobId>& throttled = scene.present.throttled;
+  played.insert(played.end(), throttled.begin(), throttled.end());
   for (std::size_t at = 0; at < made.size(); ++at) {
-    const bool waits = at < scene.present.waiting.size();
-    const sim::Present::Job& played =
-        waits ? scene.present.waiting[at]
-              : scene.present.running[at - scene.present.waiting.size()];
-    const store::Job& job = outlook.jobs[index(played.job)].job;
+    const bool waits = !outlook.jobs[index(played[at])].runs;
+    const store::Job& job = outlook.jobs[index(played[at])].job;
     Expected one = expected_of(made[at], waits, job.asked->deadline);
-    one.guessed = scene.beliefs.at(played.job).guessed;
+    one.guessed = scene.beliefs.at(played[at]).guessed;
     if (!beliefs_.knows_end(job)) one.end_from = one.end_to = one.end_by = kNever;
     if (!waits || !knows_scaling(job)) one.other_gpus.emplace();
     if (!waits) holds_for_ = std::clamp(made[at].end(kSaid).to - outlook.at, kFresh, holds_for_);

@@ -51,6 +51,7 @@ struct Outlook {
     schedule::Past past{};
     bool runs = false;
     bool awaits_window = false;  ///< Waits for the end of a window; the policy does not know it.
+    bool throttled = false;      ///< Waits for room in its array, and not in the queue.
     std::int32_t priority_tier = 0;  ///< Of the job itself; 0 = as the cluster says.
   };
   /// Jobs further back in the queue get no forecast: it would take long and be worth little.
@@ -59,8 +60,9 @@ struct Outlook {
   std::uint64_t revision = 0;
   Time at{};
   policy::Composition composition{};
-  std::vector<One> jobs{};  ///< Jobs that the policy knows, in the order of its queue; at most
-                            ///< kMostWaiting waiting ones.
+  std::vector<One> jobs{};  ///< Jobs that the policy knows, in the order of its queue, and tasks
+                            ///< that wait for room in their arrays; at most kMostWaiting that do
+                            ///< not run.
   /// Waiting jobs stand in the order of `jobs`, whenever they were submitted.
   bool in_line = false;
   std::vector<NodeId> drained{};

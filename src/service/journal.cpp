@@ -57,6 +57,7 @@ json to_json(const Wish& wish) {
   if (wish.amended.time_limit != kNoDuration) {
     made["time_limit_ms"] = wish.amended.time_limit.count();
   }
+  if (wish.amended.at_once) made["tasks_at_once"] = *wish.amended.at_once;
   if (wish.what == What::submit) {
     made["array"] = static_cast<std::int64_t>(wish.array);
     made["indices"] = to_stretches(wish.indices);
@@ -76,6 +77,9 @@ Wish wish_from(const json& said) {
   if (said.contains("gpus")) made.amended.gpus = said["gpus"].get<std::int32_t>();
   if (said.contains("time_limit_ms")) {
     made.amended.time_limit = Duration{said["time_limit_ms"].get<std::int64_t>()};
+  }
+  if (said.contains("tasks_at_once")) {
+    made.amended.at_once = said["tasks_at_once"].get<std::int32_t>();
   }
   if (made.what != What::submit) return made;
   made.array = JobNumber{said.at("array").get<std::int64_t>()};

@@ -25,6 +25,7 @@ TEST(Journal, IsReadAsItWasWritten) {
   Journal journal;
   journal.add({.what = What::cancel, .uid = 7, .at_once = true, .jobs = jobs({1, 2, 3, 9})});
   journal.add({.what = What::update, .amended = {.gpus = 0, .time_limit = 3s}, .jobs = jobs({4})});
+  journal.add({.what = What::update, .amended = {.at_once = 0}, .jobs = jobs({1, 2})});
   journal.add({.what = What::submit,
                .amended = {.gpus = 2},
                .jobs = jobs({5, 6, 7}),

@@ -155,7 +155,7 @@ void Engine::gather_arrivals() {
     if (!dependencies_.hold(job, round_, breakdowns_ ? &*breakdowns_ : nullptr)) {
       join(job);
     } else {
-      log_throttle(job);
+      note_throttle(job);
     }
     ++next_arrival_;
     skip_jobs_left_out();
@@ -176,7 +176,7 @@ void Engine::release_dependents(JobId job) {
   for (const JobId each : dependencies_.release(job)) {
     if (now_ > options_.range.last_arrival) continue;
     if (trace_.jobs[index(each)].request.submit < now_) joined_[each] = now_;
-    log_throttle(each);
+    note_throttle(each);
   }
 }
 
@@ -382,6 +382,14 @@ void Engine::decide() {
   if (options_.watch.listener != nullptr) options_.watch.listener->decided(now_, round_, telemetry);
 }
 
+void Engine::tell_throttled() {
+  for (const JobId task : throttled_) {
+    if (options_.watch.listener == nullptr) break;
+    options_.watch.listener->throttled(now_, task, round_, pacer_ ? &*pacer_ : nullptr);
+  }
+  throttled_.clear();
+}
+
 Schedule Engine::run() {
   const auto wall_start = std::chrono::steady_clock::now();
   options_.range.from == nullptr ? begin() : resume(*options_.range.from);
@@ -394,8 +402,9 @@ Schedule Engine::run() {
     integrate_until(at);
     now_ = at;
     gather_events();
-    if (events_.empty()) continue;
-    decide();
+    if (!events_.empty()) decide();
+    tell_throttled();
+    if (events_.empty() && !dependencies_.is_throttled(options_.watch.job)) continue;
     if (options_.watch.job != kNoJob) {
       const Phase phase = round_.progress(options_.watch.job).phase;
       if (phase != Phase::waiting && !dependencies_.is_throttled(options_.watch.job) &&

@@ -124,9 +124,11 @@ class Engine final : public schedule::Actuator {
   void release_dependents(JobId job);
   /// Whether a job that waited for another, or for room in its array, may join the queue now.
   bool may_join(JobId job) const;
-  void log_throttle(JobId job) {
-    if (options_.watch.log_waits && dependencies_.is_throttled(job))
-      wait_log_.hold(job, now_, throttle_reason(job));
+  /// Notes a job that cannot join the queue now, if that is because its array has no room.
+  void note_throttle(JobId job) {
+    if (!dependencies_.is_throttled(job)) return;
+    throttled_.push_back(job);
+    if (options_.watch.log_waits) wait_log_.hold(job, now_, throttle_reason(job));
   }
   void begin_later(JobId job, Time at);
   void begin_wait(JobId job) {
@@ -146,6 +148,7 @@ class Engine final : public schedule::Actuator {
   void begin();
   void resume(const Present& from);
   void decide();
+  void tell_throttled();
   bool is_over() const {
     return interrupted() ||
            (options_.range.until_ended != kNoJob &&
@@ -253,6 +256,7 @@ class Engine final : public schedule::Actuator {
   Duration interval_{};
   WaitLog wait_log_;
   Dependencies dependencies_;
+  std::vector<JobId> throttled_;  // at this instant
   Withdrawals withdrawals_;
   std::unordered_map<JobId, Time> joined_;
   Schedule result_;

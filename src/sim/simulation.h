@@ -58,6 +58,15 @@ class Listener {
     static_cast<void>(round);
     static_cast<void>(telemetry);
   }
+  /// A task has been submitted, or what it depended on has ended, and its array has no room. All
+  /// else of this instant has happened, and the policy has decided if there was anything to decide.
+  virtual void throttled(Time now, JobId task, const schedule::Round& round,
+                         const policy::Telemetry* telemetry) {
+    static_cast<void>(now);
+    static_cast<void>(task);
+    static_cast<void>(round);
+    static_cast<void>(telemetry);
+  }
   /// A failed job has left the queue, and joins it again at `until`.
   virtual void paused(JobId job, Time until) {
     static_cast<void>(job);

@@ -172,6 +172,9 @@ inline std::vector<Job> draw_jobs(std::int64_t number) {
     if (leads) continue;
     if (maybe()) job.asked.change().gpus = job.amended.gpus.emplace(draw_number<std::int32_t>());
     if (maybe()) job.asked.change().time_limit = job.amended.time_limit = draw_length();
+    if (job.task && maybe()) {
+      job.task->at_once = job.amended.at_once.emplace(draw_number<std::int32_t>());
+    }
   }
   return jobs;
 }

@@ -170,6 +170,7 @@ struct Used {
 struct Amended {
   std::optional<std::int32_t> gpus{};
   Duration time_limit = kNoDuration;
+  std::optional<std::int32_t> at_once{};  ///< ArrayTask::at_once; that includes it.
 
   bool operator==(const Amended&) const = default;
 };

@@ -12,6 +12,7 @@
 
 #include "store/ask.h"
 #include "trace/eligible.h"
+#include "trace/job_id.h"
 
 namespace almanac::store {
 namespace {
@@ -61,6 +62,10 @@ trace::Job record_of(const Job& job, Names& names) {
   trace::Job record{.id = key_of(job.number), .request = {}, .outcome = {}};
   fill(record.request, job, names);
   if (job.end != kNoTime) fill(record.outcome, job);
+  if (job.task && job.task->at_once > 0) {
+    record.id = trace::key_of(fmt::format("{}_{}", job.task->array, job.task->index), names);
+    record.request.array_limit = job.task->at_once;
+  }
   return record;
 }
 
@@ -70,18 +75,24 @@ trace::Trace log_of(const std::vector<Job>& jobs, const std::string& path) {
   trace.format = "almanac-store";
   trace.rows = static_cast<std::int64_t>(jobs.size());
   std::unordered_map<std::int64_t, Time> ends;
-  for (const Job& job : jobs) ends.emplace(static_cast<std::int64_t>(job.number), job.end);
+  std::unordered_map<std::int64_t, trace::JobKey> keys;
+  for (const Job& job : jobs) {
+    ends.emplace(static_cast<std::int64_t>(job.number), job.end);
+    trace.jobs.push_back(record_of(job, trace.names));
+    keys.emplace(static_cast<std::int64_t>(job.number), trace.jobs.back().id);
+  }
   trace.knows_eligible = true;
   std::int64_t begun_later = 0;
   std::int64_t left_out = 0;
-  for (const Job& job : jobs) {
-    trace::Job& record = trace.jobs.emplace_back(record_of(job, trace.names));
+  for (std::size_t at = 0; at < jobs.size(); ++at) {
+    const Job& job = jobs[at];
+    trace::Job& record = trace.jobs[at];
     Time last = kNoTime;
     for (const JobNumber before : job.asked->after) {
       const auto found = ends.find(static_cast<std::int64_t>(before));
       if (found == ends.end() || found->second < last) continue;
       last = found->second;
-      record.request.after = key_of(before);
+      record.request.after = keys.at(static_cast<std::int64_t>(before));
     }
     left_out += !job.asked->after.empty() && last == kNoTime;
     trace::join_queue(record, std::max(last, job.asked->not_before));

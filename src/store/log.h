@@ -13,10 +13,12 @@
 
 namespace almanac::store {
 
-/// Returns `job` as a job of a log with `names`. The outcome of an unfinished job is empty.
+/// Returns `job` as a job of a log with `names`. Its id is its number, or like "12_3" if it is a
+/// task of an array that limits how many run at once: simulations keep that limit. The outcome of
+/// an unfinished job is empty.
 trace::Job record_of(const Job& job, Names& names);
 
-/// Returns a log. The id of a job, or of a task, is its number. Its run time is the total over all
+/// Returns a log of records as record_of() makes them. The run time of a job is the total over all
 /// its runs, including those ended by preemption. Of its dependencies, the log names the one that
 /// ended last. Notes list what a log cannot express.
 ///

@@ -71,8 +71,12 @@ Job read_row(Query& query, Submissions& submissions) {
   const auto submission = query.next<JobNumber>();
   const auto task = query.next<std::optional<std::int32_t>>();
   const auto at_once = query.next<std::optional<std::int32_t>>();
-  if (task) job.task = {.array = submission, .index = *task, .at_once = at_once.value_or(0)};
   read_fields(query, job);
+  if (task) {
+    job.task = {.array = submission,
+                .index = *task,
+                .at_once = job.amended.at_once.value_or(at_once.value_or(0))};
+  }
   job.asked = submissions.of(submission, job.amended);
   return job;
 }

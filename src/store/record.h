@@ -46,6 +46,7 @@ void each_field(T& job, Visit&& visit) {
   visit("again_at_ms", job.again_at);
   visit("amended_gpus", job.amended.gpus);
   visit("amended_time_limit_ms", job.amended.time_limit);
+  visit("amended_at_once", job.amended.at_once);
   visit("held_gpus", job.held_gpus);
   visit("cores", job.cores);
   visit("measured_j", job.energy.measured_j);

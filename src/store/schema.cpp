@@ -251,6 +251,8 @@ ALTER TABLE submission ADD COLUMN endless INTEGER NOT NULL DEFAULT 0;
     R"sql(
 -- Bytes of its output that its log lacks.
 ALTER TABLE job ADD COLUMN lost_output INTEGER NOT NULL DEFAULT 0;
+-- Later limit on the tasks of an array that run at once.
+ALTER TABLE job ADD COLUMN amended_at_once INTEGER;
 )sql",
 };
 

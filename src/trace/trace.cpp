@@ -12,7 +12,7 @@ constexpr std::uint64_t kNamed = std::uint64_t{1} << 63;
 
 }  // namespace
 
-JobKey Trace::key(std::string_view id) {
+JobKey key_of(std::string_view id, Names& names) {
   std::uint64_t number = 0;
   const char* const end = id.data() + id.size();
   const auto [rest, error] = std::from_chars(id.data(), end, number);
@@ -20,6 +20,8 @@ JobKey Trace::key(std::string_view id) {
   if (error == std::errc{} && rest == end && canonical && number < kNamed) return JobKey{number};
   return JobKey{kNamed | index(names.intern(id))};
 }
+
+JobKey Trace::key(std::string_view id) { return key_of(id, names); }
 
 std::string id_of(JobKey key, const Names& names) {
   const auto bits = static_cast<std::uint64_t>(key);

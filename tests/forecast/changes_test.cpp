@@ -115,7 +115,10 @@ TEST_F(ChangesTest, CancelsATaskThatWaitsForRoomInItsArray) {
   add_job(input_.trace, {.id = "51_1", .run = 10s});
   present_.throttled = {JobId{3}};
   beliefs_[JobId{3}].likely.run = beliefs_[JobId{3}].own.run = 10s;
-  EXPECT_TRUE(after({"cancel 51_1"}));
+  const auto made = after({"cancel 51_1"});
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->back().job, JobId{3});
+  EXPECT_TRUE(made->back().cancelled);
   EXPECT_FALSE(after({"cancel 51_1", "cancel 51_1"})) << "it is gone";
 }
 

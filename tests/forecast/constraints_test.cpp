@@ -101,6 +101,50 @@ TEST(Constraints, NameTheVirtualCluster) {
   EXPECT_THAT(found->singles, ElementsAre(Constraint{Kind::vc}, Constraint{Kind::job, JobId{0}}));
 }
 
+/// Two tasks of an array that runs one at a time, the second submitted 10 s later, and a job of 7
+/// GPUs. The cluster has 8.
+experiment::Prepared two_tasks(int gpus_of_second) {
+  trace::Trace log;
+  const auto add = [&](const char* id, Duration submit, int gpus, int at_once) {
+    trace::Job& job = log.jobs.emplace_back();
+    job.id = log.key(id);
+    job.request.submit = Time{submit};
+    job.request.gpus = gpus;
+    job.request.array_limit = at_once;
+    job.outcome.run = 1h;
+  };
+  add("51_1", 0s, 1, 1);
+  add("X", 0s, 7, 0);
+  add("51_2", 10s, gpus_of_second, 1);
+  experiment::Experiment experiment;
+  experiment.policies = {"fifo"};
+  auto made = experiment::prepare(experiment, std::move(log), cluster::uniform(1, 8));
+  EXPECT_TRUE(made);
+  return std::move(*made);
+}
+
+TEST(Constraints, NameTheTaskThatLeavesItsArrayNoRoom) {
+  experiment::Prepared prepared = two_tasks(1);
+  const auto found = find_constraints(prepared, 0, JobId{2});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->at, Time{10s}) << "nothing else happens then";
+  EXPECT_FALSE(found->starts_now);
+  EXPECT_THAT(found->singles, ElementsAre(Constraint{Kind::job, JobId{0}}));
+}
+
+TEST(Constraints, NameTheLimitOfTheArray) {
+  experiment::Prepared prepared = two_tasks(2);
+  const auto found = find_constraints(prepared, 0, JobId{2});
+  ASSERT_TRUE(found);
+  // Once task 1 has ended, one GPU is free. It takes the limit and job X.
+  EXPECT_TRUE(found->singles.empty());
+  const Constraint limit{Kind::array};
+  ASSERT_EQ(found->pairs.size(), 1U);
+  EXPECT_EQ(found->pairs[0], std::pair(limit, Constraint{Kind::job, JobId{1}}));
+  EXPECT_EQ(in_words(limit, prepared, JobId{2}),
+            "if more than 1 of the tasks of its array ran at once");
+}
+
 TEST(Constraints, OfAJobThatNeverWaitedAreNone) {
   Situation one;
   one.add(0s, 4, 1h);

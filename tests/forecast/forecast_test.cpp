@@ -270,6 +270,26 @@ TEST_F(ThrottledArray, ItsNextTaskJoinsWhenOneEnds) {
   EXPECT_EQ(start_of_e(), Time{600s}) << "51_2 runs from 100 s on";
 }
 
+TEST_F(ThrottledArray, ATaskWithoutRoomIsForecastWhenItIsSubmitted) {
+  present_.throttled = {JobId{1}};
+  const policy::Composition composition = *policy::registry().compose("fifo+scan");
+  const Setting setting{
+      .trace = input_.trace, .cluster = input_.cluster, .composition = composition, .options = {}};
+  const Forecast known = play_futures(setting, present_, beliefs_, JobId{1}, 3, 0);
+  EXPECT_EQ(known.started_by(0.5), Time{100s}) << "when 51_1 ends";
+  EXPECT_EQ(known.ended_by(0.5), Time{600s});
+  Forecaster forecaster(setting, std::make_unique<AlwaysShortOrLong>(),
+                        std::make_unique<AlwaysShortOrLong>(), {JobId{1}},
+                        {.futures = 3, .seed = 1});
+  const auto deciding = experiment::make_policy(composition, input_.trace);
+  sim::Options options;
+  options.watch.listener = &forecaster;
+  sim::simulate(input_.trace, input_.cluster, **deciding, options);
+  ASSERT_EQ(forecaster.told().size(), 1U);
+  EXPECT_EQ(forecaster.told()[0].present.at, Time{0s});
+  EXPECT_GT(forecaster.told()[0].forecast.started_by(0.5), Time{0s});
+}
+
 TEST_F(ThrottledArray, IsSeenByForecastsOfARun) {
   const policy::Composition composition = *policy::registry().compose("fifo+scan");
   Forecaster forecaster(

@@ -104,6 +104,51 @@ TEST_F(Changed, AllTasksOfAnArrayAreOrNone) {
   EXPECT_EQ(look(numbers[2]).asked->gpus, 2);
 }
 
+TEST_F(Changed, AnArrayRunsAsManyTasksAtOnceAsItIsChangedTo) {
+  begin("fifo", 4);
+  store::Submission asked = shell("sleep 1000");
+  asked.indices = {1, 2, 3, 4};
+  asked.at_once = 1;
+  const auto numbers = service_->submit(asked).value();
+  const auto running = [&] {
+    return std::count_if(numbers.begin(), numbers.end(),
+                         [&](JobNumber each) { return look(each).state == JobState::running; });
+  };
+  ASSERT_TRUE(comes_to(numbers[0], JobState::running));
+  EXPECT_THAT(service_->job(numbers[1])->why, HasSubstr("limit of running tasks"));
+  ASSERT_TRUE(service_->update(numbers, {.at_once = 3}, me_));
+  ASSERT_TRUE(comes_to(numbers[2], JobState::running));
+  EXPECT_EQ(running(), 3);
+  end();
+  begin("fifo", 4);
+  ASSERT_TRUE(eventually([&] {
+    return service_->job(numbers[3])->why_word == "JobArrayTaskLimit";
+  })) << "for good";
+  EXPECT_EQ(running(), 3);
+  EXPECT_EQ(look(numbers[3]).task->at_once, 3);
+  ASSERT_TRUE(service_->update(numbers, {.at_once = 0}, me_));
+  ASSERT_TRUE(comes_to(numbers[3], JobState::running));
+  const auto refused = update(submit(shell("true")), {.at_once = 2});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("is no array"));
+}
+
+TEST_F(Changed, AnArrayWithoutALimitGetsOne) {
+  begin("fifo", 2);
+  store::Submission asked = shell("sleep 1000");
+  asked.indices = {1, 2, 3};
+  const auto numbers = service_->submit(asked).value();
+  ASSERT_TRUE(comes_to(numbers[1], JobState::running));
+  ASSERT_TRUE(service_->update(numbers, {.at_once = 1}, me_));
+  ASSERT_TRUE(service_->cancel({numbers[0]}, me_, false));
+  ASSERT_TRUE(comes_to(numbers[0], JobState::cancelled));
+  EXPECT_TRUE(eventually([&] {
+    return service_->job(numbers[2])->why_word == "JobArrayTaskLimit";
+  })) << "one task runs, and a GPU is free";
+  ASSERT_TRUE(service_->cancel({numbers[1]}, me_, false));
+  EXPECT_TRUE(comes_to(numbers[2], JobState::running));
+}
+
 TEST_F(Changed, AJobThatFailsIsTriedAgainAsOftenAsItAsks) {
   Config config{.state = state(), .machine = made_up(4), .policy = "fifo", .futures = 0};
   config.retry_pause = 20ms;

@@ -56,6 +56,31 @@ TEST_F(Box, TellsWhenAJobWillStart) {
   ASSERT_TRUE(comes_to(waits, JobState::completed));
 }
 
+// Two GPUs. A task of an array that runs one at a time holds one. A job waits for both, behind the
+// next task, which is not in the queue.
+TEST_F(Box, ForeseesTasksThatWaitForRoomInTheirArray) {
+  begin("fifo+scan", 2, 16);
+  store::Submission asked = shell("sleep 1000");
+  asked.time_limit = 1h;
+  asked.indices = {1, 2};
+  asked.at_once = 1;
+  const auto tasks = service_->submit(asked).value();
+  ASSERT_TRUE(comes_to(tasks[0], JobState::running));
+  store::Submission both = shell("true", 2);
+  both.time_limit = 1h;
+  const JobNumber waits = submit(both);
+  const auto first = service_->expect(tasks[0], 30s);
+  const auto second = service_->expect(tasks[1], 30s);
+  const auto last = service_->expect(waits, 30s);
+  ASSERT_TRUE(first);
+  ASSERT_TRUE(second);
+  ASSERT_TRUE(last);
+  EXPECT_GT(second->start_from, second->at);
+  EXPECT_GT(last->start_by, first->end_by);
+  ASSERT_TRUE(service_->cancel({waits, tasks[1], tasks[0]}, me_, true));
+  EXPECT_TRUE(comes_to(tasks[0], JobState::cancelled));
+}
+
 // Under a policy that stops jobs for shorter ones a job waits all the same until a replica that is
 // kept has ended.
 TEST_F(Box, ForeseesThatAReplicaKeepsItsGpu) {

@@ -3,6 +3,7 @@
 /// \file
 /// almanac update: changes the requests of jobs.
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "cli/program.h"
 #include "cli/service_options.h"
 #include "cli/terminal.h"
+#include "cli/value_check.h"
 #include "serve/submission_json.h"
 
 namespace almanac::cli {
@@ -22,14 +24,15 @@ struct UpdateOptions {
   std::vector<std::string> jobs;
   std::string gpus;
   std::string time;
+  std::optional<std::int32_t> at_once;
 };
 
 Result<store::Amended> wanted_by(const UpdateOptions& options) {
   std::vector<std::string> asked;
   if (!options.gpus.empty()) asked.push_back("--gpus=" + options.gpus);
   if (!options.time.empty()) asked.push_back("--time=" + options.time);
-  if (asked.empty()) {
-    return fail(Code::usage, "nothing to change is given", {}, "use --time, --gpus or both");
+  if (asked.empty() && !options.at_once) {
+    return fail(Code::usage, "nothing to change is given", {}, "use --time, --gpus or --at-once");
   }
   const auto read = with_asked({.directory = "/"}, asked);
   if (!read) return tl::unexpected(read.error());
@@ -37,7 +40,7 @@ Result<store::Amended> wanted_by(const UpdateOptions& options) {
     return fail(Code::usage, fmt::format("--gpus must be a number, found {}", options.gpus), {},
                 "the GPU type cannot change");
   }
-  store::Amended made{.time_limit = read->time_limit};
+  store::Amended made{.time_limit = read->time_limit, .at_once = options.at_once};
   if (!options.gpus.empty()) made.gpus = read->gpus;
   if (!options.time.empty() && made.time_limit == kNoDuration) {
     return fail(Code::usage, "--time must be a length; a time limit cannot be removed", {},
@@ -79,8 +82,14 @@ void register_update(Program& program) {
       ->type_name("[D-]HH:MM:SS");
   command.add_option("--gpus", options->gpus, "New number of GPUs, for a pending job")
       ->type_name("N");
+  command
+      .add_option("--at-once", options->at_once,
+                  "New limit on the tasks of an array that run at once; 0: none")
+      ->type_name("N")
+      ->check(whole_number(0, kLargestCount));
   options->service.add_to(command);
   add_example(command, "almanac update 17 --time 1:00:00");
+  add_example(command, "almanac update 12 --at-once 4");
   program.on(command, [options] { return update(*options); });
 }
 

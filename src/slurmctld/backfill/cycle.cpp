@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <set>
-#include <unordered_map>
+#include <utility>
 
 #include "slurmctld/main_loop/preempt.h"
 
@@ -28,7 +28,8 @@ int tests_before_yield(const site::Site& site) {
 
 }  // namespace
 
-BackfillCycle::BackfillCycle(State& state) : state_(state) {
+BackfillCycle::BackfillCycle(State& state)
+    : state_(state), space_(state.zones), tested_(state.zones.size()) {
   const site::Config& config = state.site.config;
   will_run_.linear_window = whole_seconds(config.scheduler.bf_window_linear);
   will_run_.kill_wait = whole_seconds(config.kill_wait);
@@ -42,30 +43,29 @@ BackfillCycle::BackfillCycle(State& state) : state_(state) {
 void BackfillCycle::run(Seconds now, bool plan_all) {
   const site::SchedulerSettings& settings = state_.site.config.scheduler;
   counts_ = {};
-  plans_.clear();
+  promised_ = 0;
   began_ = now;
   resolution_ = std::max<Seconds>(1, whole_seconds(settings.bf_resolution));
   window_ = whole_seconds(settings.bf_window);
-  space_.emplace(state_.zones, now / resolution_ * resolution_,
-                 (now + window_) / resolution_ * resolution_, state_.up);
-  std::vector<Queue::Record> order = preemption_order(state_);
-  if (order.empty()) {
-    if (plan_all) {
-      order.assign(state_.queue.begin(), state_.queue.end());
-    } else {
-      order = startable_records();
-    }
+  space_.reset(now / resolution_ * resolution_, (now + window_) / resolution_ * resolution_,
+               state_.up);
+  if (std::vector<Queue::Record> sorted = preemption_order(state_); !sorted.empty()) {
+    order_ = std::move(sorted);
+  } else if (plan_all) {
+    order_.assign(state_.queue.begin(), state_.queue.end());
+  } else {
+    find_startable_records();
   }
   const int most_tests = settings.bf_continue
                              ? settings.bf_max_job_test
                              : std::min(settings.bf_max_job_test, tests_before_yield(state_.site));
   std::set<std::pair<JobNumber, PartitionAt>> refused_arrays;
-  for (std::size_t at = 0; at < order.size(); ++at) {
-    Job& job = *order[at].job;
-    const PartitionAt partition = order[at].partition;
+  for (const Queue::Record& record : order_) {
+    Job& job = *record.job;
+    const PartitionAt partition = record.partition;
     if (job.is_running) continue;
     if (counts_.total >= most_tests) return;
-    if (static_cast<int>(space_->num_periods()) >= settings.bf_node_space_size) return;
+    if (static_cast<int>(space_.num_periods()) >= settings.bf_node_space_size) return;
     if (settings.bf_max_job_start > 0 && counts_.started >= settings.bf_max_job_start) return;
     if (refused_arrays.contains({job.array, partition})) continue;
     if (exceeds_counts(counts_, job, partition)) continue;
@@ -74,11 +74,11 @@ void BackfillCycle::run(Seconds now, bool plan_all) {
     int planned = 0;
     for (bool goes_on = true; goes_on;) {
       const bool is_array = job.is_array();
-      const std::size_t plans = plans_.size();
+      const int promised = promised_;
       const std::size_t tasks = job.ask.tasks.size();
       const bool started = try_record(job, partition, now);
       if (started) ++counts_.started;
-      const bool was_planned = plans_.size() > plans;
+      const bool was_planned = promised_ > promised;
       if (was_planned) ++planned;
       goes_on = is_array && (started ? tasks > 1
                                      : was_planned && planned < static_cast<int>(tasks) &&
@@ -90,47 +90,54 @@ void BackfillCycle::run(Seconds now, bool plan_all) {
   }
 }
 
-/// Returns the queue up to the last record that would fit without any promise. Records of other
+/// Takes the queue up to the last record that would fit without any promise. Records of other
 /// partitions count, as any promise may split the periods that a test looks at.
-std::vector<Queue::Record> BackfillCycle::startable_records() {
+void BackfillCycle::find_startable_records() {
   const site::SchedulerSettings& settings = state_.site.config.scheduler;
-  std::vector<Queue::Record> records;
   std::size_t last = 0;
   Counts counts;
-  // Jobs with equal requests fit equally.
-  std::unordered_map<std::uint64_t, bool> known;
+  order_.clear();
+  fits_now_.clear();
   for (const Queue::Record& record : state_.queue) {
-    const Job& job = *record.job;
+    Job& job = *record.job;
     const PartitionAt partition = record.partition;
     if (counts.total >= settings.bf_max_job_test) break;
     // A job that starts in one of its partitions is not tested in the others.
     const bool is_tested = job.partitions.size() == 1 && !exceeds_counts(counts, job, partition);
     if (is_tested) ++counts.total;
-    records.push_back(record);
-    const auto [fits, is_new] = known.try_emplace(std::uint64_t{job.shape} << 32 | partition);
-    if (is_new) {
-      const NodeBits nodes = state_.usable(partition);
-      const Question question = state_.question(job, partition, nodes);
-      fits->second =
-          fit_now(state_.room, question, state_.fits(job, question)).allocation.has_value();
-    }
-    if (!fits->second || (state_.admits && !state_.admits(job))) continue;
-    last = records.size();
+    order_.push_back(record);
+    if (!fits_now(job, partition) || (state_.admits && !state_.admits(job))) continue;
+    last = order_.size();
   }
-  records.resize(last);
-  return records;
+  order_.resize(last);
+}
+
+bool BackfillCycle::fits_now(Job& job, PartitionAt partition) {
+  const std::uint64_t version = state_.version(state_.zones.of_partition(partition));
+  Job::FitNow& known = job.fit_now;
+  if (known.version == version && known.partition == partition) return known.fits;
+  const auto [fits, is_new] =
+      fits_now_.try_emplace(std::uint64_t{job.shape} << 32 | partition, false);
+  if (is_new) {
+    const NodeBits nodes = state_.usable(partition);
+    const Question question = state_.question(job, partition, nodes);
+    fits->second =
+        fit_now(state_.room, question, state_.fits(job, question)).allocation.has_value();
+  }
+  known = {partition, version, fits->second};
+  return known.fits;
 }
 
 bool BackfillCycle::exceeds_counts(Counts& counts, const Job& job, PartitionAt partition) const {
   const site::SchedulerSettings& settings = state_.site.config.scheduler;
-  const auto exceeds = [](auto& all, const auto& key, int most) {
-    return most > 0 && all[key]++ >= most;
+  const auto exceeds = [](int most, auto& all, const auto&... key) {
+    return most > 0 && all[{key...}]++ >= most;
   };
-  return exceeds(counts.by_user_and_partition, std::pair(job.ask.user, partition),
-                 settings.bf_max_job_user_part) ||
-         exceeds(counts.by_partition, partition, settings.bf_max_job_part) ||
-         exceeds(counts.by_association, job.association, settings.bf_max_job_assoc) ||
-         exceeds(counts.by_user, job.ask.user, settings.bf_max_job_user);
+  return exceeds(settings.bf_max_job_user_part, counts.by_user_and_partition, job.ask.user,
+                 partition) ||
+         exceeds(settings.bf_max_job_part, counts.by_partition, partition) ||
+         exceeds(settings.bf_max_job_assoc, counts.by_association, job.association) ||
+         exceeds(settings.bf_max_job_user, counts.by_user, job.ask.user);
 }
 
 bool BackfillCycle::may_reserve(const Job& job, PartitionAt partition, Seconds now) const {
@@ -189,23 +196,24 @@ bool BackfillCycle::try_once(Job& job, PartitionAt partition, Seconds now, bool 
   Seconds limit = state_.limit_in(job, partition);
   if (job.ask.time_min != kNoSeconds) limit = std::min(limit, job.ask.time_min);
   const ZoneAt zone = state_.zones.of_partition(partition);
+  const NodeBits::Extent& extent = state_.zones.extent(zone);
   const auto least = static_cast<std::size_t>(
       bounds_of(job.ask.request, state_.rules[partition], state_.table.size()).least_nodes);
   Seconds later = now;
   for (int tries = 0; tries < kMostTries; ++tries) {
     const Seconds from = std::max(later, now);
-    NodeBits& nodes = tested_;
-    nodes = state_.partition_nodes[partition];
-    nodes &= state_.up;
+    NodeBits& nodes = tested_[zone];
+    nodes.take(state_.partition_nodes[partition], extent);
+    nodes.keep(state_.up, extent);
     const Seconds reserved_until = state_.reservations.next_end(job, from, from + limit);
     state_.reservations.apply(job, nodes, from, from + limit);
-    later = space_->narrow(zone, nodes, from, from + limit);
+    later = space_.narrow(zone, nodes, from, from + limit, least);
     if (reserved_until > 0 && reserved_until < began_ + window_) {
       later = later == 0 ? reserved_until + 1 : std::min(later, reserved_until + 1);
     }
     for (const NodeAt node : job.ask.request.excluded) nodes.erase(node);
     std::optional<PlannedStart> found;
-    if (nodes.size() >= least) found = predict(job, partition, nodes, now);
+    if (nodes.has_at_least(least, extent)) found = predict(job, partition, nodes, now);
     if (!found) {
       if (later > from && may_reserve) continue;
       return false;
@@ -232,8 +240,8 @@ bool BackfillCycle::try_once(Job& job, PartitionAt partition, Seconds now, bool 
     }
     if (later > 0 && start > later) continue;
     if (start / resolution_ * resolution_ > began_ + window_) return false;
-    if (start > now && space_->is_promised(zone, fit.nodes, start / resolution_ * resolution_,
-                                           slot_end(start, limit))) {
+    if (start > now && space_.is_promised(zone, fit.nodes, start / resolution_ * resolution_,
+                                          slot_end(start, limit))) {
       later = start;
       continue;
     }
@@ -256,12 +264,12 @@ Seconds BackfillCycle::slot_end(Seconds start, Seconds limit) const {
 }
 
 void BackfillCycle::reserve(Job& job, PartitionAt partition, Seconds start, Seconds limit,
-                            NodeBits nodes) {
-  space_->promise(state_.zones.of_partition(partition), nodes, start / resolution_ * resolution_,
-                  slot_end(start, limit));
+                            const NodeBits& nodes) {
+  space_.promise(state_.zones.of_partition(partition), nodes, start / resolution_ * resolution_,
+                 slot_end(start, limit));
   ++counts_.reserved[partition];
   if (job.planned_start == kNoSeconds || start < job.planned_start) job.planned_start = start;
-  plans_.push_back({job.number, partition, start, start + limit, std::move(nodes)});
+  ++promised_;
 }
 
 BackfillCycle::Outcome BackfillCycle::start(Job& job, PartitionAt partition, const NodeBits& nodes,
@@ -294,7 +302,7 @@ Seconds BackfillCycle::longest_limit(const Job& job, PartitionAt partition, cons
                                      Seconds now) const {
   Seconds limit = state_.limit_in(job, partition);
   const ZoneAt zone = state_.zones.of_partition(partition);
-  if (const Seconds promised = space_->first_promise(zone, nodes, now); promised != kNoSeconds) {
+  if (const Seconds promised = space_.first_promise(zone, nodes, now); promised != kNoSeconds) {
     limit = std::min(limit, (promised - now) / 60 * 60);
   }
   return std::max(limit, job.ask.time_min);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <unordered_map>
 #include <vector>
 
 #include "slurmctld/backfill/node_space.h"
@@ -25,8 +26,6 @@ class BackfillCycle {
   /// Looks at the queue. With `plan_all`, plans all jobs that Slurm would; without, it stops after
   /// the last job that could start at once, which starts the same jobs.
   void run(Seconds now, bool plan_all);
-  /// The starts that the last run() promised, in order.
-  const std::vector<Plan>& plans() const { return plans_; }
 
  private:
   /// How many jobs of an entity were tested.
@@ -46,22 +45,27 @@ class BackfillCycle {
   bool try_once(Job& job, PartitionAt partition, Seconds now, bool may_reserve);
   std::optional<PlannedStart> predict(const Job& job, PartitionAt partition, const NodeBits& nodes,
                                       Seconds now);
-  void reserve(Job& job, PartitionAt partition, Seconds start, Seconds limit, NodeBits nodes);
+  void reserve(Job& job, PartitionAt partition, Seconds start, Seconds limit,
+               const NodeBits& nodes);
   bool exceeds_counts(Counts& counts, const Job& job, PartitionAt partition) const;
   bool may_reserve(const Job& job, PartitionAt partition, Seconds now) const;
   Outcome start(Job& job, PartitionAt partition, const NodeBits& nodes, Seconds now);
   Seconds longest_limit(const Job& job, PartitionAt partition, const NodeBits& nodes,
                         Seconds now) const;
   Seconds slot_end(Seconds start, Seconds limit) const;
-  std::vector<Queue::Record> startable_records();
+  void find_startable_records();
+  bool fits_now(Job& job, PartitionAt partition);
 
   State& state_;
   WillRunSettings will_run_;
-  std::optional<NodeSpace> space_;
+  NodeSpace space_;
   Counts counts_;
-  std::vector<Plan> plans_;
-  NodeBits tested_;  // nodes on which a job is tested; kept for its memory
-  Fit preempting_;   // where the job fits that is tested, once those that it may preempt are gone
+  int promised_ = 0;                  // starts
+  std::vector<Queue::Record> order_;  // kept for its memory
+  // Whether jobs with equal requests fit now, by shape and partition.
+  std::unordered_map<std::uint64_t, bool> fits_now_;
+  std::vector<NodeBits> tested_;  // by zone: nodes on which a job is tested; kept for its memory
+  Fit preempting_;  // where the job fits that is tested, once those that it may preempt are gone
   Seconds began_ = 0;
   Seconds resolution_ = 60;
   Seconds window_ = 0;

@@ -7,7 +7,9 @@ namespace almanac::slurmctld {
 
 void KnownFits::forget(NodeAt node) {
   const ZoneAt at = zones_.of_node(node);
-  if (at == kNoZone || known_[at].used == 0) return;
+  if (at == kNoZone) return;
+  ++known_[at].version;
+  if (known_[at].used == 0) return;
   known_[at].used = 0;
   std::fill(known_[at].slots.begin(), known_[at].slots.end(), 0);
 }
@@ -26,14 +28,17 @@ FutureFits& KnownFits::of(const FitAsk& ask) {
   static const StaleWeights kAllZero;
   const StaleWeights& weights = ask.weights != nullptr ? *ask.weights : kAllZero;
   constexpr std::uint64_t kOdd = 0x9e37'79b9'7f4a'7c15;
+  const ZoneAt number = zones_.of_partition(ask.partition);
+  const NodeBits::Extent& extent = zones_.extent(number);
   std::size_t hash =
-      ask.candidates.hash() ^ ((std::uint64_t{ask.shape} << 32 | ask.partition) * kOdd);
+      ask.candidates.hash(extent) ^ ((std::uint64_t{ask.shape} << 32 | ask.partition) * kOdd);
   hash ^= hash >> 32U;
-  Zone& zone = known_[zones_.of_partition(ask.partition)];
+  Zone& zone = known_[number];
   for (std::uint32_t at = zone.slots[hash & (zone.slots.size() - 1)]; at > 0;) {
     Entry& entry = zone.entries[at - 1];
     if (entry.hash == hash && entry.shape == ask.shape && entry.partition == ask.partition &&
-        entry.candidates == ask.candidates && entry.weights == weights) {
+        entry.candidates.equals(ask.candidates, extent) && entry.weights.size() == weights.size() &&
+        (weights.empty() || entry.weights == weights)) {
       return entry.fits;
     }
     at = entry.next;
@@ -44,7 +49,7 @@ FutureFits& KnownFits::of(const FitAsk& ask) {
   entry.hash = hash;
   entry.shape = ask.shape;
   entry.partition = ask.partition;
-  entry.candidates = ask.candidates;
+  entry.candidates.take(ask.candidates, extent);
   entry.weights = weights;
   entry.fits.clear();
   std::uint32_t& slot = zone.slots[hash & (zone.slots.size() - 1)];

@@ -28,6 +28,9 @@ class KnownFits {
   /// `zones` must outlive it.
   explicit KnownFits(const Zones& zones) : zones_(zones), known_(zones.size()) {}
 
+  /// Returns how often a zone was forgotten, from 1: while it stays, jobs fit there as they did.
+  std::uint64_t version(ZoneAt zone) const { return known_[zone].version; }
+
   /// Forgets all answers about the zone of a node, as something on the node has changed.
   void forget(NodeAt node);
   /// Returns the answers, which hold until the zone is forgotten.
@@ -45,6 +48,7 @@ class KnownFits {
   };
   /// Answers about one zone, found by their hashes. Forgotten entries keep their memory.
   struct Zone {
+    std::uint64_t version = 1;
     std::deque<Entry> entries{};
     std::uint32_t used = 0;
     std::vector<std::uint32_t> slots = std::vector<std::uint32_t>(64);  // first entries, from 1

@@ -3,11 +3,29 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace almanac::slurmctld {
 
-NodeSpace::NodeSpace(const Zones& zones, Seconds begin, Seconds end, const NodeBits& nodes)
-    : begin_(begin), end_(end), zones_(zones.size(), Periods{{begin, nodes}}) {}
+void NodeSpace::reset(Seconds begin, Seconds end, const NodeBits& nodes) {
+  begin_ = begin;
+  end_ = end;
+  for (Periods& periods : periods_) {
+    for (Period& each : periods) spare_.push_back(std::move(each.nodes));
+    periods.clear();
+    periods.push_back({begin, copy(nodes)});
+  }
+  begins_.clear();
+  empty_.clear();
+}
+
+NodeBits NodeSpace::copy(const NodeBits& nodes) {
+  if (spare_.empty()) return nodes;
+  NodeBits made = std::move(spare_.back());
+  spare_.pop_back();
+  made = nodes;
+  return made;
+}
 
 /// Returns the period at a time that is not before the first one.
 std::size_t NodeSpace::position(const Periods& periods, Seconds at) {
@@ -29,30 +47,31 @@ Seconds NodeSpace::horizon(Seconds end) const {
   return begins_.end() - later < 2 ? std::numeric_limits<Seconds>::max() : (later + 1)->at;
 }
 
-Seconds NodeSpace::narrow(ZoneAt zone, NodeBits& nodes, Seconds start, Seconds end) {
-  const Periods& periods = zones_[zone];
+Seconds NodeSpace::narrow(ZoneAt zone, NodeBits& nodes, Seconds start, Seconds end,
+                          std::size_t least) {
+  const Periods& periods = periods_[zone];
   if (start >= end_) return 0;
-  before_ = nodes;
-  const NodeBits::Extent extent = nodes.extent();
-  const Seconds horizon = this->horizon(end);
+  const NodeBits::Extent& extent = zones_.extent(zone);
+  before_.take(nodes, extent);
   Seconds later = 0;
   for (std::size_t at = position(periods, std::max(start, begin_)); at < periods.size(); ++at) {
     const Period& period = periods[at];
-    if (later == 0 && at + 1 < periods.size() && periods[at + 1].begin <= horizon &&
+    if (later == 0 && at + 1 < periods.size() &&
         // Nodes that are free in both do not let the job start later than it could now.
         !period.nodes.includes_common(before_, periods[at + 1].nodes, extent)) {
       later = periods[at + 1].begin;
     }
     if (period.begin > end) break;
     nodes.keep(period.nodes, extent);
+    if (later != 0 && !nodes.has_at_least(least, extent)) break;
   }
-  return later;
+  return later > end && later > horizon(end) ? 0 : later;
 }
 
 bool NodeSpace::is_promised(ZoneAt zone, const NodeBits& nodes, Seconds start, Seconds end) const {
-  const Periods& periods = zones_[zone];
+  const Periods& periods = periods_[zone];
   if (start >= end_) return false;
-  const NodeBits::Extent extent = nodes.extent();
+  const NodeBits::Extent& extent = zones_.extent(zone);
   for (std::size_t at = position(periods, std::max(start, begin_));
        at < periods.size() && periods[at].begin < end; ++at) {
     if (!periods[at].nodes.includes(nodes, extent)) return true;
@@ -61,8 +80,10 @@ bool NodeSpace::is_promised(ZoneAt zone, const NodeBits& nodes, Seconds start, S
 }
 
 Seconds NodeSpace::first_promise(ZoneAt zone, const NodeBits& nodes, Seconds at) const {
-  for (const Period& period : zones_[zone]) {
-    if (period.begin > at && !period.nodes.includes(nodes)) return period.begin;
+  for (const Period& period : periods_[zone]) {
+    if (period.begin > at && !period.nodes.includes(nodes, zones_.extent(zone))) {
+      return period.begin;
+    }
   }
   return kNoSeconds;
 }
@@ -70,7 +91,7 @@ Seconds NodeSpace::first_promise(ZoneAt zone, const NodeBits& nodes, Seconds at)
 std::size_t NodeSpace::cut(Periods& periods, Seconds at) {
   const std::size_t first = position(periods, at);
   if (periods[first].begin == at) return first;
-  Period second{at, periods[first].nodes};
+  Period second{at, copy(periods[first].nodes)};
   periods.insert(periods.begin() + static_cast<std::ptrdiff_t>(first) + 1, std::move(second));
   const auto found = find(at);
   if (found == begins_.end() || found->at != at) {
@@ -82,10 +103,12 @@ std::size_t NodeSpace::cut(Periods& periods, Seconds at) {
 }
 
 /// Joins a period with the one before it if both have the same nodes.
-void NodeSpace::join(Periods& periods, std::size_t second) {
+void NodeSpace::join(ZoneAt zone, std::size_t second) {
+  Periods& periods = periods_[zone];
   if (second == 0 || second >= periods.size()) return;
-  if (periods[second - 1].nodes != periods[second].nodes) return;
+  if (!periods[second - 1].nodes.equals(periods[second].nodes, zones_.extent(zone))) return;
   const Seconds at = periods[second].begin;
+  spare_.push_back(std::move(periods[second].nodes));
   periods.erase(periods.begin() + static_cast<std::ptrdiff_t>(second));
   if (--find(at)->zones == 0) {
     empty_.insert(std::lower_bound(empty_.begin(), empty_.end(), at), at);
@@ -93,14 +116,16 @@ void NodeSpace::join(Periods& periods, std::size_t second) {
 }
 
 void NodeSpace::promise(ZoneAt zone, const NodeBits& nodes, Seconds start, Seconds end) {
-  Periods& periods = zones_[zone];
+  Periods& periods = periods_[zone];
   const bool at_once = start <= begin_;
   start = std::max(start, begin_);
   if (start < end_) {
     const std::size_t first = cut(periods, start);
     const std::size_t last = end < end_ ? cut(periods, end) : periods.size();
-    for (std::size_t at = first; at < last; ++at) periods[at].nodes -= nodes;
-    for (std::size_t at = last + 1; at-- > first;) join(periods, at);
+    for (std::size_t at = first; at < last; ++at) {
+      periods[at].nodes.remove(nodes, zones_.extent(zone));
+    }
+    for (std::size_t at = last + 1; at-- > first;) join(zone, at);
   }
   // slurmctld joins one pair of equal neighbours. If the promise begins with the first period, the
   // pair is an empty period at the begin and the rest.

@@ -24,12 +24,15 @@ namespace almanac::slurmctld {
 /// Cost     O(periods of the zone + log(periods)) for each call
 class NodeSpace {
  public:
-  /// `nodes` may be promised from `begin` to `end`.
-  NodeSpace(const Zones& zones, Seconds begin, Seconds end, const NodeBits& nodes);
+  /// `zones` must outlive it.
+  explicit NodeSpace(const Zones& zones) : zones_(zones), periods_(zones.size()) {}
 
-  /// Narrows `nodes` of a zone to those without another job from `start` to `end`. Returns when
-  /// more of them become free, or 0.
-  Seconds narrow(ZoneAt zone, NodeBits& nodes, Seconds start, Seconds end);
+  /// Forgets all promises, but keeps memory. `nodes` may be promised from `begin` to `end`.
+  void reset(Seconds begin, Seconds end, const NodeBits& nodes);
+
+  /// Narrows `nodes` of a zone to those without another job from `start` to `end`, or to fewer than
+  /// `least` if only fewer are left. Returns when more of them become free, or 0.
+  Seconds narrow(ZoneAt zone, NodeBits& nodes, Seconds start, Seconds end, std::size_t least = 0);
   /// Whether a part of `nodes` is promised for a part of the time.
   bool is_promised(ZoneAt zone, const NodeBits& nodes, Seconds start, Seconds end) const;
   void promise(ZoneAt zone, const NodeBits& nodes, Seconds start, Seconds end);
@@ -45,7 +48,7 @@ class NodeSpace {
     Seconds begin = 0;
     NodeBits nodes{};  // not promised
   };
-  using Periods = std::vector<Period>;  // in order of time; neighbours differ
+  using Periods = std::vector<Period>;  // in order of time
   /// When a period of slurmctld's list begins.
   struct Begin {
     Seconds at = 0;
@@ -58,14 +61,18 @@ class NodeSpace {
   Seconds horizon(Seconds end) const;
   /// Returns the period of a zone that begins at `at`, which is made if necessary.
   std::size_t cut(Periods& periods, Seconds at);
-  void join(Periods& periods, std::size_t second);
+  void join(ZoneAt zone, std::size_t second);
+  /// Returns a copy of `nodes`, in memory that was used before if there is any.
+  NodeBits copy(const NodeBits& nodes);
 
-  Seconds begin_;
-  Seconds end_;
-  std::vector<Periods> zones_;
-  std::vector<Begin> begins_;   // in order, without the first period's
-  std::vector<Seconds> empty_;  // in order: times of begins_ at which no zone changes
-  NodeBits before_;             // what narrow() got; kept for its memory
+  const Zones& zones_;
+  Seconds begin_ = 0;
+  Seconds end_ = 0;
+  std::vector<Periods> periods_;  // by zone; neighbours differ
+  std::vector<Begin> begins_;     // in order, without the first period's
+  std::vector<Seconds> empty_;    // in order: times of begins_ at which no zone changes
+  NodeBits before_;               // what narrow() got, in its zone; kept for its memory
+  std::vector<NodeBits> spare_;   // likewise
 };
 
 }  // namespace almanac::slurmctld

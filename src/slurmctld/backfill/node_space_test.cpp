@@ -25,7 +25,8 @@ const Zones& one_zone() {
 
 TEST(NodeSpace, FindsALaterStartBehindPromisesOfAllNodes) {
   const NodeBits both(2, true);
-  NodeSpace space(one_zone(), 0, 1000, both);
+  NodeSpace space(one_zone());
+  space.reset(0, 1000, both);
   space.promise(0, both, 100, 200);
   NodeBits nodes = both;
   EXPECT_EQ(space.narrow(0, nodes, 50, 600), 200);
@@ -33,7 +34,8 @@ TEST(NodeSpace, FindsALaterStartBehindPromisesOfAllNodes) {
 }
 
 TEST(NodeSpace, KeepsPromisesFromLaterJobs) {
-  NodeSpace space(one_zone(), 0, 1000, NodeBits(2, true));
+  NodeSpace space(one_zone());
+  space.reset(0, 1000, NodeBits(2, true));
   const NodeBits first = bits(2, {0});
   space.promise(0, first, 100, 200);
   NodeBits free(2, true);
@@ -49,7 +51,8 @@ TEST(NodeSpace, LooksLessFarIfAPromiseElsewhereBegins) {
   const NodeBits left = bits(2, {0});
   const NodeBits right = bits(2, {1});
   const Zones zones({left, right}, 2);
-  NodeSpace space(zones, 0, 1000, NodeBits(2, true));
+  NodeSpace space(zones);
+  space.reset(0, 1000, NodeBits(2, true));
   space.promise(0, left, 300, 400);
   NodeBits nodes = left;
   // The period that begins next after the job's end is looked at: the promised one.
@@ -130,7 +133,11 @@ RC_GTEST_PROP(NodeSpace, IsTheListOfSlurmctld, ()) {
                                          bits(kNodes, {6})};
   const Zones zones(partitions, kNodes);
   const NodeBits all(kNodes, true);
-  NodeSpace space(zones, 10, 40, all);
+  NodeSpace space(zones);
+  // What an earlier cycle promised is forgotten.
+  space.reset(0, 50, all);
+  space.promise(*rc::gen::inRange<ZoneAt>(0, 2), partitions[0], 12, 20);
+  space.reset(10, 40, all);
   List list(10, 40, all);
   const auto steps = *rc::gen::inRange(0, 30);
   for (int step = 0; step < steps; ++step) {
@@ -143,8 +150,15 @@ RC_GTEST_PROP(NodeSpace, IsTheListOfSlurmctld, ()) {
     const Seconds end = start + *rc::gen::inRange<Seconds>(1, 20);
     NodeBits own = nodes;
     NodeBits others = nodes;
-    RC_ASSERT(space.narrow(zone, own, start, end) == list.narrow(others, start, end));
+    const Seconds later = list.narrow(others, start, end);
+    RC_ASSERT(space.narrow(zone, own, start, end) == later);
     RC_ASSERT(own == others);
+    // If too few nodes are left, it does not matter which.
+    const auto least = *rc::gen::inRange<std::size_t>(0, 4);
+    NodeBits enough = nodes;
+    RC_ASSERT(space.narrow(zone, enough, start, end, least) == later);
+    const bool is_as_good = own.size() < least ? enough.size() < least : enough == own;
+    RC_ASSERT(is_as_good);
     RC_ASSERT(space.is_promised(zone, nodes, start, end) == list.is_promised(nodes, start, end));
     const NodeBits& promised = *rc::gen::arbitrary<bool>() ? own : nodes;
     space.promise(zone, promised, start, end);

@@ -67,28 +67,31 @@ Seconds WillRunSettings::guess_end(const RunningJob& job, Seconds now) const {
 }
 
 std::size_t Ends::position(const RunningJob& job) const {
-  const auto first = std::lower_bound(ends_.begin(), ends_.end(), job.end);
-  auto at = static_cast<std::size_t>(first - ends_.begin());
-  while (at < ends_.size() && ends_[at] == job.end && jobs_[at] < job.job) ++at;
-  return at;
+  return static_cast<std::size_t>(std::lower_bound(jobs_.begin(), jobs_.end(), job) -
+                                  jobs_.begin());
 }
 
-void Ends::add(const RunningJob& job) {
-  const auto at = static_cast<std::ptrdiff_t>(position(job));
-  ends_.insert(ends_.begin() + at, job.end);
-  jobs_.insert(jobs_.begin() + at, job.job);
+void Ends::add(RunningJob& job) {
+  if (free_slots_.empty()) {
+    job.slot = static_cast<std::uint32_t>(next_.size());
+    next_.push_back(kNever);
+  } else {
+    job.slot = free_slots_.back();
+    free_slots_.pop_back();
+  }
+  const std::size_t at = position(job);
+  if (at > 0) next_[jobs_[at - 1].slot] = job.end;
+  next_[job.slot] = end_at(at);
+  jobs_.insert(jobs_.begin() + static_cast<std::ptrdiff_t>(at), job);
+  ++version_;
 }
 
 void Ends::remove(const RunningJob& job) {
-  const auto at = static_cast<std::ptrdiff_t>(position(job));
-  ends_.erase(ends_.begin() + at);
-  jobs_.erase(jobs_.begin() + at);
-}
-
-Seconds Ends::after(const RunningJob& job) const {
-  std::size_t at = position(job);
-  if (at < ends_.size() && ends_[at] == job.end && jobs_[at] == job.job) ++at;
-  return at < ends_.size() ? ends_[at] : kNever;
+  const std::size_t at = position(job);
+  if (at > 0) next_[jobs_[at - 1].slot] = end_at(at + 1);
+  free_slots_.push_back(jobs_[at].slot);
+  jobs_.erase(jobs_.begin() + static_cast<std::ptrdiff_t>(at));
+  ++version_;
 }
 
 NodeBits nodes_of(const Allocation& allocation, std::size_t nodes) {
@@ -120,6 +123,7 @@ void FutureFits::clear() {
   has_all_ = false;
   known_.clear();
   found_.clear();
+  answer_ = {};
 }
 
 /// A room from which jobs leave one after another. They return when it is destroyed.
@@ -147,6 +151,8 @@ class FutureRoom {
     }
     return *known[ended];
   }
+  /// What will_run() has found.
+  auto& answer() const { return fits_.answer_; }
   /// Writes the weights that a test leaves whose last answer was `fit`. Earlier answers left lower
   /// weights on some of the same nodes, because nodes only become free.
   void leave_weights(const Fit& fit) const {
@@ -180,16 +186,21 @@ std::optional<PlannedStart> will_run(Room& room, const Question& question, Futur
     future.leave_weights(*fit);
     return PlannedStart{now, fit};
   }
-  Windows windows(running, fits, question.candidates, settings.linear_window);
-  while (windows.next()) {
-    fit = &future.after(windows.ended());
-    if (!fit->allocation) continue;
-    future.leave_weights(*fit);
-    const RunningJob& last = windows.last();
-    return PlannedStart{last.end > now ? last.end : settings.guess_end(last, now), fit};
+  auto& answer = future.answer();
+  if (answer.version != running.all.version()) {
+    answer = {.version = running.all.version()};
+    Windows windows(running, fits, question.candidates, settings.linear_window);
+    while (!answer.fits && windows.next()) {
+      answer.ended = windows.ended();
+      answer.last = windows.last();
+      answer.fits = future.after(answer.ended).allocation.has_value();
+    }
   }
+  fit = &future.after(answer.ended);
   future.leave_weights(*fit);
-  return std::nullopt;
+  if (!answer.fits) return std::nullopt;
+  return PlannedStart{
+      answer.last.end > now ? answer.last.end : settings.guess_end(answer.last, now), fit};
 }
 
 const Fit& fit_now(Room& room, const Question& question, FutureFits& fits) {

@@ -21,29 +21,38 @@ struct RunningJob {
   std::uint32_t job = 0;
   Seconds end = 0;
   const Allocation* allocation = nullptr;
-  Seconds limit = 0;  ///< Its time limit.
+  Seconds limit = 0;       ///< Its time limit.
+  std::uint32_t slot = 0;  ///< In Ends.
 
   bool operator<(const RunningJob& other) const {
     return end != other.end ? end < other.end : job < other.job;
   }
 };
 
-/// When running jobs end, in one array: each test of a job searches it several times.
+/// When running jobs end: each test of a job asks several times which end is next.
 class Ends {
  public:
-  void add(const RunningJob& job);
+  static constexpr Seconds kNever = std::numeric_limits<Seconds>::max();
+
+  /// Sets the slot of `job`, which its copies must have, too. Cost: O(jobs)
+  void add(RunningJob& job);
   void remove(const RunningJob& job);
   /// Returns the end of the next job in the order of ends, then of jobs; kNever if there is none.
-  Seconds after(const RunningJob& job) const;
-
-  static constexpr Seconds kNever = std::numeric_limits<Seconds>::max();
+  /// `job` must be there. Cost: O(1)
+  Seconds after(const RunningJob& job) const { return next_[job.slot]; }
+  /// Changes with the jobs; never 0.
+  std::uint64_t version() const { return version_; }
 
  private:
   /// Returns the position of the first job that is not before this one.
   std::size_t position(const RunningJob& job) const;
+  /// Returns the end of the job at a position; kNever behind the last.
+  Seconds end_at(std::size_t at) const { return at < jobs_.size() ? jobs_[at].end : kNever; }
 
-  std::vector<Seconds> ends_;
-  std::vector<std::uint32_t> jobs_;
+  std::vector<RunningJob> jobs_;  // in order
+  std::vector<Seconds> next_;     // by slot
+  std::vector<std::uint32_t> free_slots_;
+  std::uint64_t version_ = 1;
 };
 
 struct RunningJobs {
@@ -99,6 +108,13 @@ class FutureFits {
   // object: a search that meets them again stays in the cache.
   std::vector<const Fit*> known_{};
   std::forward_list<Fit> found_{};  // the others that are pointed to
+  /// What will_run() has found.
+  struct Answer {
+    std::uint64_t version = 0;  // of Ends; 0 = it was not asked yet
+    bool fits = false;          // once all of `ended` have ended
+    std::size_t ended = 0;      // holders
+    RunningJob last{};          // of these
+  } answer_{};
 };
 
 /// When and where a job starts.

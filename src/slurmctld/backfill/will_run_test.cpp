@@ -9,21 +9,22 @@
 namespace almanac::slurmctld {
 namespace {
 
-Ends ends_of(const std::vector<RunningJob>& running) {
+Ends ends_of(std::vector<RunningJob>& running) {
   Ends ends;
-  for (const RunningJob& each : running) ends.add(each);
+  for (RunningJob& each : running) ends.add(each);
   return ends;
 }
 
 /// Returns the start; nothing if there is none.
 std::optional<Seconds> predict(Machines& machines, const std::string& options,
-                               const std::vector<RunningJob>& running, Seconds now) {
+                               std::vector<RunningJob> running, Seconds now) {
   const Submission job = machines.parse(options);
+  const Ends ends = ends_of(running);
   FutureFits fits;
   const auto planned =
       will_run(machines.room,
                {.request = job.request, .partition = machines.rules, .candidates = machines.all},
-               fits, {.all = ends_of(running), .in_zone = running}, now, {});
+               fits, {.all = ends, .in_zone = running}, now, {});
   return planned ? std::optional(planned->start) : std::nullopt;
 }
 
@@ -51,16 +52,17 @@ TEST(WillRun, KeepsAWindowOpenForAnEndElsewhere) {
   machines.start("-n32 -w n06");
   const Submission job = machines.parse("-N7 -n7");
   const Allocation elsewhere{};
-  const std::vector<RunningJob> zone{{1, 1115, &machines.running[0]},
-                                     {3, 1200, &machines.running[1]}};
   // The first window reaches to 1170. Without another end in it, it has only the first job.
   const auto start_if_another_ends = [&](Seconds end) {
     FutureFits fits;
-    const std::vector<RunningJob> all{zone[0], {2, end, &elsewhere}, zone[1]};
+    std::vector<RunningJob> all{
+        {1, 1115, &machines.running[0]}, {2, end, &elsewhere}, {3, 1200, &machines.running[1]}};
+    const Ends ends = ends_of(all);
+    const std::vector<RunningJob> zone{all[0], all[2]};
     return will_run(
                machines.room,
                {.request = job.request, .partition = machines.rules, .candidates = machines.all},
-               fits, {.all = ends_of(all), .in_zone = zone}, 1000, {})
+               fits, {.all = ends, .in_zone = zone}, 1000, {})
         ->start;
   };
   EXPECT_EQ(start_if_another_ends(1171), 1115);
@@ -69,12 +71,47 @@ TEST(WillRun, KeepsAWindowOpenForAnEndElsewhere) {
 }
 
 TEST(Ends, SortsByEndThenByJob) {
-  Ends ends = ends_of({{7, 100}, {2, 200}, {9, 100}, {3, 100}});
-  EXPECT_EQ(ends.after({3, 100}), 100);
-  EXPECT_EQ(ends.after({9, 100}), 200);
-  EXPECT_EQ(ends.after({2, 200}), Ends::kNever);
+  std::vector<RunningJob> jobs{{7, 100}, {2, 200}, {9, 100}, {3, 100}};
+  Ends ends = ends_of(jobs);
+  const RunningJob& seventh = jobs[0];
+  EXPECT_EQ(ends.after(jobs[3]), 100);
+  EXPECT_EQ(ends.after(jobs[2]), 200);
+  EXPECT_EQ(ends.after(jobs[1]), Ends::kNever);
   ends.remove({9, 100});
-  EXPECT_EQ(ends.after({7, 100}), 200);
+  EXPECT_EQ(ends.after(seventh), 200);
+  // Its slot is free again.
+  RunningJob next{1, 150};
+  ends.add(next);
+  EXPECT_EQ(ends.after(seventh), 150);
+  EXPECT_EQ(ends.after(next), 200);
+  ends.remove({7, 100});
+  ends.remove({1, 150});
+  EXPECT_EQ(ends.after(jobs[3]), 200);
+}
+
+TEST(WillRun, AnswersAgainWhenAnEndElsewhereHasChanged) {
+  Machines machines;
+  machines.start("-n32 -w n05");
+  machines.start("-n32 -w n06");
+  const Submission job = machines.parse("-N7 -n7");
+  const Allocation elsewhere{};
+  std::vector<RunningJob> zone{{1, 1115, &machines.running[0]}, {3, 1200, &machines.running[1]}};
+  Ends ends = ends_of(zone);
+  FutureFits fits;
+  const auto start = [&] {
+    return will_run(
+               machines.room,
+               {.request = job.request, .partition = machines.rules, .candidates = machines.all},
+               fits, {.all = ends, .in_zone = zone}, 1000, {})
+        ->start;
+  };
+  EXPECT_EQ(start(), 1115);
+  EXPECT_EQ(start(), 1115);
+  RunningJob other{2, 1170, &elsewhere};
+  ends.add(other);
+  EXPECT_EQ(start(), 1200) << "the window stays open for the other end";
+  ends.remove(other);
+  EXPECT_EQ(start(), 1115);
 }
 
 TEST(WillRun, GuessesTheEndOfJobsThatAreOverTheirLimits) {

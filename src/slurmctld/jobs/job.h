@@ -68,6 +68,12 @@ struct Job {
   ReasonName reason = kNone;
   Seconds preempting_until = 0;        ///< While the jobs that make room for it are ending.
   Seconds planned_start = kNoSeconds;  ///< By backfill's last cycle.
+  /// Whether it would have fit without any promise, when backfill last looked.
+  struct FitNow {
+    PartitionAt partition = 0;
+    std::uint64_t version = 0;  ///< Of the partition's zone (State::version); 0 = never.
+    bool fits = false;
+  } fit_now{};
 
   bool is_array() const { return !ask.tasks.empty(); }
 };

@@ -130,11 +130,7 @@ void Controller::adopt(Job job, PartitionAt partition, Allocation allocation, Se
 }
 
 void Controller::set_up(NodeAt node, bool up, Seconds now) {
-  if (up) {
-    state_.up.insert(node);
-  } else {
-    state_.up.erase(node);
-  }
+  state_.set_up(node, up);
   changed(now);
 }
 

@@ -66,8 +66,6 @@ class Controller {
 
   std::vector<Start> take_starts() { return std::exchange(state_.starts, {}); }
   std::vector<Preemption> take_preemptions() { return std::exchange(state_.preemptions, {}); }
-  /// The promises of the last cycle.
-  const std::vector<Plan>& plans() const { return cycle_.plans(); }
   /// Returns why a pending job waits, as squeue prints it.
   ReasonName reason(JobNumber job) const;
   /// Pending jobs that are not in the queue, as they are not eligible yet.

@@ -25,8 +25,6 @@ void MainPass::run(Seconds now, bool full) {
   int tested = 0;
   int started = 0;
   std::set<std::pair<JobNumber, PartitionAt>> refused_arrays;
-  // A copy: starts change the queue.
-  std::vector<Queue::Record> order;
   const std::size_t depth =
       full ? state_.queue.size() : static_cast<std::size_t>(settings.default_queue_depth) + 1;
   const std::vector<Queue::Record> sorted = preemption_order(state_);
@@ -126,7 +124,8 @@ MainPass::Outcome MainPass::try_record(Job& job, PartitionAt partition, Seconds 
     job.reason = kLicenses;
     return Outcome::skipped;
   }
-  NodeBits candidates = available_;
+  NodeBits& candidates = candidates_;
+  candidates = available_;
   candidates &= state_.partition_nodes[partition];
   if (candidates.size() < static_cast<std::size_t>(job.ask.request.min_nodes)) {
     job.reason = kNodesUnavailable;

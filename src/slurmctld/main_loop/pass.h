@@ -43,6 +43,7 @@ class MainPass {
 
   State& state_;
   NodeBits available_;
+  NodeBits candidates_;       // of the record that is tried; kept for its memory
   std::vector<bool> failed_;  // by partition
   std::vector<int> depth_;    // records seen, by partition
   std::size_t open_ = 0;      // records of partitions that have not failed

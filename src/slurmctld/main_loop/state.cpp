@@ -255,11 +255,11 @@ void State::run(Job& job, PartitionAt partition, Allocation allocation, Seconds 
   const site::TresCounts held = tres_of(job.allocation, partition);
   limits.start(job, {held, job.allocation, limit});
   if (priorities) priorities->start(job.number, time_at(now), partition, held);
-  const RunningJob entry{job.number, job.end, &job.allocation, limit};
+  RunningJob entry{job.number, job.end, &job.allocation, limit};
+  ends_.add(entry);
   each_list(job, [&](std::vector<RunningJob>& list) {
     list.insert(std::upper_bound(list.begin(), list.end(), entry), entry);
   });
-  ends_.add(entry);
 }
 
 bool State::start(Job& job, PartitionAt partition, Allocation allocation, Seconds now,
@@ -436,6 +436,15 @@ void State::vacate(const Share& share) {
 
 void State::set_weight(NodeAt node, int weight) {
   table.nodes[node].weight = weight;
+  known_fits_.forget(node);
+}
+
+void State::set_up(NodeAt node, bool is_up) {
+  if (is_up) {
+    up.insert(node);
+  } else {
+    up.erase(node);
+  }
   known_fits_.forget(node);
 }
 

@@ -41,15 +41,6 @@ struct Preemption {
   site::PreemptMode mode = site::PreemptMode::cancel;
 };
 
-/// A start that backfill promised to a pending job in one cycle.
-struct Plan {
-  JobNumber number = 0;
-  PartitionAt partition = 0;
-  Seconds start = 0;
-  Seconds end = 0;
-  NodeBits nodes{};
-};
-
 /// Returns what a job holds, or asks, of each TRES of the site.
 site::TresCounts held_tres(const site::Site& site, const NodeTable& table,
                            const Allocation& allocation);
@@ -103,6 +94,10 @@ class State {
   void occupy(const Share& share);
   void vacate(const Share& share);
   void set_weight(NodeAt node, int weight);
+  /// Takes a node out of service, or back.
+  void set_up(NodeAt node, bool is_up);
+  /// Changes whenever jobs may fit otherwise in a zone than before; never 0.
+  std::uint64_t version(ZoneAt zone) const { return known_fits_.version(zone); }
   const std::vector<RunningJob>& running() const { return running_; }
   RunningJobs running_in(PartitionAt partition) const {
     return {ends_, running_by_zone_[zones.of_partition(partition)]};

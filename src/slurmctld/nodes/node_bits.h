@@ -58,6 +58,17 @@ class NodeBits {
       members += static_cast<std::size_t>(std::popcount(word));
     return members;
   }
+  /// Whether it has at least `count` members, all of them in `extent`.
+  bool has_at_least(std::size_t count, const Extent& extent) const {
+    std::size_t missing = count;
+    for (std::size_t at = extent.first; at < extent.last && missing > 0; ++at) {
+      if (words_[at] == 0) continue;
+      const auto members =
+          missing == 1 ? std::size_t{1} : static_cast<std::size_t>(std::popcount(words_[at]));
+      missing -= std::min(missing, members);
+    }
+    return missing == 0;
+  }
   /// Returns the words that have members.
   Extent extent() const {
     Extent extent{0, words_.size()};
@@ -68,6 +79,22 @@ class NodeBits {
   /// Keeps the members of `other`, where `extent` covers all members of this set.
   void keep(const NodeBits& other, const Extent& extent) {
     for (std::size_t at = extent.first; at < extent.last; ++at) words_[at] &= other.words_[at];
+  }
+  /// Removes the members of `other`, which are all in `extent`.
+  void remove(const NodeBits& other, const Extent& extent) {
+    for (std::size_t at = extent.first; at < extent.last; ++at) words_[at] &= ~other.words_[at];
+  }
+  /// Whether both have the same members in `extent`.
+  bool equals(const NodeBits& other, const Extent& extent) const {
+    for (std::size_t at = extent.first; at < extent.last; ++at) {
+      if (words_[at] != other.words_[at]) return false;
+    }
+    return true;
+  }
+  /// Takes the members of `other` in `extent`, where this set has no other members.
+  void take(const NodeBits& other, const Extent& extent) {
+    if (words_.empty()) words_.resize(other.words_.size());
+    for (std::size_t at = extent.first; at < extent.last; ++at) words_[at] = other.words_[at];
   }
   bool includes(const NodeBits& other) const { return includes(other, {0, words_.size()}); }
   /// The same, where `extent` covers all members of `other`.
@@ -91,10 +118,11 @@ class NodeBits {
     }
     return true;
   }
-  std::size_t hash() const {
+  /// Of the members in `extent`.
+  std::size_t hash(const Extent& extent) const {
     std::uint64_t hash = 0;
-    for (const std::uint64_t word : words_) {
-      hash = (hash ^ word) * 0x9e37'79b9'7f4a'7c15;
+    for (std::size_t at = extent.first; at < extent.last; ++at) {
+      hash = (hash ^ words_[at]) * 0x9e37'79b9'7f4a'7c15;
       hash ^= hash >> 32;
     }
     return hash;

@@ -17,6 +17,9 @@ Zones::Zones(const std::vector<NodeBits>& partitions, std::size_t nodes)
       std::replace(of_node_.begin(), of_node_.end(), other, at);
     });
   }
+  std::vector<NodeBits> zones(partitions.size(), NodeBits(nodes));
+  for (std::size_t at = 0; at < partitions.size(); ++at) zones[of_partition_[at]] |= partitions[at];
+  for (const NodeBits& each : zones) extents_.push_back(each.extent());
 }
 
 }  // namespace almanac::slurmctld

@@ -28,10 +28,13 @@ class Zones {
   std::size_t size() const { return of_partition_.size(); }
   ZoneAt of_partition(std::uint32_t partition) const { return of_partition_[partition]; }
   ZoneAt of_node(NodeAt node) const { return of_node_[node]; }
+  /// The words of sets that have the nodes of a zone.
+  const NodeBits::Extent& extent(ZoneAt zone) const { return extents_[zone]; }
 
  private:
   std::vector<ZoneAt> of_partition_;
   std::vector<ZoneAt> of_node_;
+  std::vector<NodeBits::Extent> extents_;  // by zone
 };
 
 }  // namespace almanac::slurmctld
