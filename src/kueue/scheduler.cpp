@@ -23,7 +23,7 @@ struct Entry {
 };
 
 /// Among heads: borrowing less, higher rank, earlier.
-bool goes_before(const Entry& a, const Entry& b) {
+bool is_tried_before(const Entry& a, const Entry& b) {
   if (a.nomination.assignment.level != b.nomination.assignment.level) {
     return a.nomination.assignment.level < b.nomination.assignment.level;
   }
@@ -426,7 +426,7 @@ Cycle Scheduler::cycle(std::int64_t now) {
     FairOrder order(state.world.tree, entries);
     while (Entry* const next = order.next()) process(*next);
   } else {
-    std::stable_sort(entries.begin(), entries.end(), goes_before);
+    std::stable_sort(entries.begin(), entries.end(), is_tried_before);
     for (Entry& entry : entries) process(entry);
   }
   // What was taken so far kept the room from those behind; those admitted take it for good below.
