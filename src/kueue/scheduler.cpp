@@ -179,15 +179,13 @@ void Scheduler::State::start(Workload& workload, Admission admission) {
   workload.last.reset();
   world.tree.take(workload.queue, admission.usage);
   workload.admission = std::move(admission);
-  world.queues[workload.queue].running.push_back(&workload);
+  world.queues[workload.queue].running.insert(&workload);
 }
 
 void Scheduler::State::stop(Workload& workload) {
   Queue& queue = world.queues[workload.queue];
   world.tree.give_back(workload.queue, workload.admission->usage);
-  const auto found = std::find(queue.running.begin(), queue.running.end(), &workload);
-  *found = queue.running.back();
-  queue.running.pop_back();
+  queue.running.erase(&workload);
   ++queue.generation;
   workload.admission.reset();
 }
@@ -198,8 +196,11 @@ void Scheduler::State::retry(QueueAt queue) {
 
 void Scheduler::State::change_rank(Workload& workload, std::int64_t rank, bool has_changed) {
   if (workload.admission) {
+    Queue& queue = world.queues[workload.queue];
+    queue.running.erase(&workload);
     workload.rank = rank;
-    ++world.queues[workload.queue].generation;
+    queue.running.insert(&workload);
+    ++queue.generation;
     return;
   }
   Line& line = lines[workload.queue];
