@@ -51,7 +51,8 @@ Result<KueueAdvice> advise_kueue(trace::Trace log, const cluster::Cluster& clust
     if (!changes) return tl::unexpected(changes.error());
     made.changed = std::move(*changes);
   }
-  const std::vector<std::string> unsafe = kueue::unsafe_orders(changed->setup);
+  const std::vector<std::string> unsafe =
+      kueue::rank_obstacles(changed->setup, changed->ordered_by_usage);
   for (std::size_t at = 0; at < unsafe.size(); ++at) {
     if (unsafe[at].empty()) continue;
     made.unsafe.push_back(fmt::format("{}: {}", changed->setup.queues[at].name, unsafe[at]));
@@ -69,9 +70,11 @@ Result<KueueAdvice> advise_kueue(trace::Trace log, const cluster::Cluster& clust
     cases.push_back({Kind::change, "with the change", cases[0].composition, changed});
   }
   if (made.unsafe.size() < unsafe.size()) {
-    cases.push_back({Kind::order,
-                     made.changed.empty() ? "Almanac's order" : "the change and Almanac's order",
+    const std::string with = made.changed.empty() ? "" : "the change and ";
+    cases.push_back({Kind::order, with + "Almanac's order",
                      kueue_with(question, ":order=almanac+proven"), changed});
+    cases.push_back({Kind::order, with + "Almanac's backfill mode",
+                     kueue_with(question, ":order=backfill+proven"), changed});
   }
   cases.push_back(
       {Kind::free, "almanac without Kueue", service::compose("almanac").value(), nullptr});

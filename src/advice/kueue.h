@@ -55,13 +55,13 @@ struct KueueAdvice {
   Figures today{};                ///< Under today's Kueue.
   std::vector<kueue::Changed> changed{};
   std::vector<KueueVariant> variants{};
-  /// Why the order is not tried in a queue, a sentence each.
+  /// Queues that the order leaves out, and why: "team-a: a rank could evict ...".
   std::vector<std::string> unsafe{};
   std::vector<std::string> notes{};
 };
 
 /// Fails with `unavailable` if no job ran in these weeks and when stopped, with usage for a change
-/// that Kueue would refuse, and like kueue::notes_on_jobs(). Cost: three or four simulations.
+/// that Kueue would refuse, and like kueue::notes_on_jobs(). Cost: four or five simulations.
 Result<KueueAdvice> advise_kueue(trace::Trace log, const cluster::Cluster& cluster,
                                  const KueueQuestion& question);
 

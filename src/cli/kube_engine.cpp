@@ -23,20 +23,17 @@ void KubeEngine::add_to(CLI::App& command) {
       .add_option("--canary", canary,
                   "ClusterQueues in which lever order acts (default: all that share no cohort)")
       ->type_name("QUEUE,...")
-      ->delimiter(',')
-      ->check(kube_name());
+      ->check(kube_names());
   command
       .add_option("--backfill", backfill,
                   "StrictFIFO ClusterQueues that lever order may order, with a reservation for the "
                   "workload that each waits for. Such a queue waits several times as long once "
                   "Almanac stops (default: none)")
       ->type_name("QUEUE,...")
-      ->delimiter(',')
-      ->check(kube_name());
+      ->check(kube_names());
   command.add_option("--exempt", exempt, "Namespaces whose workloads are never touched")
       ->type_name("NAMESPACE,...")
-      ->delimiter(',')
-      ->check(kube_name());
+      ->check(kube_names());
   command
       .add_option("--lease-namespace", lease_space,
                   "Namespace of the Lease by which one service at a time writes (default: "
@@ -59,6 +56,13 @@ bool KubeEngine::is_told_anything() const {
 
 Result<std::unique_ptr<service::Service>> KubeEngine::open(const std::string& state,
                                                            const std::string& order) const {
+  if (!backfill.empty() && order.empty()) {
+    return fail(
+        Code::usage,
+        "--backfill requires --order: a StrictFIFO queue that the lever does not order waits "
+        "several times as long",
+        {}, "add --order on, or --order dry to see what the lever would write");
+  }
   steer_kube::Config config;
   config.state = std::filesystem::absolute(state).lexically_normal();
   config.connect = [options = kube] { return options.client(); };
@@ -69,9 +73,9 @@ Result<std::unique_ptr<service::Service>> KubeEngine::open(const std::string& st
   if (!lease_space.empty()) settings.lease_space = lease_space;
   settings.user_label = user_label;
   settings.is_fair = is_fair;
-  settings.canary = {canary.begin(), canary.end()};
-  settings.backfill = {backfill.begin(), backfill.end()};
-  settings.exempt = {exempt.begin(), exempt.end()};
+  settings.canary = names_in(canary);
+  settings.backfill = names_in(backfill);
+  settings.exempt = names_in(exempt);
   auto service = steer_kube::KubeService::open(std::move(config));
   if (!service) return tl::unexpected(service.error());
   return std::unique_ptr<service::Service>(std::move(*service));

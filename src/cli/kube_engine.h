@@ -6,7 +6,6 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -18,10 +17,10 @@ namespace almanac::cli {
 
 struct KubeEngine {
   KubeOptions kube{};
-  std::string field{};                  ///< "priority", "boost"; "" = priority.
-  std::vector<std::string> canary{};    ///< ClusterQueues.
-  std::vector<std::string> backfill{};  ///< ClusterQueues.
-  std::vector<std::string> exempt{};    ///< Namespaces.
+  std::string field{};     ///< "priority", "boost"; "" = priority.
+  std::string canary{};    ///< ClusterQueues, separated by commas.
+  std::string backfill{};  ///< ClusterQueues, likewise.
+  std::string exempt{};    ///< Namespaces, likewise.
   std::string lease_space{};
   std::string user_label{};
   bool is_fair = false;

@@ -2,6 +2,7 @@
 #include "cli/kube_options.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -10,6 +11,31 @@
 #include "trace/read.h"
 
 namespace almanac::cli {
+namespace {
+
+bool is_kube_name(std::string_view text) {
+  constexpr std::size_t kLongest = 253;
+  const auto is_plain = [](unsigned char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+  };
+  return !text.empty() && text.size() <= kLongest && is_plain(text.front()) &&
+         is_plain(text.back()) && std::all_of(text.begin(), text.end(), [&](unsigned char c) {
+           return is_plain(c) || c == '-' || c == '.';
+         });
+}
+
+/// Splits at commas; parts may be empty.
+std::vector<std::string> parts_of(const std::string& text) {
+  std::vector<std::string> made;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', from), text.size());
+    made.push_back(text.substr(from, comma - from));
+    from = comma + 1;
+  }
+  return made;
+}
+
+}  // namespace
 
 CLI::App& kube_noun(Program& program) {
   return program.noun(Purpose::run, "kube",
@@ -18,22 +44,34 @@ CLI::App& kube_noun(Program& program) {
 
 CLI::Validator kube_name() {
   return {[](std::string& text) -> std::string {
-            constexpr std::size_t kLongest = 253;
-            const auto is_plain = [](unsigned char c) {
-              return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-            };
-            const bool fits = !text.empty() && text.size() <= kLongest && is_plain(text.front()) &&
-                              is_plain(text.back()) &&
-                              std::all_of(text.begin(), text.end(), [&](unsigned char c) {
-                                return is_plain(c) || c == '-' || c == '.';
-                              });
-            return fits ? ""
-                        : fmt::format(
-                              "must be a Kubernetes name of lower-case letters, digits, "
-                              "'-' and '.', found \"{}\"",
-                              text);
+            return is_kube_name(text)
+                       ? ""
+                       : fmt::format(
+                             "must be a Kubernetes name of lower-case letters, digits, "
+                             "'-' and '.', found \"{}\"",
+                             text);
           },
           ""};
+}
+
+CLI::Validator kube_names() {
+  return {[](std::string& text) -> std::string {
+            for (const std::string& each : parts_of(text)) {
+              if (is_kube_name(each)) continue;
+              return fmt::format(
+                  "must be Kubernetes names of lower-case letters, digits, '-' and '.', separated "
+                  "by commas, found \"{}\" in \"{}\"",
+                  each, text);
+            }
+            return "";
+          },
+          ""};
+}
+
+std::set<std::string> names_in(const std::string& text) {
+  if (text.empty()) return {};
+  const std::vector<std::string> parts = parts_of(text);
+  return {parts.begin(), parts.end()};
 }
 
 void KubeOptions::add_to(CLI::App& command) {

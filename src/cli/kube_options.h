@@ -4,6 +4,7 @@
 /// The options of the commands that read a Kubernetes cluster.
 #pragma once
 
+#include <set>
 #include <string>
 
 #include "cli/program.h"
@@ -25,6 +26,10 @@ struct KubeOptions {
 
 /// The name of a namespace or of a ClusterQueue: lower-case letters, digits, "-" and ".".
 CLI::Validator kube_name();
+/// Names separated by commas.
+CLI::Validator kube_names();
+/// Returns the names of such a text; none of "".
+std::set<std::string> names_in(const std::string& text);
 
 /// The noun that the commands belong to.
 CLI::App& kube_noun(Program& program);

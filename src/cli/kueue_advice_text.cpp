@@ -145,10 +145,10 @@ std::string kueue_advice_explanation(const KueueAdvice& advice) {
   std::string made = "\n";
   for (const KueueVariant& each : advice.variants) made += never_text(each);
   made +=
-      "Almanac's order ranks the first 20 jobs of each queue; Kueue still decides which queue "
-      "comes "
-      "first, and reserves nothing for large jobs. \"almanac without Kueue\" is what the same "
-      "nodes "
+      "Almanac's order is what serve --engine kubernetes --order on would write: ranks for the "
+      "first "
+      "20 jobs of each queue. It reserves nothing for large jobs. Its backfill mode (--backfill) "
+      "does, and makes the queues StrictFIFO. \"almanac without Kueue\" is what the same nodes "
       "would give without quotas and queues: no order reaches it.\n";
   for (const std::string& each : advice.unsafe) {
     made += fmt::format("No order in queue {}.\n", each);

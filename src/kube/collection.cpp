@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/wall_clock.h"
-#include "kube/plain.h"
+#include "kube/parse.h"
 #include "kueue/object.h"
 
 namespace almanac::kube {
@@ -76,8 +76,7 @@ Result<std::string> list(Client& client, const std::string& path, Sink& sink, bo
       continue;
     }
     if (!answer->good()) return tl::unexpected(refusal(*answer, path));
-    json page = json::parse(answer->body, nullptr, /*allow_exceptions=*/false);
-    make_plain(page);
+    json page = parse_objects(answer->body);
     try {
       const Object of(page, path);
       // An empty list has null, or no field, but always the version of the list.
@@ -117,8 +116,7 @@ Duration Reflector::back_off(Duration asked) {
 }
 
 bool Reflector::apply(std::string_view line, Sink& sink) {
-  json event = json::parse(line, nullptr, /*allow_exceptions=*/false);
-  make_plain(event);
+  json event = parse_objects(line);
   try {
     const Object of(event, "a watch event");
     const std::string type = of.text("type");

@@ -59,6 +59,7 @@ struct LiveCluster::State {
   Connect connect;
   std::string user_label;
   std::function<void()> on_news;
+  std::function<Time()> wall;
   std::string version;  ///< Of Kueue's API.
 
   mutable std::mutex mutex{};
@@ -83,7 +84,7 @@ struct LiveCluster::State {
   std::vector<std::jthread> threads{};
 
   Time now() const {
-    return std::chrono::floor<std::chrono::seconds>(wall_clock() +
+    return std::chrono::floor<std::chrono::seconds>(wall() +
                                                     std::chrono::milliseconds(skew_ms.load()));
   }
   void tell() {
@@ -298,7 +299,8 @@ LiveCluster::~LiveCluster() {
 }
 
 Result<std::unique_ptr<LiveCluster>> LiveCluster::open(Connect connect, std::string user_label,
-                                                       std::function<void()> on_news) {
+                                                       std::function<void()> on_news,
+                                                       std::function<Time()> wall) {
   auto client = connect();
   if (!client) return tl::unexpected(client.error());
   auto version = find_version(*client);
@@ -307,6 +309,7 @@ Result<std::unique_ptr<LiveCluster>> LiveCluster::open(Connect connect, std::str
       new LiveCluster(std::unique_ptr<State>(new State{.connect = std::move(connect),
                                                        .user_label = std::move(user_label),
                                                        .on_news = std::move(on_news),
+                                                       .wall = std::move(wall),
                                                        .version = std::move(*version)})));
   State& state = *made->state_;
   state.quotas.version = state.version;

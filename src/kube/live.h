@@ -15,6 +15,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "base/wall_clock.h"
 #include "kube/client.h"
 #include "kube/picture.h"
 
@@ -35,9 +36,10 @@ class LiveCluster {
 
   /// Lists everything, and follows it from then on. `on_news` is called by other threads, also
   /// before open() returns. Fails like take_picture(), and with `unavailable` if the lists are not
-  /// complete within a minute.
+  /// complete within a minute. `wall` is the clock of this machine.
   static Result<std::unique_ptr<LiveCluster>> open(Connect connect, std::string user_label,
-                                                   std::function<void()> on_news);
+                                                   std::function<void()> on_news,
+                                                   std::function<Time()> wall = wall_clock);
   ~LiveCluster();
 
   /// Grows with each change.

@@ -37,14 +37,6 @@ std::string kind_of_job(const std::string& account, const std::string& name) {
   return account + "\n" + without_number(name);
 }
 
-/// Serving, which holds its quota until it is deleted.
-bool never_ends(const Workload& workload) {
-  for (const char* const kind : {"Deployment", "StatefulSet", "RayService", "LeaderWorkerSet"}) {
-    if (workload.owner_kind == kind) return true;
-  }
-  return false;
-}
-
 /// The flavor of each resource, and pods as they are counted now.
 kueue::Submission held_by(const Picture& picture, const Workload& workload,
                           std::map<std::string, std::string>& flavors) {
@@ -221,6 +213,13 @@ std::string obstacle_of(const Picture& picture, const Workload& workload) {
   return "";
 }
 
+bool never_ends(const Workload& workload) {
+  for (const char* const kind : {"Deployment", "StatefulSet", "RayService", "LeaderWorkerSet"}) {
+    if (workload.owner_kind == kind) return true;
+  }
+  return false;
+}
+
 void Lifetimes::learn(const trace::Trace& log) {
   const auto name = [&](NameId id) { return id == kNoName ? "" : std::string(log.names[id]); };
   for (const trace::Job& job : log.jobs) {
@@ -260,26 +259,6 @@ Duration Lifetimes::draw(const Workload& workload, Duration age, Rng& rng) const
   if (past.empty()) return limit;
   const Duration drawn = past[rng.below(past.size())];
   return limit == kNoDuration ? drawn : std::min(drawn, limit);
-}
-
-Duration Lifetimes::expect(const Workload& workload) const {
-  if (never_ends(workload)) return kForever;
-  const std::span<const Duration> past = runs_like(workload, Duration{0});
-  if (past.empty()) return workload.limit;
-  const Duration median = past[past.size() / 2];
-  return workload.limit == kNoDuration ? median : std::min(median, workload.limit);
-}
-
-Duration Lifetimes::expect_left(const Workload& workload, Duration age) const {
-  if (never_ends(workload)) return kForever;
-  const std::span<const Duration> past = runs_like(workload, age);
-  Duration left = kNoDuration;
-  if (!past.empty()) left = past[past.size() / 2] - age;
-  if (workload.limit != kNoDuration) {
-    const Duration most = std::max(Duration{0}, workload.limit - workload.earlier - age);
-    left = left == kNoDuration ? most : std::min(left, most);
-  }
-  return left == kNoDuration ? std::max<Duration>(age, 1s) : left;
 }
 
 kueue::Submission submission_of(const Picture& picture, const Workload& workload) {

@@ -21,6 +21,9 @@
 
 namespace almanac::kube {
 
+/// Whether a workload serves, and so holds its quota until it is deleted.
+bool never_ends(const Workload& workload);
+
 /// How long workloads run, from those that have ended.
 class Lifetimes {
  public:
@@ -34,11 +37,6 @@ class Lifetimes {
   /// limit. kNoDuration if there is none either. kForever for a kind that never ends, such as a
   /// Deployment.
   Duration draw(const Workload& workload, Duration age, Rng& rng) const;
-  /// The median of the runs that draw() would draw from at its start, likewise.
-  Duration expect(const Workload& workload) const;
-  /// The same less its age, for a workload that has run for `age`. One that has run longer than all
-  /// others and has no limit is expected to run as long again.
-  Duration expect_left(const Workload& workload, Duration age) const;
 
   static constexpr std::size_t kFewest = 5;
   static constexpr Duration kForever = Duration::max();

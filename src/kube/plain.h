@@ -7,8 +7,6 @@
 #include <string>
 #include <string_view>
 
-#include <nlohmann/json.hpp>
-
 namespace almanac::kube {
 
 /// Returns `text` as valid UTF-8 on one line: control characters, which could steer a terminal,
@@ -18,8 +16,7 @@ std::string plain(std::string_view text);
 /// Whether some character of `text` could end a line or steer a terminal.
 bool has_control(std::string_view text);
 
-/// Replaces the control characters in all texts and names of `value` by spaces. Values
-/// nested deeper than 64 become null.
-void make_plain(nlohmann::json& value);
+/// Returns `text` with its control characters replaced by spaces.
+std::string without_control(std::string_view text);
 
 }  // namespace almanac::kube

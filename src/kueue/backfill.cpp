@@ -2,6 +2,7 @@
 #include "kueue/backfill.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "base/check.h"
@@ -27,7 +28,7 @@ class Backfiller {
       const Waiting& each = line[at];
       // What does not fit keeps lower priorities from the queue's front, whatever their ranks.
       if (is_stuck_ && each.priority != stuck_priority_) break;
-      const auto usage = usage_now(each);
+      const std::optional<Wants>& usage = known_usage(each);
       if (!usage) {
         if (!made_.head && reserve(each)) {
           made_.head = at;
@@ -41,12 +42,22 @@ class Backfiller {
       world_.tree.take(queue_, *usage);
       if (each.run != kNoDuration) holding_.push_back({*usage, each.run});
       made_.now.push_back(at);
+      // What did not fit before does not fit now.
+      std::erase_if(usages_, [](const auto& of) { return of.second.has_value(); });
     }
     world_.tree = before;
     return std::move(made_);
   }
 
  private:
+  /// The same as usage_now(), computed once for all workloads of the same pods.
+  const std::optional<Wants>& known_usage(const Waiting& waiting) {
+    const std::uint32_t pods = waiting.workload->pods_shape;
+    const auto known = usages_.find(pods);
+    if (known != usages_.end()) return known->second;
+    return usages_.emplace(pods, usage_now(waiting)).first->second;
+  }
+
   /// The quota that a workload would get now; nothing if it does not fit.
   std::optional<Wants> usage_now(const Waiting& waiting) {
     Nomination found = nominate(world_, *waiting.workload, 0);
@@ -106,6 +117,7 @@ class Backfiller {
   QueueAt queue_;
   std::vector<Holding> holding_;  ///< Those that end.
   Backfill made_{};
+  std::map<std::uint32_t, std::optional<Wants>> usages_{};  ///< By Workload::pods_shape.
   bool is_stuck_ = false;
   std::int64_t stuck_priority_ = 0;
   Duration starts_in_{};               ///< Of the head.

@@ -45,7 +45,8 @@ inline constexpr std::size_t kMostNow = 19;
 /// Requires that the queue shares no cohort with another and preempts nothing, that `holding` is
 /// what `world` has in use there, and that priorities do not grow along `line`, the order to reach.
 /// A workload that would not fit even if all that ends had ended is no head. `world` is as before
-/// afterwards. Cost: O(h log h) for h that hold quota, and kMostLooked searches for flavors.
+/// afterwards. Cost: O(h log h) for h that hold quota, and a search for flavors for each shape
+/// of pods after each that starts.
 Backfill backfill(World& world, QueueAt queue, std::span<const Holding> holding,
                   std::span<const Waiting> line);
 

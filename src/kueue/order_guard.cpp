@@ -54,4 +54,20 @@ std::vector<std::string> sharing_queues(const Setup& setup) {
   return made;
 }
 
+std::vector<std::string> rank_obstacles(const Setup& setup, const std::set<std::string>& by_usage) {
+  std::vector<std::string> made = unsafe_orders(setup);
+  const std::vector<std::string> others = sharing_queues(setup);
+  for (std::size_t at = 0; at < made.size(); ++at) {
+    if (!made[at].empty()) {
+      made[at] = "a rank could evict running workloads: " + made[at];
+    } else if (!others[at].empty()) {
+      made[at] = fmt::format("a rank would overtake queue {}, which is in the same cohort tree",
+                             others[at]);
+    } else if (by_usage.contains(setup.queues[at].name)) {
+      made[at] = "usage-based sharing comes before priorities";
+    }
+  }
+  return made;
+}
+
 }  // namespace almanac::kueue

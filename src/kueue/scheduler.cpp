@@ -23,7 +23,7 @@ struct Entry {
 };
 
 /// Among heads: borrowing less, higher rank, earlier.
-bool goes_before(const Entry& a, const Entry& b) {
+bool is_tried_before(const Entry& a, const Entry& b) {
   if (a.nomination.assignment.level != b.nomination.assignment.level) {
     return a.nomination.assignment.level < b.nomination.assignment.level;
   }
@@ -179,15 +179,13 @@ void Scheduler::State::start(Workload& workload, Admission admission) {
   workload.last.reset();
   world.tree.take(workload.queue, admission.usage);
   workload.admission = std::move(admission);
-  world.queues[workload.queue].running.push_back(&workload);
+  world.queues[workload.queue].running.insert(&workload);
 }
 
 void Scheduler::State::stop(Workload& workload) {
   Queue& queue = world.queues[workload.queue];
   world.tree.give_back(workload.queue, workload.admission->usage);
-  const auto found = std::find(queue.running.begin(), queue.running.end(), &workload);
-  *found = queue.running.back();
-  queue.running.pop_back();
+  queue.running.erase(&workload);
   ++queue.generation;
   workload.admission.reset();
 }
@@ -198,8 +196,11 @@ void Scheduler::State::retry(QueueAt queue) {
 
 void Scheduler::State::change_rank(Workload& workload, std::int64_t rank, bool has_changed) {
   if (workload.admission) {
+    Queue& queue = world.queues[workload.queue];
+    queue.running.erase(&workload);
     workload.rank = rank;
-    ++world.queues[workload.queue].generation;
+    queue.running.insert(&workload);
+    ++queue.generation;
     return;
   }
   Line& line = lines[workload.queue];
@@ -426,7 +427,7 @@ Cycle Scheduler::cycle(std::int64_t now) {
     FairOrder order(state.world.tree, entries);
     while (Entry* const next = order.next()) process(*next);
   } else {
-    std::stable_sort(entries.begin(), entries.end(), goes_before);
+    std::stable_sort(entries.begin(), entries.end(), is_tried_before);
     for (Entry& entry : entries) process(entry);
   }
   // What was taken so far kept the room from those behind; those admitted take it for good below.

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -97,6 +98,17 @@ struct Workload {
   std::string_view name() const { return asked.name; }
 };
 
+/// Whether to preempt `a` before `b`: lower priority, then who got quota later, then by name.
+bool is_preempted_before(const Workload& a, const Workload& b);
+
+/// Workloads that hold quota, in the order of preemption.
+struct PreemptedFirst {
+  bool operator()(const Workload* a, const Workload* b) const {
+    return is_preempted_before(*a, *b);
+  }
+};
+using Running = std::set<Workload*, PreemptedFirst>;
+
 /// A queue, with its names resolved.
 struct Queue {
   struct Group {
@@ -105,7 +117,7 @@ struct Queue {
   };
   const ClusterQueue* declared = nullptr;
   std::vector<Group> groups{};
-  std::vector<Workload*> running{};
+  Running running{};
   std::uint64_t generation = 0;  ///< Grows when quota may have become free.
 
   /// Null = the queue has no quota of it.
@@ -114,9 +126,6 @@ struct Queue {
 
 /// Whether `policy` lets `preemptor` preempt `other`.
 bool may_preempt(Preempts policy, const Workload& preemptor, const Workload& other);
-
-/// Whom to preempt first: lower priority, then who got quota later, then by name.
-bool is_preempted_before(const Workload& a, const Workload& b);
 
 struct World {
   /// Requires that `setup` outlives it and satisfies check_setup().

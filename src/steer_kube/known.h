@@ -15,25 +15,29 @@
 
 #include "base/time.h"
 #include "kube/live.h"
+#include "predict/proven.h"
 #include "process/bell.h"
 #include "service/clock.h"
 #include "service/service.h"
 #include "steer_kube/forecaster.h"
 #include "steer_kube/order_lever.h"
 #include "steer_kube/records.h"
+#include "steer_kube/run_times.h"
 #include "steer_kube/settings.h"
 #include "store/store.h"
 
 namespace almanac::steer_kube {
 
 /// The order that the lever follows, as policy kueue simulates it.
-inline constexpr const char* kPolicy = "kueue:order=almanac";
+inline constexpr const char* kPolicy = "kueue:order=almanac+proven";
 
 struct Config {
   std::string state;  ///< State folder.
   Settings settings{};
   kube::LiveCluster::Connect connect{};  ///< Opens a connection to the API server.
   Duration retention = 24h * 365;        ///< How long ended jobs are kept.
+  /// Predicts run times.
+  MakeEstimator estimator = [](const Names& names) { return predict::make_proven(names); };
   const service::Clock* clock = &service::machine_clock();  ///< Must outlive the service.
 };
 
@@ -42,6 +46,7 @@ struct Known {
       : clock(*of.clock),
         config(std::move(of)),
         store(std::move(opened)),
+        run_times(config.estimator),
         lever(config.settings, std::move(journal)) {}
 
   const service::Clock& clock;
@@ -58,6 +63,7 @@ struct Known {
   std::shared_ptr<const kube::Picture> decided_on = picture;
   std::vector<Line> lines{};  ///< Of that picture.
   std::unique_ptr<Records> records{};
+  RunTimes run_times;
   OrderLever lever;
   service::Counters counters{};
   std::string trouble{};  ///< Of the store.

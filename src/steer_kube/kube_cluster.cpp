@@ -8,6 +8,7 @@
 
 #include "kube/left_alone.h"
 #include "service/log.h"
+#include "service/policies.h"
 #include "steer_kube/alarm.h"
 
 namespace almanac::steer_kube {
@@ -32,6 +33,9 @@ KubeCluster::KubeCluster(Known& known, kube::Client writer, std::string holder)
       next_forget_(known.clock.monotonic() + kBetweenForgets) {}
 
 Result<void> KubeCluster::begin() {
+  const auto past = known_.store.ended(known_.live->now() - service::kLesson, service::kLessons);
+  if (!past) return tl::unexpected(past.error());
+  known_.run_times.learn(*past);
   look();
   keep();
   {
@@ -91,6 +95,7 @@ bool KubeCluster::look() {
   }
   gone_.clear();
   unread_.clear();
+  known_.run_times.look(*picture, *known_.records, news->ended);
   for (const store::Job& job : news->started) {
     ++known_.counters.started;
     known_.counters.waits.add(job.asked->partition, job.asked->user, job.asked->gpus,
@@ -111,7 +116,7 @@ void KubeCluster::decide() {
   has_news_ = false;
   next_decision_ = begun + kStale;
   known_.decided_on = known_.picture;
-  known_.lines = lines_of(*known_.picture, *known_.forecaster->lifetimes(), known_.lever.claims(),
+  known_.lines = lines_of(*known_.picture, known_.run_times, known_.lever.claims(),
                           known_.lever.foreign(), known_.config.settings);
   known_.lever.look(*known_.picture, known_.lines, std::exchange(ended_, 0));
   known_.counters.count_round(known_.clock.seconds_since(begun));

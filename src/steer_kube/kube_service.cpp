@@ -127,8 +127,9 @@ Result<std::unique_ptr<KubeService>> KubeService::open(Config config) {
   auto records = Records::open(known.store);
   if (!records) return tl::unexpected(records.error());
   known.records = std::make_unique<Records>(std::move(*records));
-  auto live = kube::LiveCluster::open(known.config.connect, known.config.settings.user_label,
-                                      [&known] { known.bell.ring(); });
+  auto live = kube::LiveCluster::open(
+      known.config.connect, known.config.settings.user_label, [&known] { known.bell.ring(); },
+      [&known] { return known.clock.wall(); });
   if (!live) return tl::unexpected(live.error());
   known.live = std::move(*live);
   const kube::Picture first = known.live->picture();

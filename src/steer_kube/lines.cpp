@@ -6,14 +6,12 @@
 #include <limits>
 #include <set>
 #include <span>
-#include <tuple>
 #include <unordered_map>
 
 #include <fmt/format.h>
 
-#include "kueue/backfill.h"
+#include "kueue/order.h"
 #include "kueue/order_guard.h"
-#include "kueue/shortage.h"
 
 namespace almanac::steer_kube {
 namespace {
@@ -21,18 +19,11 @@ namespace {
 /// Returns, by queue, why no rank may be given there.
 std::vector<std::string> obstacles_of(const kube::Picture& picture, const Settings& settings) {
   const kueue::Setup& setup = picture.objects.setup;
-  std::vector<std::string> made = kueue::unsafe_orders(setup);
-  const std::vector<std::string> others = kueue::sharing_queues(setup);
+  std::vector<std::string> made = kueue::rank_obstacles(setup, picture.objects.ordered_by_usage);
   for (std::size_t at = 0; at < made.size(); ++at) {
     const std::string& name = setup.queues[at].name;
-    if (!made[at].empty()) {
-      made[at] = "a rank could evict running workloads: " + made[at];
-    } else if (!others[at].empty()) {
-      made[at] = fmt::format("a rank would overtake queue {}, which is in the same cohort tree",
-                             others[at]);
-    } else if (picture.objects.ordered_by_usage.contains(name)) {
-      made[at] = "usage-based sharing comes before priorities";
-    } else if (!settings.canary.empty() && !settings.canary.contains(name)) {
+    if (!made[at].empty()) continue;
+    if (!settings.canary.empty() && !settings.canary.contains(name)) {
       made[at] = "it is no canary queue";
     } else if (setup.queues[at].is_strict && !settings.backfill.contains(name)) {
       made[at] = "it is StrictFIFO, and --backfill does not name it";
@@ -51,9 +42,9 @@ struct Priorities {
     for (auto above = all.begin(); above != all.end(); ++above) {
       if (above == all.begin()) continue;
       const std::int64_t below = *std::prev(above);
-      if (*above - below > kHighestRank) continue;
+      if (*above - below > kueue::kHighestRank) continue;
       return fmt::format("priorities {} and {} are too near: ranks need a distance of {}", below,
-                         *above, kHighestRank + 1);
+                         *above, kueue::kHighestRank + 1);
     }
     for (const Place& place : line) {
       if (!of_others.contains(place.base)) continue;
@@ -67,13 +58,13 @@ struct Priorities {
 
 class Liner {
  public:
-  Liner(const kube::Picture& picture, const kube::Lifetimes& lifetimes)
+  Liner(const kube::Picture& picture, const RunTimes& run_times)
       : picture_(picture),
-        lifetimes_(lifetimes),
+        run_times_(run_times),
         world_(kube::world_of(picture, picture.objects.setup)) {}
 
   double gpu_time_s(const kube::Workload& workload) const {
-    const Duration run = lifetimes_.expect(workload);
+    const Duration run = run_times_.expect(workload);
     if (run == kNoDuration || run == kube::Lifetimes::kForever) {
       return std::numeric_limits<double>::infinity();
     }
@@ -81,39 +72,33 @@ class Liner {
   }
   /// Removes workloads that can never start from those that would get a rank.
   void drop_hopeless(std::vector<Place>& line) {
-    constexpr auto kMost = static_cast<std::ptrdiff_t>(kBandEnds.back());
+    constexpr auto kMost = static_cast<std::ptrdiff_t>(kueue::kBandEnds.back());
     auto kept = line.begin();
     auto next = line.begin();
     for (; next != line.end() && kept - line.begin() < kMost; ++next) {
       const kube::Workload& workload = picture_.workloads[next->workload];
       const auto resolved = world_.resolve(kube::submission_of(picture_, workload));
-      const bool is_hopeless = !resolved || never_starts(*resolved);
+      const bool is_hopeless = !resolved || kueue::never_starts(world_, *resolved);
       if (!is_hopeless) *kept++ = *next;
     }
     line.erase(kept, next);
   }
   /// Puts those first that start now, and then the one that the queue waits for.
   void backfill(kueue::QueueAt queue, Line& line) {
-    constexpr std::size_t kMostLooked = 400;
-    const std::size_t looked = std::min(line.places.size(), kMostLooked);
+    const std::size_t looked = std::min(line.places.size(), kueue::kMostLined);
     std::vector<kueue::Workload> resolved;
     resolved.reserve(looked);
     std::vector<kueue::Waiting> waiting;
     for (const Place& place : std::span(line.places).first(looked)) {
       const kube::Workload& workload = picture_.workloads[place.workload];
       resolved.push_back(world_.resolve(kube::submission_of(picture_, workload)).value());
-      const Duration run = lifetimes_.expect(workload);
+      const Duration run = run_times_.bound(workload);
       waiting.push_back(
           {&resolved.back(), place.base, run == kube::Lifetimes::kForever ? kNoDuration : run});
     }
-    const kueue::Backfill found = kueue::backfill(world_, queue, holding_of(queue), waiting);
-    std::vector<std::size_t> first = found.now;
-    line.bands.clear();
-    if (!first.empty()) line.bands.push_back(first.size());
-    if (found.head) {
-      first.push_back(*found.head);
-      line.bands.push_back(first.size());
-    }
+    kueue::Front front = kueue::front_of(world_, queue, holding_of(queue), waiting);
+    line.bands = std::move(front.bands);
+    std::vector<std::size_t> first = std::move(front.first);
     std::vector<Place> ordered;
     for (const std::size_t at : first) ordered.push_back(line.places[at]);
     std::sort(first.begin(), first.end());
@@ -129,21 +114,18 @@ class Liner {
     for (const kube::Workload& each : picture_.workloads) {
       if (!each.holds_quota() || picture_.queue_at(picture_.cluster_queue(each)) != queue) continue;
       const Duration age = each.admitted == kNoTime ? Duration{0} : picture_.at - each.admitted;
-      const Duration left = lifetimes_.expect_left(each, std::max(Duration{0}, age));
+      const Duration run = run_times_.bound(each);
+      const Duration limit = each.limit == kNoDuration ? kNoDuration : each.limit - each.earlier;
       made.push_back({kube::held_quota(world_, picture_, each),
-                      left == kube::Lifetimes::kForever ? kNoDuration : left});
+                      run == kube::Lifetimes::kForever
+                          ? kNoDuration
+                          : kueue::expected_rest(run, limit, std::max(Duration{0}, age))});
     }
     return made;
   }
-  bool never_starts(const kueue::Workload& workload) {
-    const auto shortages = kueue::shortages_of(world_, workload);
-    return !shortages.empty() &&
-           std::all_of(shortages.begin(), shortages.end(),
-                       [](const kueue::Shortage& of) { return of.is_for_ever(); });
-  }
 
   const kube::Picture& picture_;
-  const kube::Lifetimes& lifetimes_;
+  const RunTimes& run_times_;
   kueue::World world_;
 };
 
@@ -176,7 +158,7 @@ Number number_of(const kube::Workload& workload, Field field, const Claim* claim
   return {.now = now, .base = 0, .is_foreign = workload.has_boost_text && !is_ours};
 }
 
-std::vector<Line> lines_of(const kube::Picture& picture, const kube::Lifetimes& lifetimes,
+std::vector<Line> lines_of(const kube::Picture& picture, const RunTimes& run_times,
                            const std::map<std::string, Claim>& claims,
                            const std::set<std::string>& foreign, const Settings& settings) {
   const kueue::Setup& setup = picture.objects.setup;
@@ -188,7 +170,7 @@ std::vector<Line> lines_of(const kube::Picture& picture, const kube::Lifetimes& 
     made.push_back({.queue = setup.queues[at].name, .obstacle = std::move(obstacles[at])});
     queue_at.emplace(setup.queues[at].name, at);
   }
-  Liner liner(picture, lifetimes);
+  Liner liner(picture, run_times);
   for (std::size_t at = 0; at < picture.workloads.size(); ++at) {
     const kube::Workload& workload = picture.workloads[at];
     if (workload.stage != kube::Stage::pending) continue;
@@ -200,7 +182,7 @@ std::vector<Line> lines_of(const kube::Picture& picture, const kube::Lifetimes& 
     const std::int64_t base = number_of(workload, Field::priority, claim).base;
     const Number boost = number_of(workload, Field::boost, claim);
     // Whether boosts count is known to nobody but Kueue.
-    const std::int64_t boosted = boost.is_foreign ? value_of(base, boost.now) : base;
+    const std::int64_t boosted = boost.is_foreign ? kueue::ranked_priority(base, boost.now) : base;
     Priorities& of_queue = priorities[queue->second];
     of_queue.all.insert({base, boosted});
     const bool is_others = settings.exempt.contains(workload.name_space) ||
@@ -217,9 +199,8 @@ std::vector<Line> lines_of(const kube::Picture& picture, const kube::Lifetimes& 
     const auto key = [&](const Place& place) {
       const kube::Workload& workload = picture.workloads[place.workload];
       const bool is_old = picture.at - workload.created > settings.age_cap;
-      // Old ones go by age, as do those of equal GPU time. The index is in order of creation.
-      return std::tuple(-place.base, is_old ? 0 : 1, is_old ? 0.0 : place.gpu_time_s,
-                        place.workload);
+      // The index is in order of creation.
+      return kueue::OrderKey(place.base, is_old, place.gpu_time_s, place.workload);
     };
     std::sort(line.places.begin(), line.places.end(),
               [&](const Place& a, const Place& b) { return key(a) < key(b); });

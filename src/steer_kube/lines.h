@@ -2,8 +2,7 @@
 
 /// \file
 /// The order in which Almanac would start the waiting workloads of each queue: within their
-/// priority, those with the least expected GPU time first. It is the order that policy
-/// `kueue:order=almanac` simulates.
+/// priority, those with the least expected GPU time first (kueue/order.h).
 #pragma once
 
 #include <cstddef>
@@ -16,11 +15,14 @@
 #include "base/time.h"
 #include "kube/outlook.h"
 #include "kube/picture.h"
+#include "kueue/ranks.h"
 #include "steer_kube/order_journal.h"
-#include "steer_kube/ranks.h"
+#include "steer_kube/run_times.h"
 #include "steer_kube/settings.h"
 
 namespace almanac::steer_kube {
+
+static_assert(kueue::kHighestRank <= kube::kMostRank);
 
 /// A workload in a line.
 struct Place {
@@ -36,7 +38,7 @@ struct Line {
   std::vector<Place> places{};
   /// Where the bands of ranks end: those of a StrictFIFO queue are the workloads that start now,
   /// and the one that it waits for.
-  std::vector<std::size_t> bands{kBandEnds.begin(), kBandEnds.end()};
+  std::vector<std::size_t> bands{kueue::kBandEnds.begin(), kueue::kBandEnds.end()};
   bool is_strict = false;  ///< Its order is one of backfill mode.
 };
 
@@ -57,7 +59,7 @@ std::optional<Claim> marked_claim(const kube::Workload& workload);
 /// start, exempt ones and those whose number another wrote are in no line. `foreign` are uids of
 /// the last kind. In a StrictFIFO queue of backfill mode, those that can never start stay in
 /// line, and keep their place behind the head.
-std::vector<Line> lines_of(const kube::Picture& picture, const kube::Lifetimes& lifetimes,
+std::vector<Line> lines_of(const kube::Picture& picture, const RunTimes& run_times,
                            const std::map<std::string, Claim>& claims,
                            const std::set<std::string>& foreign, const Settings& settings);
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "steer_kube/ranks.h"
+#include "kueue/ranks.h"
 
 namespace almanac::steer_kube {
 namespace {
@@ -25,7 +25,6 @@ constexpr Duration kNoRight = 1min;
 constexpr Duration kFirstPause = 1s;
 constexpr Duration kLongestPause = 1min;
 constexpr std::size_t kShown = 5;
-constexpr std::int64_t kMostBudgetPerQueue = 60;
 
 /// Names of Kubernetes objects are DNS names: nothing in them changes a path.
 bool is_name(const std::string& text) {
@@ -111,7 +110,7 @@ void OrderLever::reconcile(const kube::Picture& picture) {
     if (!is_news || (!number.is_foreign && claim.is_ours(number.now))) continue;
     if (number.now == claim.base || workload.priority_writer == kKueue) {
       // Kueue writes the priority of a class again whenever it starts.
-      ++budget_;
+      budget_.refund();
       over.push_back({uid, "as it was before Almanac"});
     } else if (marked_claim(workload)) {
       over.push_back({uid, "written by another Almanac"});
@@ -161,7 +160,7 @@ void OrderLever::plan(const kube::Picture& picture, const std::vector<Line>& lin
   std::vector<Next> wanted;
   for (const Line& line : lines) {
     if (!line.obstacle.empty() || settings_.order == Switch::off) continue;
-    std::vector<Ranked> as_kueue;
+    std::vector<kueue::Ranked> as_kueue;
     for (const Place& place : line.places) {
       const kube::Workload& workload = picture.workloads[place.workload];
       if (!is_of_other_field(workload.uid)) ranked.insert(workload.uid);
@@ -170,7 +169,7 @@ void OrderLever::plan(const kube::Picture& picture, const std::vector<Line>& lin
                           .created = workload.created,
                           .uid = workload.uid});
     }
-    const std::vector<std::int64_t> ranks = ranks_of(as_kueue, line.bands);
+    const std::vector<std::int64_t> ranks = kueue::ranks_of(as_kueue, line.bands);
     for (std::size_t at = 0; at < ranks.size(); ++at) {
       const Place& place = line.places[at];
       if (ranks[at] == place.rank) continue;
@@ -178,7 +177,7 @@ void OrderLever::plan(const kube::Picture& picture, const std::vector<Line>& lin
       if (is_of_other_field(workload.uid)) continue;
       const bool is_boost = settings_.field == Field::boost;
       const std::int64_t base = is_boost ? 0 : place.base;
-      const std::int64_t becomes = value_of(base, ranks[at]);
+      const std::int64_t becomes = kueue::ranked_priority(base, ranks[at]);
       if (becomes == base + place.rank) continue;
       wanted.push_back(
           {{.uid = workload.uid,
@@ -194,12 +193,11 @@ void OrderLever::plan(const kube::Picture& picture, const std::vector<Line>& lin
            line.is_strict});
     }
   }
-  // The first of each line matter most; a rank that is too high keeps them from their place.
   std::stable_sort(wanted.begin(), wanted.end(), [](const Next& a, const Next& b) {
-    const auto urgency = [](const Next& of) {
-      return std::max(of.change.becomes, of.change.was) - of.change.base;
+    const auto urgency = [](const Change& of) {
+      return kueue::urgency_of(of.was - of.base, of.becomes - of.base);
     };
-    return urgency(a) > urgency(b);
+    return urgency(a.change) > urgency(b.change);
   });
   wanted_.clear();
   plan_restores(picture, ranked, wanted_);
@@ -220,16 +218,14 @@ void OrderLever::look(const kube::Picture& picture, const std::vector<Line>& lin
   reconcile(picture);
   // A dry service leaves alone what another service has in force.
   if (settings_.order != Switch::dry) adopt(picture);
-  std::int64_t most = 0;
+  std::vector<std::string> charged;
   bool may_act = false;
   for (const Line& line : lines) {
     if (!line.obstacle.empty()) continue;
     may_act = true;
-    if (line.is_strict) continue;
-    most += kMostBudgetPerQueue;
-    if (queues_.insert(line.queue).second) budget_ += kPerQueue;
+    if (!line.is_strict) charged.push_back(line.queue);
   }
-  budget_ = std::min(budget_ + kPerEnd * ended, most);
+  budget_.look(charged, ended);
   idle_ = may_act || settings_.order == Switch::off ? "" : why_idle(lines);
   plan(picture, lines);
 }
@@ -243,7 +239,7 @@ std::optional<OrderLever::Next> OrderLever::next(Instant now) {
   pause_.clear();
   for (const Next& each : wanted_) {
     if (!each.is_restore && settings_.order != Switch::on) continue;
-    if (each.is_charged() && budget_ <= 0) continue;
+    if (each.is_charged() && !budget_.has_left()) continue;
     const auto tried = tried_.find(each.change.uid);
     if (tried != tried_.end() && tried->second == each.version) continue;
     return each;
@@ -271,7 +267,7 @@ void OrderLever::end(const Next& next, const Written& written, Instant now) {
   };
   if (is_good) {
     ++done_;
-    if (next.is_charged()) --budget_;
+    if (next.is_charged()) budget_.spend();
     failures_ = 0;
     refusals_ = 0;
     return;

@@ -11,9 +11,8 @@
 /// others write stay. If Almanac dies, ranks stay as they are. That is harmless in BestEffortFIFO
 /// queues; a StrictFIFO queue of --backfill waits for the next order, and alarm.h says so.
 ///
-/// Budget: kPerEnd writes for each workload that ends, and kPerQueue for each queue at first.
-/// StrictFIFO queues have none: without a rank a small workload waits behind the head while GPUs
-/// are free. Only kWritesPerSecond limits them.
+/// A budget (kueue/write_budget.h) limits the writes in BestEffortFIFO queues, and kWritesPerSecond
+/// all of them.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +25,7 @@
 #include "kube/client.h"
 #include "kube/lease.h"
 #include "kube/picture.h"
+#include "kueue/write_budget.h"
 #include "service/clock.h"
 #include "service/manager.h"
 #include "steer_kube/lines.h"
@@ -49,8 +49,6 @@ class OrderLever {
  public:
   using Instant = service::Clock::Instant;
   static constexpr int kWritesPerSecond = 5;
-  static constexpr int kPerEnd = 3;
-  static constexpr int kPerQueue = 20;
 
   OrderLever(Settings settings, OrderJournal journal)
       : settings_(std::move(settings)), journal_(std::move(journal)) {}
@@ -100,8 +98,7 @@ class OrderLever {
   std::vector<Next> wanted_{};
   /// Versions on which a change was tried: it waits for news of the workload.
   std::map<std::string, std::string> tried_{};
-  std::int64_t budget_ = 0;
-  std::set<std::string> queues_{};  ///< Those that have been given their first budget.
+  kueue::WriteBudget budget_{};
   std::string rests_{};
   std::string idle_{};  ///< Why no queue may get ranks; "" if one may.
   std::string pause_{};

@@ -73,7 +73,7 @@ TEST_F(OrderLeverTest, RestoresCostNoBudget) {
 }
 
 TEST_F(OrderLeverTest, ABurstCostsABestEffortQueueItsBudget) {
-  EXPECT_EQ(ranks_of_burst(false), OrderLever::kPerQueue);
+  EXPECT_EQ(ranks_of_burst(false), kueue::WriteBudget::kPerQueue);
 }
 
 // Without a rank, those that fit would wait behind the head while GPUs are free.

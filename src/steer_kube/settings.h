@@ -9,6 +9,7 @@
 
 #include "base/time.h"
 #include "kube/mark.h"
+#include "kueue/order.h"
 #include "service/manager.h"
 
 namespace almanac::steer_kube {
@@ -28,7 +29,7 @@ struct Settings {
   std::string user_label{};             ///< Label of workloads that names the user.
   std::string lease_space = "almanac";  ///< Namespace of the Lease.
   /// Workloads that have waited longer go first, the longest wait first.
-  Duration age_cap = 24h * 7;
+  Duration age_cap = kueue::kAgeCap;
 };
 
 }  // namespace almanac::steer_kube

@@ -91,7 +91,7 @@ JobView Views::view_of(const store::Job& job, const std::string& uid, const Inde
   made.why = why_it_waits(outlook);
   if (const auto found = at.workloads.find(uid); found != at.workloads.end()) {
     made.why_word = found->second->reason;
-    const Duration run = known_.forecaster->lifetimes()->expect(*found->second);
+    const Duration run = known_.run_times.expect(*found->second);
     if (run != kNoDuration && run != kube::Lifetimes::kForever) made.believed = run;
   }
   if (const auto spot = at.spots.find(uid); spot != at.spots.end()) {

@@ -59,7 +59,7 @@ TEST_F(AdviseKueueCommand, SaysWhatAQuotaWouldDo) {
   ASSERT_EQ(done.status, 0) << done.err;
   const Json advice = Json::parse(done.out);
   EXPECT_NEAR(wait_of(advice["today"]), (0 + 21600 + 43140) / 3.0, 1);
-  ASSERT_EQ(advice["variants"].size(), 3);
+  ASSERT_EQ(advice["variants"].size(), 4);
   EXPECT_EQ(advice["variants"][0]["name"], "with the change");
   EXPECT_NEAR(wait_of(advice["variants"][0]["figures"]), (0 + 0 + 21540) / 3.0, 1);
   EXPECT_EQ(advice["changed"][0]["from"], "4");
@@ -77,19 +77,21 @@ TEST_F(AdviseKueueCommand, SaysWhatAnOrderWouldBring) {
   const ProgramRun done = advise({"-o", "json"});
   ASSERT_EQ(done.status, 0) << done.err;
   const Json advice = Json::parse(done.out);
-  ASSERT_EQ(advice["variants"].size(), 2);
+  ASSERT_EQ(advice["variants"].size(), 3);
   EXPECT_EQ(advice["variants"][0]["name"], "Almanac's order");
   EXPECT_NEAR(wait_of(advice["variants"][0]["figures"]), (0 + 21540 + 25200) / 3.0, 1);
-  EXPECT_EQ(advice["variants"][1]["name"], "almanac without Kueue");
-  EXPECT_NEAR(wait_of(advice["variants"][1]["figures"]), 21540 / 3.0, 1);
+  EXPECT_EQ(advice["variants"][1]["name"], "Almanac's backfill mode");
+  EXPECT_NEAR(wait_of(advice["variants"][1]["figures"]), (0 + 21540 + 25200) / 3.0, 1);
+  EXPECT_EQ(advice["variants"][2]["name"], "almanac without Kueue");
+  EXPECT_NEAR(wait_of(advice["variants"][2]["figures"]), 21540 / 3.0, 1);
 }
 
 TEST_F(AdviseKueueCommand, TriesNoOrderThatCouldEvict) {
   write_queues({{"withinClusterQueue", "LowerPriority"}});
   const ProgramRun done = advise({});
   EXPECT_EQ(done.status, 0) << done.err;
-  EXPECT_THAT(done.out, HasSubstr("No order in queue team-a: withinClusterQueue preempts in queue "
-                                  "team-a."));
+  EXPECT_THAT(done.out, HasSubstr("No order in queue team-a: a rank could evict running workloads: "
+                                  "withinClusterQueue preempts in queue team-a."));
   EXPECT_THAT(done.out, testing::Not(HasSubstr("Almanac's order  ")));
 }
 

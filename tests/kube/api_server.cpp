@@ -145,7 +145,8 @@ std::set<std::string> ApiServer::rights_used() const {
 
 Json ApiServer::store(const ApiPlace& place, Json object, const std::string& type) {
   object["metadata"]["resourceVersion"] = fmt::to_string(++version_);
-  events_.push_back({version_, type, place.collection(), place.name_space, object});
+  events_.push_back(
+      {version_, place.collection(), Json{{"type", type}, {"object", object}}.dump() + "\n"});
   if (type == "DELETED") {
     objects_[place.collection()].erase(place.key());
   } else {
@@ -469,10 +470,11 @@ void ApiServer::answer_watch(const httplib::Request& request, const ApiPlace& pl
           return !stream->lines.empty() || stream->has_ended || version_ > stream->version ||
                  bookmarks_ > stream->bookmarks || cuts_ > stream->cuts;
         });
-        for (const Event& each : events_) {
-          if (stream->has_ended || each.version <= stream->version) continue;
-          if (each.collection != collection) continue;
-          stream->lines.push_back(Json{{"type", each.type}, {"object", each.object}}.dump() + "\n");
+        const auto first = std::upper_bound(
+            events_.begin(), events_.end(), stream->version,
+            [](std::int64_t after, const Event& of) { return after < of.version; });
+        for (auto each = first; each != events_.end() && !stream->has_ended; ++each) {
+          if (each->collection == collection) stream->lines.push_back(each->line);
         }
         if (!stream->has_ended) stream->version = version_;
         if (bookmarks_ > stream->bookmarks) {
@@ -565,7 +567,9 @@ void ApiServer::answer_patch(const httplib::Request& request, const ApiPlace& pl
   }
   const std::string path =
       place.is_status ? request.path.substr(0, request.path.size() - 7) : request.path;
-  say(response, 200, patch(path, merge));
+  const Json made = patch(path, merge);
+  if (after_patch) after_patch(made);
+  say(response, 200, made);
 }
 
 void ApiServer::answer_put(const httplib::Request& request, const ApiPlace& place,

@@ -85,6 +85,8 @@ class ApiServer {
   std::set<std::string> rights_used() const;
   /// Called before a patch of a client is applied.
   std::function<void()> before_patch{};
+  /// Called with what a patch of a client made.
+  std::function<void(const Json& object)> after_patch{};
 
   /// Whether a user may; "admin" may everything.
   using May = std::function<bool(const std::string& user, const std::string& verb,
@@ -98,10 +100,8 @@ class ApiServer {
  private:
   struct Event {
     std::int64_t version = 0;
-    std::string type{};
-    std::string collection{};  ///< "/apis/kueue.x-k8s.io/workloads", of all namespaces.
-    std::string name_space{};
-    Json object{};
+    std::string collection{};  ///< "kueue.x-k8s.io/workloads", of all namespaces.
+    std::string line{};        ///< As streams send it.
   };
 
   void start();
@@ -132,7 +132,7 @@ class ApiServer {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::string, std::map<std::string, Json>> objects_;  ///< By collection, "ns/name".
-  std::vector<Event> events_;
+  std::vector<Event> events_;                                   ///< In the order of their versions.
   std::int64_t version_ = 234;
   std::int64_t oldest_ = 234;
   std::int64_t next_uid_ = 1;

@@ -222,5 +222,21 @@ TEST_F(KubeCommand, KeepsTheReasonInANarrowTable) {
                                HasSubstr("  never  ")));
 }
 
+// A queue that is named by mistake would wait several times as long.
+TEST_F(KubeCommand, BackfillIsRefusedWithoutNamesOrWithoutAnOrder) {
+  const auto serve = [&](std::vector<std::string> more) {
+    std::vector<std::string> words{"serve",       "--engine", "kubernetes",     "--server",
+                                   server_.url(), "--state",  folder_ / "state"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_program(words);
+  };
+  const ProgramRun empty = serve({"--order", "on", "--backfill", "team-a,,team-b"});
+  EXPECT_EQ(empty.status, 2);
+  EXPECT_THAT(empty.err, HasSubstr("found \"\" in \"team-a,,team-b\""));
+  const ProgramRun unordered = serve({"--backfill", "team-a"});
+  EXPECT_EQ(unordered.status, 2);
+  EXPECT_THAT(unordered.err, HasSubstr("--backfill requires --order"));
+}
+
 }  // namespace
 }  // namespace almanac::kube

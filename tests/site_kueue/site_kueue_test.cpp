@@ -156,21 +156,62 @@ TEST_F(SiteKueueTest, AnOrderRanksByExpectedGpuTime) {
   EXPECT_EQ(start_of("long"), 60);
 }
 
-// The long job was first of its queue before it was admitted. a reclaims its GPUs at 10 for 30
-// minutes, and b then has 21 shorter jobs: the long one is number 22, beyond the 20 that are
-// ranked. One job at a time starts from 40 on, two from 60 on, so the long one starts last, at 150.
-TEST_F(SiteKueueTest, APreemptedJobLosesItsRank) {
-  std::vector<Job> jobs{
-      {"keeps", 0, 60, 4, "b"}, {"long", 1, 600, 4, "b"}, {"reclaims", 10, 30, 4, "a"}};
-  for (int each = 0; each < 21; ++each) {
-    jobs.push_back({fmt::format("short{}", each), 5, 10, 4, "b"});
+// A rank would let one queue of a cohort overtake the other: b2 is shorter than b1 and not ranked.
+TEST_F(SiteKueueTest, QueuesThatShareACohortGetNoRanks) {
+  policy_ = "kueue:order=almanac+oracle";
+  ASSERT_TRUE(play({queue("a", 4), queue("b", 4)}, {{"a1", 0, 60, 8, "a"},
+                                                    {"b1", 1, 60, 4, "b"},
+                                                    {"a2", 1, 100, 4, "a"},
+                                                    {"b2", 2, 10, 4, "b"}}));
+  EXPECT_EQ(start_of("b1"), 60);
+  EXPECT_EQ(start_of("b2"), 120);
+}
+
+// The newer, the shorter: the order to reach is j6, j5, ... j1. j6 has rank 3, and j5 to j2 share
+// one. When two end at once, Kueue starts j6 and the oldest of those four before the lever hears of
+// it.
+TEST_F(SiteKueueTest, RanksComeInFewBandsAndAfterKueue) {
+  std::vector<Job> jobs{{"x", 0, 60, 2, "a"}, {"y", 0, 60, 2, "a"}};
+  for (int at = 1; at <= 6; ++at) {
+    jobs.push_back({fmt::format("j{}", at), 1.0 * at, 60.0 - at, 2, "a"});
   }
   policy_ = "kueue:order=almanac+oracle";
-  ASSERT_TRUE(play(
-      {queue("a", 4, R"(, "preemption": {"reclaimWithinCohort": "Any"})"), queue("b", 4)}, jobs));
-  EXPECT_EQ(start_of("reclaims"), 10);
-  EXPECT_EQ(start_of("short0"), 40);
-  EXPECT_EQ(end_of("long"), 150 + 591);  // 9 of its 600 minutes were done at 10
+  ASSERT_TRUE(play({queue("a", 4)}, jobs));
+  EXPECT_EQ(start_of("j6"), 60);
+  EXPECT_EQ(start_of("j2"), 60);
+  EXPECT_EQ(start_of("j5"), 60 + 54);
+  EXPECT_EQ(start_of("j4"), 60 + 58);
+}
+
+// A StrictFIFO queue is left alone unless it is backfilled.
+TEST_F(SiteKueueTest, AStrictQueueIsOrderedInModeBackfillOnly) {
+  const std::vector<Job> jobs{
+      {"first", 0, 60, 4, "a"}, {"long", 1, 60, 4, "a"}, {"short", 2, 10, 4, "a"}};
+  const std::string strict = queue("a", 4, R"(, "queueingStrategy": "StrictFIFO")");
+  policy_ = "kueue:order=almanac+oracle";
+  ASSERT_TRUE(play({strict}, jobs));
+  EXPECT_EQ(start_of("long"), 60);
+  policy_ = "kueue:order=backfill+oracle";
+  ASSERT_TRUE(play({strict}, jobs));
+  EXPECT_EQ(start_of("short"), 60);
+  EXPECT_EQ(start_of("long"), 70);
+}
+
+// Of 8 GPUs 4 are used until 60. `wide` waits for all 8; `quick` ends by 60 and goes before it,
+// `slow` would not. Kueue's default starts both at once, so that `wide` waits until 243.
+TEST_F(SiteKueueTest, BackfillReservesForTheFirstThatDoesNotFit) {
+  const std::vector<Job> jobs{{"runs", 0, 60, 4, "a"},
+                              {"wide", 1, 25, 8, "a"},
+                              {"slow", 3, 240, 2, "a"},
+                              {"quick", 4, 50, 2, "a"}};
+  ASSERT_TRUE(play({queue("a", 8)}, jobs));
+  EXPECT_EQ(start_of("slow"), 3);
+  EXPECT_EQ(start_of("wide"), 243);
+  policy_ = "kueue:order=backfill+oracle";
+  ASSERT_TRUE(play({queue("a", 8)}, jobs));
+  EXPECT_EQ(start_of("quick"), 4);
+  EXPECT_EQ(start_of("wide"), 60);
+  EXPECT_EQ(start_of("slow"), 85);
 }
 
 TEST_F(SiteKueueTest, NotesWhatNeverStarts) {

@@ -9,9 +9,11 @@
 /// (kueue/logged_jobs.h). Otherwise each virtual cluster is a ClusterQueue of its own with Kueue's
 /// defaults: BestEffortFIFO, no preemption, its GPUs as quota, a flavor for each GPU type.
 ///
-/// With order=almanac, the first kRanked jobs of each queue are ranked by expected GPU time, least
-/// first, within their priority. No queue is ranked in whose
-/// tree a preemption policy compares priorities, because a rank could evict a running job there.
+/// With order=almanac, it simulates a Kueue that lever `order` of `serve --engine kubernetes`
+/// orders: the lever sees what Kueue has done, and raises the priority of few jobs by few ranks
+/// (kueue/simulated_lever.h). It leaves out queues where a rank could evict or overtake others, and
+/// StrictFIFO queues. With order=backfill all queues that it may order are StrictFIFO, as in the
+/// lever's mode backfill: those that fit now go first, then one that has a reservation.
 ///
 /// Source   Kueue v0.19 (room kueue).
 /// Differs  Cycles take no time, and follow until none admits a job. Pods of a job start together,
@@ -27,7 +29,6 @@
 #include <set>
 #include <span>
 #include <string>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -37,11 +38,13 @@
 #include "base/check.h"
 #include "kueue/logged_jobs.h"
 #include "kueue/order_guard.h"
+#include "kueue/ranks.h"
 #include "kueue/scheduler.h"
 #include "policy/kit/beliefs.h"
 #include "policy/kit/doubted_nodes.h"
 #include "policy/kit/placer.h"
 #include "policy/registry.h"
+#include "policy/whole/kueue/simulated_lever.h"
 
 namespace almanac::policy::whole {
 namespace {
@@ -59,19 +62,19 @@ std::int64_t second_of(Time time) {
   return std::chrono::floor<std::chrono::seconds>(time.time_since_epoch()).count();
 }
 
-/// A total order would make Kueue try each shape alone at every end.
-constexpr std::int64_t kRanked = 20;
+/// Who orders the queues.
+enum class QueueOrder : std::uint8_t { own, almanac, backfill };
 
 class Kueue final : public Policy {
  public:
-  Kueue(std::unique_ptr<Placement> placement, Host host, bool is_fair, bool is_ordered)
+  Kueue(std::unique_ptr<Placement> placement, Host host, bool is_fair, QueueOrder order)
       : placement_(std::move(placement)),
         known_(std::move(host.site.queues)),
         names_(host.site.names),
         is_fair_(is_fair),
-        is_ordered_(is_ordered),
+        order_(order),
         beliefs_(std::move(host.estimator)) {
-    if (is_ordered_) beliefs_.ask();
+    if (order_ != QueueOrder::own) beliefs_.ask();
   }
 
   void decide(std::span<const Event> events, const View& view, Plan& plan) override {
@@ -80,8 +83,8 @@ class Kueue final : public Policy {
     if (!scheduler_) open(view.cluster);
     doubted_.hear(events, view);
     for (const Event& event : events) take_in(event);
-    if (is_ordered_ && has_news_) rank_first();
     run_cycles();
+    if (lever_) pull_lever(events);
     place_admitted();
     view_ = nullptr;
     plan_ = nullptr;
@@ -127,10 +130,6 @@ class Kueue final : public Policy {
   struct QueueOf {
     std::string name{};
     std::map<std::uint64_t, JobId> pending{};  ///< Admitted and without nodes, as admitted.
-    bool is_ranked = false;
-    /// Waiting jobs: higher priority first, then less expected GPU time, then order of arrival.
-    std::set<std::tuple<std::int64_t, double, JobId>> line{};
-    std::map<JobId, std::int64_t> ranks{};  ///< Of the first of the line.
   };
   /// What a job was admitted with.
   struct Admission {
@@ -142,11 +141,17 @@ class Kueue final : public Policy {
     types_ = machines.gpu_types();
     kueue::Setup setup = known_ != nullptr ? known_->setup : plain_setup(machines);
     setup.is_fair = is_fair_;
-    setup.has_boosts = is_ordered_;
-    const std::vector<std::string> unsafe = kueue::unsafe_orders(setup);
+    setup.has_boosts = order_ != QueueOrder::own;
+    std::vector<bool> may_rank;
+    const std::vector<std::string> obstacles = kueue::rank_obstacles(
+        setup, known_ != nullptr ? known_->ordered_by_usage : std::set<std::string>());
     for (std::size_t at = 0; at < setup.queues.size(); ++at) {
-      queues_.push_back(
-          {.name = setup.queues[at].name, .is_ranked = is_ordered_ && unsafe[at].empty()});
+      kueue::ClusterQueue& queue = setup.queues[at];
+      queues_.push_back({.name = queue.name});
+      queue.is_strict =
+          queue.is_strict || (order_ == QueueOrder::backfill && obstacles[at].empty());
+      may_rank.push_back(obstacles[at].empty() &&
+                         queue.is_strict == (order_ == QueueOrder::backfill));
     }
     for (const kueue::Flavor& flavor : setup.flavors) {
       flavors_.emplace(flavor.name, kueue::types_of(flavor, types_));
@@ -157,6 +162,7 @@ class Kueue final : public Policy {
     }
     resources_ = kueue::Resources(setup);
     setup_ = setup;
+    if (order_ != QueueOrder::own) lever_.emplace(setup_, std::move(may_rank));
     auto made = kueue::Scheduler::make(std::move(setup));
     ALMANAC_CHECK(made, "{}", made.error().message);
     scheduler_ = std::move(*made);
@@ -195,7 +201,7 @@ class Kueue final : public Policy {
 
   /// Leaves room for ranks between two priorities.
   std::int64_t scaled(std::int64_t priority) const {
-    return is_ordered_ ? priority * (kRanked + 1) : priority;
+    return order_ != QueueOrder::own ? priority * (kueue::kHighestRank + 1) : priority;
   }
 
   std::size_t queue_at(JobId job) const {
@@ -255,44 +261,30 @@ class Kueue final : public Policy {
   void submit(JobId job) {
     const auto done = scheduler_->submit(submission_of(job));
     ALMANAC_CHECK(done, "{}", done.error().message);
-    join_line(job);
+    show_lever(job);
     has_news_ = true;
   }
 
-  std::tuple<std::int64_t, double, JobId> place_of(JobId job) const {
-    const auto gpus = std::max<double>(1, view_->request(job).gpus);
-    return {-view_->tier(job), gpus * seconds(beliefs_.run(job)), job};
+  void show_lever(JobId job) {
+    if (!lever_) return;
+    const trace::Request& request = view_->request(job);
+    lever_->submit(job, {.submission = submission_of(job),
+                         .created = request.submit,
+                         .gpus = std::max<double>(1, request.gpus),
+                         .run = beliefs_.run(job),
+                         .bound = beliefs_.bound(job),
+                         .limit = request.time_limit});
   }
 
-  void join_line(JobId job) {
-    QueueOf& queue = queues_[queue_of_job_.at(job)];
-    if (queue.is_ranked) queue.line.insert(place_of(job));
-  }
-
-  void leave_line(JobId job) {
-    QueueOf& queue = queues_[queue_of_job_.at(job)];
-    if (!queue.is_ranked) return;
-    queue.line.erase(place_of(job));
-    queue.ranks.erase(job);
-  }
-
-  /// Changes the ranks that differ only: each change is a write on a real cluster.
-  void rank_first() {
-    for (QueueOf& queue : queues_) {
-      std::map<JobId, std::int64_t> ranks;
-      std::int64_t rank = kRanked;
-      for (auto at = queue.line.begin(); at != queue.line.end() && rank > 0; ++at) {
-        ranks.emplace(std::get<JobId>(*at), rank--);
-      }
-      for (const auto& [job, former] : queue.ranks) {
-        if (!ranks.contains(job)) scheduler_->set_boost(name_of(job), 0);
-      }
-      for (const auto& [job, now] : ranks) {
-        const auto former = queue.ranks.find(job);
-        const bool is_same = former != queue.ranks.end() && former->second == now;
-        if (!is_same) scheduler_->set_boost(name_of(job), now);
-      }
-      queue.ranks = std::move(ranks);
+  /// Kueue has seen the events already: the lever hears of them later.
+  void pull_lever(std::span<const Event> events) {
+    lever_->count_ends(std::count_if(events.begin(), events.end(), [](const Event& event) {
+      return event.kind == EventKind::job_ended;
+    }));
+    while (const auto write = lever_->next(view_->now)) {
+      scheduler_->set_boost(name_of(write->job), write->becomes);
+      has_news_ = true;
+      run_cycles();
     }
   }
 
@@ -307,6 +299,9 @@ class Kueue final : public Policy {
                                                   second_of(view_->progress(job).since));
     ALMANAC_CHECK(done, "{}", done.error().message);
     admissions_[job] = {.order = next_++};
+    if (!lever_) return;
+    show_lever(job);
+    lever_->start(job, {flavors.begin(), flavors.end()}, view_->progress(job).since);
   }
 
   const cluster::NodeClass& class_of(NodeId node) const {
@@ -330,7 +325,7 @@ class Kueue final : public Policy {
   }
 
   void forget(JobId job) {
-    leave_line(job);
+    if (lever_) lever_->forget(job);
     scheduler_->remove(name_of(job));
     if (const auto admitted = admissions_.find(job); admitted != admissions_.end()) {
       queues_[queue_of_job_.at(job)].pending.erase(admitted->second.order);
@@ -366,9 +361,9 @@ class Kueue final : public Policy {
 
   void admit(const kueue::Admitted& admitted) {
     const JobId job = job_of(admitted.workload);
-    leave_line(job);
     Admission made{.order = next_++};
     for (const kueue::AdmittedPods& pods : admitted.pod_sets) {
+      if (lever_) lever_->start(job, pods.flavors, view_->now);
       for (const auto& [resource, flavor] : pods.flavors) {
         made.gpu_types &= flavors_.at(flavor);
       }
@@ -381,9 +376,6 @@ class Kueue final : public Policy {
   void preempt(JobId job) {
     const Admission admission = admissions_.at(job);
     admissions_.erase(job);
-    // Its boost is from before its admission, and rank_first() changes those of `ranks` only.
-    scheduler_->set_boost(name_of(job), 0);
-    join_line(job);
     queues_[queue_of_job_.at(job)].pending.erase(admission.order);
     const bool is_stopped = plan_->find(job) != nullptr;
     if (is_stopped || view_->progress(job).phase != Phase::running) return;
@@ -415,13 +407,14 @@ class Kueue final : public Policy {
   std::shared_ptr<const kueue::Objects> known_;
   const Names* names_;
   bool is_fair_;
-  bool is_ordered_;
+  QueueOrder order_;
   Beliefs beliefs_;
   kueue::Setup setup_;
   std::vector<std::string> types_;
   std::map<std::string, std::uint64_t> flavors_;  // the GPU types that each stands for, as bits
   kueue::Resources resources_;
   std::optional<kueue::Scheduler> scheduler_;
+  std::optional<SimulatedLever> lever_;
   std::vector<QueueOf> queues_;
   std::unordered_map<JobId, std::size_t> queue_of_job_;
   std::unordered_map<JobId, Admission> admissions_;
@@ -445,19 +438,24 @@ void register_kueue(Registry& registry) {
        .traits = {.has = {Trait::reads_queues}},
        .parameters = {word("sharing", "order among queues, and whose jobs give way",
                            {"classical", "fair"}),
-                      word("order",
-                           "order in a queue: Kueue's, or with the first 20 jobs ranked by "
-                           "least expected GPU time",
-                           {"own", "almanac"})},
+                      word(
+                          "order",
+                          "order in a queue: Kueue's; by lever order of serve --engine kubernetes; "
+                          "or in its mode backfill, where all queues that it may order are "
+                          "StrictFIFO",
+                          {"own", "almanac", "backfill"})},
        .adjust_traits =
            [](const Parameters& told, TraitSet& traits) {
-             if (told.word("order") == "almanac") traits.add({Trait::reads_run_times});
+             if (told.word("order") != "own") traits.add({Trait::reads_run_times});
            }},
       [](const Parameters& told, const Composition& composition, Host host) {
         auto placement = almanac::policy::registry().placements.make(composition.placement, host);
+        const std::string& order = told.word("order");
         return std::make_unique<Kueue>(std::move(placement), std::move(host),
                                        told.word("sharing") == "fair",
-                                       told.word("order") == "almanac");
+                                       order == "backfill"  ? QueueOrder::backfill
+                                       : order == "almanac" ? QueueOrder::almanac
+                                                            : QueueOrder::own);
       });
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steer_kube/ranks.h"
+#include "kueue/ranks.h"
 
 #include <algorithm>
 #include <limits>
 #include <tuple>
 
-namespace almanac::steer_kube {
+namespace almanac::kueue {
 namespace {
 
 /// Whether Kueue starts the first `count` before all others.
@@ -42,7 +42,7 @@ std::vector<std::int64_t> ranks_of(std::span<const Ranked> wanted,
   return made;
 }
 
-std::int64_t value_of(std::int64_t base, std::int64_t rank) {
+std::int64_t ranked_priority(std::int64_t base, std::int64_t rank) {
   const auto within = [](std::int64_t number) {
     return std::clamp<std::int64_t>(number, std::numeric_limits<std::int32_t>::min(),
                                     std::numeric_limits<std::int32_t>::max());
@@ -50,4 +50,4 @@ std::int64_t value_of(std::int64_t base, std::int64_t rank) {
   return within(within(base) + within(rank));
 }
 
-}  // namespace almanac::steer_kube
+}  // namespace almanac::kueue

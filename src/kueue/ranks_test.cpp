@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steer_kube/ranks.h"
+#include "kueue/ranks.h"
 
 #include <array>
 #include <limits>
@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace almanac::steer_kube {
+namespace almanac::kueue {
 namespace {
 
 using testing::Each;
@@ -86,12 +86,12 @@ TEST(RanksTest, AHigherClassNeedsNoRank) {
 
 TEST(RanksTest, NoNumberIsAbove32Bits) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-  EXPECT_EQ(value_of(kMost, 3), kMost);
-  EXPECT_EQ(value_of(kMost - 1, 1), kMost);
-  EXPECT_EQ(value_of(0, 3), 3);
+  EXPECT_EQ(ranked_priority(kMost, 3), kMost);
+  EXPECT_EQ(ranked_priority(kMost - 1, 1), kMost);
+  EXPECT_EQ(ranked_priority(0, 3), 3);
   constexpr std::int64_t kLeast = std::numeric_limits<std::int32_t>::min();
-  EXPECT_EQ(value_of(kLeast - 5, 0), kLeast);
+  EXPECT_EQ(ranked_priority(kLeast - 5, 0), kLeast);
 }
 
 }  // namespace
-}  // namespace almanac::steer_kube
+}  // namespace almanac::kueue

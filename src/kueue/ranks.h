@@ -9,6 +9,7 @@
 /// creation.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -17,15 +18,13 @@
 #include <vector>
 
 #include "base/time.h"
-#include "kube/mark.h"
 
-namespace almanac::steer_kube {
+namespace almanac::kueue {
 
 /// The first workload of a line has the highest rank, the next four share one, and so do the 15
 /// after them. All others have rank 0.
 inline constexpr std::array<std::size_t, 3> kBandEnds{1, 5, 20};
 inline constexpr std::int64_t kHighestRank = std::ssize(kBandEnds);
-static_assert(kHighestRank <= kube::kMostRank);
 
 /// A workload that waits, as Kueue orders it.
 struct Ranked {
@@ -46,6 +45,12 @@ std::vector<std::int64_t> ranks_of(std::span<const Ranked> line,
                                    std::span<const std::size_t> ends = kBandEnds);
 
 /// Returns the priority for a rank, within 32 bits: one number above stops Kueue.
-std::int64_t value_of(std::int64_t base, std::int64_t rank);
+std::int64_t ranked_priority(std::int64_t base, std::int64_t rank);
 
-}  // namespace almanac::steer_kube
+/// Returns how urgent the change of a rank is; more goes first. The first of each line matter most,
+/// and a rank that is too high keeps them from their place.
+inline std::int64_t urgency_of(std::int64_t was, std::int64_t becomes) {
+  return std::max(was, becomes);
+}
+
+}  // namespace almanac::kueue
