@@ -1,14 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/kube_engine.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "cli/option_group.h"
 #include "cli/value_check.h"
 #include "steer_kube/kube_service.h"
 
 namespace almanac::cli {
+namespace {
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> made;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t end = std::min(text.find(',', from), text.size());
+    made.push_back(text.substr(from, end - from));
+    from = end + 1;
+  }
+  return made;
+}
+
+/// Names separated by commas. CLI11 splits before it checks, and drops an empty name.
+CLI::Validator kube_names() {
+  return {[](std::string& text) -> std::string {
+            for (std::string& each : split(text)) {
+              if (std::string problem = kube_name()(each); !problem.empty()) return problem;
+            }
+            return "";
+          },
+          ""};
+}
+
+std::set<std::string> names_of(const std::vector<std::string>& lists) {
+  std::set<std::string> made;
+  for (const std::string& list : lists) {
+    for (std::string& each : split(list)) made.insert(std::move(each));
+  }
+  return made;
+}
+
+}  // namespace
 
 void KubeEngine::add_to(CLI::App& command) {
   kube.add_to(command);
@@ -23,20 +59,17 @@ void KubeEngine::add_to(CLI::App& command) {
       .add_option("--canary", canary,
                   "ClusterQueues in which lever order acts (default: all that share no cohort)")
       ->type_name("QUEUE,...")
-      ->delimiter(',')
-      ->check(kube_name());
+      ->check(kube_names());
   command
       .add_option("--backfill", backfill,
                   "StrictFIFO ClusterQueues that lever order may order, with a reservation for the "
                   "workload that each waits for. Such a queue waits several times as long once "
                   "Almanac stops (default: none)")
       ->type_name("QUEUE,...")
-      ->delimiter(',')
-      ->check(kube_name());
+      ->check(kube_names());
   command.add_option("--exempt", exempt, "Namespaces whose workloads are never touched")
       ->type_name("NAMESPACE,...")
-      ->delimiter(',')
-      ->check(kube_name());
+      ->check(kube_names());
   command
       .add_option("--lease-namespace", lease_space,
                   "Namespace of the Lease by which one service at a time writes (default: "
@@ -69,9 +102,9 @@ Result<std::unique_ptr<service::Service>> KubeEngine::open(const std::string& st
   if (!lease_space.empty()) settings.lease_space = lease_space;
   settings.user_label = user_label;
   settings.is_fair = is_fair;
-  settings.canary = {canary.begin(), canary.end()};
-  settings.backfill = {backfill.begin(), backfill.end()};
-  settings.exempt = {exempt.begin(), exempt.end()};
+  settings.canary = names_of(canary);
+  settings.backfill = names_of(backfill);
+  settings.exempt = names_of(exempt);
   auto service = steer_kube::KubeService::open(std::move(config));
   if (!service) return tl::unexpected(service.error());
   return std::unique_ptr<service::Service>(std::move(*service));
