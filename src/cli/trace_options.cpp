@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "cli/option_group.h"
+#include "cli/own_option.h"
 #include "cli/program.h"
 #include "cli/progress.h"
 #include "cli/value_check.h"
@@ -11,14 +12,17 @@
 #include "text/number.h"
 
 namespace almanac::cli {
-void TraceOptions::add_to(CLI::App& command, const std::string& name, const std::string& suffix) {
+
+void TraceOptions::add_to(CLI::App& command, const std::string& name,
+                          const std::string& option_suffix) {
   command.add_option(name, path, "Job log; - reads standard input (.gz and .zst are decompressed)")
       ->required();
-  add_reading_to(command, name, suffix);
+  add_reading_to(command, name, option_suffix);
 }
 
 void TraceOptions::add_reading_to(CLI::App& command, const std::string& name,
-                                  const std::string& suffix) {
+                                  const std::string& option_suffix) {
+  suffix = option_suffix;
   const InGroup group(command, Group::input);
   command
       .add_option("--format" + suffix, read.format,
@@ -36,12 +40,16 @@ void TraceOptions::add_reading_to(CLI::App& command, const std::string& name,
 }
 
 Result<trace::Trace> TraceOptions::load() const {
-  auto trace = [&] {
+  Result<trace::Trace> trace = [&] {
     const ProgressBar bar = reading_bar({path});
     return trace::read_trace(path, read);
   }();
   if (trace) {
     for (const std::string& text : trace->notes) note(trace->path + ": " + text);
+  } else if (!suffix.empty()) {
+    for (const char* const option : {"--format", "--columns"}) {
+      trace.error() = with_own_option(trace.error(), option, option + suffix);
+    }
   }
   return trace;
 }

@@ -19,11 +19,13 @@ namespace almanac::cli {
 struct TraceOptions {
   std::string path{};
   trace::ReadOptions read{};
+  std::string suffix{};  ///< Of the options.
 
-  void add_to(CLI::App& command, const std::string& name = "LOG", const std::string& suffix = "");
+  void add_to(CLI::App& command, const std::string& name = "LOG",
+              const std::string& option_suffix = "");
   /// Adds only the options, for a command that takes the log in another way.
   void add_reading_to(CLI::App& command, const std::string& name = "LOG",
-                      const std::string& suffix = "");
+                      const std::string& option_suffix = "");
   /// Reads the log and prints its notes on stderr.
   Result<trace::Trace> load() const;
 };

@@ -16,12 +16,18 @@
 #include "text/human.h"
 #include "text/number.h"
 #include "text/time_zone.h"
+#include "text/without_password.h"
 
 namespace almanac::cli {
 namespace {
 
 std::string found_instead(std::string_view expected, const std::string& found) {
   return fmt::format("must be {}, found \"{}\"", expected, found);
+}
+
+/// The same of an address, which may hold a password.
+std::string address_found_instead(std::string_view expected, const std::string& found) {
+  return found_instead(expected, text::without_password(found));
 }
 
 /// "1024", but "100,000": a port or a count of GPUs is read without separators.
@@ -151,15 +157,16 @@ CLI::Validator policy_names() {
 
 CLI::Validator listen_address() {
   return {[](std::string& text) -> std::string {
-            if (is_port(text) || ends_with_port(text)) return "";
-            return found_instead("ADDRESS:PORT, [ADDRESS]:PORT or PORT", text);
+            const bool has_user = text.find('@') != std::string::npos;
+            if (!has_user && (is_port(text) || ends_with_port(text))) return "";
+            return address_found_instead("ADDRESS:PORT, [ADDRESS]:PORT or PORT", text);
           },
           ""};
 }
 
 CLI::Validator host_and_port() {
   return {[](std::string& text) {
-            return ends_with_port(text) ? "" : found_instead("HOST:PORT", text);
+            return ends_with_port(text) ? "" : address_found_instead("HOST:PORT", text);
           },
           ""};
 }
@@ -168,7 +175,7 @@ CLI::Validator slurm_way() {
   return {[](std::string& text) -> std::string {
             const bool is_rest = text.starts_with("unix:/") || text.starts_with("http://");
             if (text == "gateway" || text == "commands" || is_rest) return "";
-            return found_instead("gateway, commands, unix:/path or http://host:port", text);
+            return address_found_instead("gateway, commands, unix:/path or http://host:port", text);
           },
           ""};
 }
@@ -176,7 +183,8 @@ CLI::Validator slurm_way() {
 CLI::Validator service_url() {
   return {[](std::string& text) -> std::string {
             const bool is_url = text.starts_with("http://") || text.starts_with("https://");
-            return is_url ? "" : found_instead("http://HOST:PORT or https://HOST:PORT", text);
+            return is_url ? ""
+                          : address_found_instead("http://HOST:PORT or https://HOST:PORT", text);
           },
           ""};
 }

@@ -10,6 +10,7 @@
 #include "cli/inference_options.h"
 #include "cli/interrupt.h"
 #include "cli/option_group.h"
+#include "cli/own_option.h"
 #include "cli/program.h"
 #include "cli/replica_bounds.h"
 #include "experiment/with_services.h"
@@ -96,7 +97,9 @@ Result<sim::ServiceCase> parse(const WithRequests& with) {
   options.first_token = value("ttft", "");
   options.per_token = value("tpot", "");
   auto service = inference_case(options);
-  if (!service) return tl::unexpected(service.error());
+  if (!service) {
+    return tl::unexpected(with_own_option(service.error(), "--columns", "--with-columns"));
+  }
   const auto cold_start =
       read_cold_start("--service cold_start", value("cold_start", "30s"), service->service);
   if (!cold_start) return tl::unexpected(cold_start.error());

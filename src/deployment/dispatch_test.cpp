@@ -470,6 +470,20 @@ TEST(Tasks, NeedNoMemoryForAVariantThatIsNotAsked) {
   EXPECT_EQ(play_tasks(told, "symphony", "exp4").error().code, Code::unavailable);
 }
 
+TEST(Tasks, NeedAHostThatHoldsEachVariantThatIsAsked) {
+  TaskCase told = tried_twice(8, 10);
+  told.memory_gib = 10;
+  told.variants[1].memory_gib = 6;
+  told.variants[1].load_s = 0.05;
+  told.host_gib = 6;
+  EXPECT_TRUE(play_tasks(told, "symphony", "best"));
+  told.host_gib = 5.9;
+  const auto run = play_tasks(told, "symphony", "best");
+  ASSERT_FALSE(run);
+  EXPECT_EQ(run.error().message,
+            "variant " + told.variants[1].name + " needs 6 GiB, and the host has 5.9");
+}
+
 TEST(Tasks, HaveTheRatesOfALog) {
   // Two seconds: eight requests to the first service, none to the second.
   std::vector<TaskService> services{{.task = "see", .rate = 1}, {.task = "hear", .rate = 1}};

@@ -216,6 +216,12 @@ Result<GpuMemory> memory_of(const TaskCase& told, const std::vector<Asked>& serv
                   fmt::format("variant {} needs {:.4g} GiB, and a GPU has {:.4g}", each.name,
                               each.memory_gib, told.memory_gib));
     }
+    if (each.memory_gib > told.host_gib) {
+      return fail(Code::unavailable,
+                  fmt::format("variant {} needs {:.4g} GiB, and the host has {:.4g}", each.name,
+                              each.memory_gib, told.host_gib),
+                  {}, "variants reach a GPU through the host's memory");
+    }
     if (each.load_s > 0 || !made.placed.empty()) continue;
     return fail(Code::invalid, fmt::format("variant {} has no load_s", each.name), {},
                 "say how long it takes to load it, in the column load_s");

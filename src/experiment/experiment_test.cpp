@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "experiment/experiment.h"
 
+#include <map>
+#include <string>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -143,6 +146,31 @@ TEST(RunNotes, TellArrayTasksFromJobsThatDependOnAnother) {
                          "not before the other has ended",
                          "1 array task waits for a place in its array: each joins the queue when "
                          "it was eligible, but not before another task of its array has ended"));
+}
+
+// The log has jobs 1 to 6 in this order: 2 and 3 name an earlier one.
+TEST(RunNotes, NameTheDependenciesThatAreNotFollowed) {
+  trace::Trace trace;
+  trace.path = "log.csv";
+  const std::map<std::string, std::string> after{{"1", "2"}, {"2", "1"}, {"3", "1"},
+                                                 {"4", "9"}, {"5", "8"}, {"6", "6"}};
+  for (const auto& [id, other] : after) {
+    trace::Job& job = trace.jobs.emplace_back();
+    job.id = trace.key(id);
+    job.request.gpus = 1;
+    job.request.after = trace.key(other);
+    job.outcome.run = 1h;
+  }
+  std::vector<std::string> notes;
+  note_what_is_left_out(trace, cluster::uniform(1, 8), notes);
+  EXPECT_THAT(
+      notes,
+      ElementsAre("log.csv: 2 jobs do not wait for the job in column after, because it is not in "
+                  "the log (first: job 4)",
+                  "log.csv: 2 jobs do not wait for the job in column after, because it is "
+                  "submitted later, or the jobs wait for each other in a cycle (first: job 1)",
+                  "2 jobs depend on another: each joins the queue when it was eligible, but not "
+                  "before the other has ended"));
 }
 
 TEST(Experiment, RefusesQueuesOfKueueThatNoPolicyReads) {

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "policy/kit/instances.h"
 #include "policy/kit/node_images.h"
@@ -87,13 +89,23 @@ Filled fill(const cluster::Cluster& machines, const policy::Placement& placement
 
 Demands demands_of(const trace::Trace& trace, const cluster::Cluster& machines) {
   schedule::Admission admission(machines, trace.names);
+  const std::vector<std::string> types = machines.gpu_types();
+  const auto has_wide_node = [&](const cluster::Demand& demand) {
+    return std::any_of(
+        machines.classes.begin(), machines.classes.end(), [&](const cluster::NodeClass& make) {
+          const auto type = std::find(types.begin(), types.end(), make.gpu_type) - types.begin();
+          return make.gpus >= demand.gpus && (demand.gpu_types >> type & 1U) != 0;
+        });
+  };
   Demands made;
   fragment::Tally tally;
   for (const trace::Job& job : trace.jobs) {
     const DemandId id = admission.demand(job.request, VcId{0});
     const cluster::Demand& demand = admission.demands()[index(id)];
+    // Instances may lie on several nodes.
     const bool on_one_node =
-        demand.nodes <= 1 && demand.tasks <= 1 && demand.gpus <= cluster::kMaxGpusPerNode;
+        demand.nodes <= 1 && demand.tasks <= 1 &&
+        (demand.gpus == 0 || demand.profile != slices::kNoProfile || has_wide_node(demand));
     if (!on_one_node || admission.never(VcId{0}, id)) {
       ++made.left_out;
       continue;

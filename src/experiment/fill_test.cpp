@@ -64,6 +64,25 @@ TEST(Fill, FragmentsOfABoardAreSlicesThatNoInstanceAskedFits) {
   }
 }
 
+// Two GPUs fit the node of two; three of them lie on no node, and neither do two of the type that
+// has one.
+TEST(Fill, LeavesOutJobsThatAreWiderThanANode) {
+  cluster::Cluster machines;
+  machines.takes_every_job = true;
+  machines.add_vc("all");
+  machines.add_nodes({.gpus = 2, .gpu_type = "A100"}, 2);
+  machines.add_nodes({.gpus = 1, .gpu_type = "V100"}, 2);
+  trace::Trace trace;
+  for (const int gpus : {1, 2, 3, 0}) trace.jobs.emplace_back().request.gpus = gpus;
+  trace::Job& typed = trace.jobs.emplace_back();
+  typed.request.gpus = 2;
+  typed.request.gpu_type = trace.names.intern("V100");
+  const Demands demands = demands_of(trace, machines);
+  EXPECT_EQ(demands.left_out, 2U);
+  ASSERT_EQ(demands.jobs.size(), 3U);
+  EXPECT_EQ(demands.jobs[1].gpus, 2);
+}
+
 TEST(Fill, DrawsEachJobOnceAndThenAgain) {
   std::vector<cluster::Demand> jobs;
   for (int gpus = 1; gpus <= 2; ++gpus) jobs.push_back({.gpus = gpus});

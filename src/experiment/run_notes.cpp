@@ -5,6 +5,8 @@
 #include <cmath>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -98,6 +100,54 @@ bool is_of_its_array(const trace::Trace& trace, const trace::Job& job) {
   return at != std::string::npos && other.starts_with(std::string_view(own).substr(0, at + 1));
 }
 
+/// Jobs that do not wait for the job that they name, for one reason.
+struct Unheld {
+  std::string_view why;
+  std::size_t jobs = 0;
+  std::string first{};
+};
+
+/// Notes the dependencies that the simulation does not follow (sim::Dependencies). Returns those
+/// that it does. Cost: a lookup per job, nothing where no job depends on another.
+std::vector<const trace::Job*> note_dependencies(const trace::Trace& trace,
+                                                 const cluster::Cluster& cluster,
+                                                 std::vector<std::string>& notes) {
+  const auto depends = [&](const trace::Job& job) {
+    return job.request.after != trace::kNoJobKey && sim::is_simulated(job.request, cluster);
+  };
+  std::vector<const trace::Job*> followed;
+  if (std::none_of(trace.jobs.begin(), trace.jobs.end(), depends)) return followed;
+  std::unordered_map<trace::JobKey, const trace::Job*> in_log;
+  for (const trace::Job& job : trace.jobs) in_log.emplace(job.id, &job);
+  Unheld absent{"it is not in the log"};
+  Unheld later{"it is submitted later, or the jobs wait for each other in a cycle"};
+  Unheld unsimulated{"it is not simulated"};
+  for (const trace::Job& job : trace.jobs) {
+    if (!depends(job)) continue;
+    const auto other = in_log.find(job.request.after);
+    Unheld* unheld = nullptr;
+    if (other == in_log.end()) {
+      unheld = &absent;
+    } else if (other->second >= &job) {
+      unheld = &later;
+    } else if (!sim::is_simulated(other->second->request, cluster)) {
+      unheld = &unsimulated;
+    } else {
+      followed.push_back(&job);
+      continue;
+    }
+    if (unheld->jobs++ == 0) unheld->first = trace.id(job.id);
+  }
+  for (const Unheld* const each : {&absent, &later, &unsimulated}) {
+    if (each->jobs == 0) continue;
+    notes.push_back(
+        fmt::format("{}: {} not wait for the job in column after, because {} (first: job {})",
+                    trace.path.empty() ? "the log" : trace.path,
+                    text::counted(each->jobs, "job does", "jobs do"), each->why, each->first));
+  }
+  return followed;
+}
+
 }  // namespace
 
 void note_what_is_left_out(const trace::Trace& trace, const cluster::Cluster& cluster,
@@ -111,9 +161,6 @@ void note_what_is_left_out(const trace::Trace& trace, const cluster::Cluster& cl
   for (const trace::Job& job : trace.jobs) {
     cpu += sim::is_simulated(job.request, cluster) ? 0 : 1;
     shared += job.request.gpus > 1 && job.request.gpu_share < 1 ? 1 : 0;
-    if (job.request.after != trace::kNoJobKey) {
-      ++(is_of_its_array(trace, job) ? tasks : dependent);
-    }
     if (!sim::is_simulated(job.request, cluster) || !trace::never_ran(job)) continue;
     ++(job.outcome.state == trace::JobState::pending ? pending : never);
   }
@@ -126,6 +173,9 @@ void note_what_is_left_out(const trace::Trace& trace, const cluster::Cluster& cl
     notes.push_back(
         fmt::format("treated as using whole GPUs: {} requesting fractions of several GPUs",
                     text::counted(shared, "job")));
+  }
+  for (const trace::Job* const job : note_dependencies(trace, cluster, notes)) {
+    ++(is_of_its_array(trace, *job) ? tasks : dependent);
   }
   if (dependent > 0) {
     notes.push_back(

@@ -71,15 +71,19 @@ struct Written {
   }
 };
 
-/// What `text` says is wrong, said of `of`.
-Error said_of(const std::string& of, Error error) {
+/// What `error` says is wrong, said of the choice `of`, which policy describe knows by `described`.
+Error said_of(const std::string& of, const std::string& described, Error error) {
   error.message = fmt::format("{}: {}", of, error.message);
+  if (error.hint.empty()) {
+    error.hint = fmt::format("almanac policy describe {} shows its parameters", described);
+  }
   return error;
 }
 
-Result<Choice> read_choice(const Entry& entry, std::string_view told) {
+Result<Choice> read_choice(const Entry& entry, std::string_view told,
+                           const std::string& described) {
   auto values = read_values(entry.parameters, told);
-  if (!values) return tl::unexpected(said_of(entry.name, values.error()));
+  if (!values) return tl::unexpected(said_of(entry.name, described, values.error()));
   return Choice{entry.name, std::move(*values)};
 }
 
@@ -142,7 +146,8 @@ Result<Choice> read_toml_choice(const Choices& choices, const toml::node& node,
                              fmt::format("{} has no choice named {}", choices.slot(), *text),
                              "see almanac policy list"));
   }
-  auto made = read_choice(*entry, written.told);
+  const std::string plus = choices.slot() == "whole" ? "" : "+";
+  auto made = read_choice(*entry, written.told, plus + entry->name);
   if (!made) return tl::unexpected(at(node, file, made.error().message, made.error().hint));
   if (table == nullptr) return made;
   for (const auto& [key, value] : *table) {
@@ -292,7 +297,7 @@ std::string hint_with(const Registry& registry, const Composition& composition, 
     for (const Entry& each : slot.choices->entries()) {
       if (!each.traits.has.has(needed)) continue;
       Composition tried = composition;
-      tried.*slot.choice = *read_choice(each, "");
+      tried.*slot.choice = *read_choice(each, "", "+" + each.name);
       if (!fits_together(registry, tried)) continue;
       int traits = 0;
       each.traits.has.each([&](Trait) { ++traits; });
@@ -392,7 +397,7 @@ Result<void> Registry::replace_slot(Composition& composition, const std::string&
       const Parameter* const parameter = find_parameter(entry.parameters, written.name);
       if (parameter == nullptr || choice.name == written.name) continue;
       auto values = read_values({*parameter}, written.told);
-      if (!values) return tl::unexpected(said_of(entry.name, values.error()));
+      if (!values) return tl::unexpected(said_of(entry.name, "+" + entry.name, values.error()));
       choice.told[parameter->name] = std::move(values->at(parameter->name));
       return {};
     }
@@ -400,7 +405,7 @@ Result<void> Registry::replace_slot(Composition& composition, const std::string&
   for (const Slot& slot : slots()) {
     const Entry* const entry = slot.choices->find(written.name);
     if (entry == nullptr) continue;
-    auto made = read_choice(*entry, written.told);
+    auto made = read_choice(*entry, written.told, "+" + entry->name);
     if (!made) return tl::unexpected(made.error());
     composition.*slot.choice = std::move(*made);
     return {};
@@ -490,7 +495,7 @@ Result<Composition> Registry::compose(const std::string& text) const {
           fmt::format("policy {} takes no value after a colon, found \"{}\"", base.name, base.told),
           {}, value_hint(*this, made));
     }
-    auto choice = read_choice(wholes.at(made.whole), base.told);
+    auto choice = read_choice(wholes.at(made.whole), base.told, made.name);
     if (!choice) return tl::unexpected(choice.error());
     made.whole = std::move(*choice);
   }

@@ -102,7 +102,9 @@ TEST(Compose, TellsAChoiceThatIsThereAValue) {
   EXPECT_EQ(registry().compose("fifo+lease:60")->pass, (Choice{"lease", {{"lease_s", {60}}}}));
   EXPECT_EQ(registry().compose("chronus+lease")->pass, "lease") << "nothing is told";
   EXPECT_EQ(message("chronus+lease:0"),
-            "deadline_leases: lease_s must be a number from 1 to 1,000,000,000, found \"0\"");
+            "deadline_leases: lease_s must be a number from 1 to 1,000,000,000, found \"0\" "
+            "(almanac policy "
+            "describe +deadline_leases shows its parameters)");
   EXPECT_EQ(message("easy+easy:2:3"), "easy: 3 is one value too many (its parameters: depth)");
   EXPECT_EQ(registry().compose("las+las:60:70")->order,
             (Choice{"las", {{"queues_gpu_s", {60, 70}}}}));
@@ -125,13 +127,17 @@ TEST(Compose, TakesOneChoiceForASlot) {
 }
 
 TEST(Compose, ReadsAndWritesNumbersAsPeopleDo) {
-  EXPECT_EQ(message("srtf+by_rank:-1"),
-            "by_rank: margin must be a number from 1 to 1,000,000, found \"-1\"");
+  EXPECT_EQ(
+      message("srtf+by_rank:-1"),
+      "by_rank: margin must be a number from 1 to 1,000,000, found \"-1\" (almanac policy describe "
+      "+by_rank shows its parameters)");
   EXPECT_EQ(registry().compose("srtf+by-rank:1e+03+first-fit")->pass,
             (Choice{"by_rank", {{"margin", {1000}}}}))
       << "the plus of an exponent adds no part";
   EXPECT_EQ(message("fifo+easy:0"),
-            "easy: depth must be a whole number from 1 to 1,000,000, found \"0\"");
+            "easy: depth must be a whole number from 1 to 1,000,000, found \"0\" (almanac policy "
+            "describe "
+            "+easy shows its parameters)");
 }
 
 TEST(Compose, NamesTheNearestPolicy) {

@@ -73,7 +73,18 @@ figure::Figure table(const std::vector<FilledBy>& filled) {
 
 }  // namespace
 
-Curve mean_of(const std::vector<Curve>& curves) {
+Curve mean_of(std::vector<Curve> curves) {
+  for (Curve& curve : curves) {
+    // Nothing is given before the first arrival, and each measure stays until the next: on a small
+    // cluster an arrival is many percent of its GPUs.
+    if (!std::isfinite(curve.allocated[0])) curve.allocated[0] = 0;
+    for (const Shown& shown : kMeasures) {
+      std::array<double, kPoints>& values = curve.*shown.of;
+      for (std::size_t point = 1; point < kPoints; ++point) {
+        if (!std::isfinite(values[point])) values[point] = values[point - 1];
+      }
+    }
+  }
   Curve mean;
   for (const Shown& shown : kMeasures) {
     for (std::size_t point = 0; point < kPoints; ++point) {
@@ -127,8 +138,9 @@ figure::Document fill_document(const FillInput& input, const std::vector<FilledB
        .figure = "fill_allocated",
        .advice = {}});
   if (input.left_out > 0) {
-    document.notes.push_back(fmt::format("{} jobs are left out because no node has room for one.",
-                                         text::grouped(static_cast<std::int64_t>(input.left_out))));
+    document.notes.push_back(fmt::format("{} left out because no node has room for {}.",
+                                         text::counted(input.left_out, "job is", "jobs are"),
+                                         input.left_out == 1 ? "it" : "one of them"));
   }
   figure::Section curves{.id = "curves", .title = "By demand", .text = {}};
   for (const Shown& shown : kMeasures) curves.figures.push_back(draw(shown, filled));

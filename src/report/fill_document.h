@@ -31,8 +31,10 @@ struct FillInput {
   double most_given = 100;
 };
 
-/// Returns the mean at each point over the curves that have a value there.
-fragment::Curve mean_of(const std::vector<fragment::Curve>& curves);
+/// Returns the mean at each point. At a point near which nothing arrived a curve has its last
+/// value; before the first arrival nothing is allocated, and the measures of fragments are left out
+/// of the mean.
+fragment::Curve mean_of(std::vector<fragment::Curve> curves);
 
 /// Returns a report with a series each of allocation, fragments, and fragments relative to idle
 /// GPUs, against demand.

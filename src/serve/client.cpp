@@ -2,9 +2,13 @@
 #include "serve/client.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <random>
 #include <thread>
 
@@ -15,6 +19,7 @@
 #include "serve/fields.h"
 #include "serve/server.h"
 #include "serve/submission_json.h"
+#include "text/without_password.h"
 
 namespace almanac::serve {
 namespace {
@@ -44,6 +49,26 @@ bool is_here(std::string_view url) {
   const std::string_view host = url.substr(0, url.find_last_of(':'));
   const bool is_number = host.find_first_not_of("0123456789.") == std::string_view::npos;
   return host == "localhost" || (host.starts_with("127.") && is_number) || host == "[::1]";
+}
+
+/// Fails unless the file can be read and holds a certificate. What a pipe holds can be read once
+/// only, and is left.
+Result<void> check_certificates(const std::string& path) {
+  const auto wrong = [&](Code code, const std::string& what) {
+    return fail(code, "cannot read certificates: " + what, {.file = path},
+                "use --ca with a file in PEM");
+  };
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return wrong(Code::usage, "it is a directory");
+  if (std::filesystem::is_fifo(path, ignored)) return {};
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return wrong(Code::not_found, std::strerror(errno));
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (text.find("-----BEGIN ") == std::string::npos) {
+    return wrong(Code::invalid, "expected a line -----BEGIN CERTIFICATE-----, found none");
+  }
+  return {};
 }
 
 std::string random_key() {
@@ -143,6 +168,12 @@ Result<Client> Client::to(const Place& place) {
     const bool is_tls = place.url.starts_with("https://");
     std::string address = place.url;
     while (address.ends_with('/')) address.pop_back();
+    if (address.find('@') != std::string::npos) {
+      return fail(Code::usage,
+                  fmt::format("a service's URL must have no user or password, found {}",
+                              text::without_password(address)),
+                  {}, "the token says who you are: --token or $ALMANAC_TOKEN");
+    }
     const std::size_t host = is_tls ? 8 : 7;  // after the scheme
     if ((!is_tls && !address.starts_with("http://")) || address.size() <= host ||
         address.find('/', host) != std::string::npos) {
@@ -160,11 +191,17 @@ Result<Client> Client::to(const Place& place) {
     state->http = std::make_unique<httplib::Client>(state->place);
     state->http->enable_server_certificate_verification(true);
     state->ca = place.ca.empty() ? from_environment("ALMANAC_CA") : place.ca;
-    if (is_tls && !state->ca.empty()) state->http->set_ca_cert_path(state->ca);
+    if (is_tls && !state->ca.empty()) {
+      if (const auto fine = check_certificates(state->ca); !fine) {
+        return tl::unexpected(fine.error());
+      }
+      state->http->set_ca_cert_path(state->ca);
+    }
   } else {
-    state->place = place.socket.empty() ? find_socket() : place.socket;
+    const std::string path = place.socket.empty() ? find_socket() : place.socket;
+    state->place = text::without_password(path);
     // A port has to be there; a socket's path is taken for the host.
-    state->http = std::make_unique<httplib::Client>(state->place, 80);
+    state->http = std::make_unique<httplib::Client>(path, 80);
     state->http->set_address_family(AF_UNIX);
     state->http->set_default_headers({{"Host", "localhost"}});
   }

@@ -77,8 +77,8 @@ class SiteReader {
       empty_ += path.filename().string();
     }
     if (passed_over > 0) {
-      site_.unknown.push_back(fmt::format("{} of {} are not read",
-                                          text::counted(passed_over, "file"), folder.string()));
+      site_.unknown.push_back(
+          fmt::format("not read: {} of {}", text::counted(passed_over, "file"), folder.string()));
     }
     return make(folder.string());
   }

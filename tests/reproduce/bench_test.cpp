@@ -2,17 +2,21 @@
 
 /// \file
 /// How recipes take files: all that fit, none, and those that are malformed.
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "reproduce/generated.h"
 #include "reproduce/recipe.h"
+#include "support/long_run.h"
 #include "support/temporary_folder.h"
 
 namespace almanac::reproduce {
@@ -121,9 +125,12 @@ TEST(Recipes, AllSayWhatTheyAreAndNeed) {
   }
 }
 
-// None aborts, and all say what they lack.
+// None aborts, and all say what they lack. Those that generate their jobs play a sample of them:
+// whole months are played in a long run.
 TEST(Recipes, MakeNothingOfAnEmptyFolder) {
   const TemporaryFolder folder;
+  std::optional<Samples> samples;
+  if (!is_long_run()) samples.emplace();
   for (const Recipe& recipe : recipes().all()) {
     const Outcome outcome = reproduce(recipe, folder / "");
     EXPECT_FALSE(outcome.absent.empty() && outcome.rows.empty() && outcome.findings.empty())
@@ -135,6 +142,7 @@ TEST(Recipes, MakeNothingOfAnEmptyFolder) {
 // Every file that a recipe wants is there, and is rubbish.
 TEST(Recipes, AreNotKilledByRubbish) {
   const TemporaryFolder folder;
+  const Samples samples;
   for (const Recipe& recipe : recipes().all()) {
     for (const Need& need : recipe.needs) {
       std::string name = need.files;
@@ -148,6 +156,20 @@ TEST(Recipes, AreNotKilledByRubbish) {
       EXPECT_FALSE(outcome.malformed.empty()) << recipe.name;
     }
   }
+}
+
+TEST(Samples, AreTheFirstJobsAtTheSameRate) {
+  const trace::Workload month = generated("venus");
+  {
+    const Samples samples;
+    const trace::Workload sample = generated("venus");
+    EXPECT_LT(sample.span.jobs, month.span.jobs / 10);
+    EXPECT_DOUBLE_EQ(static_cast<double>(sample.span.jobs) / sample.span.days,
+                     static_cast<double>(month.span.jobs) / month.span.days);
+    EXPECT_THAT(to_play(std::array{1, 2, 3}), SizeIs(1));
+  }
+  EXPECT_EQ(generated("venus").span.jobs, month.span.jobs);
+  EXPECT_THAT(to_play(std::array{1, 2, 3}), SizeIs(3));
 }
 
 }  // namespace

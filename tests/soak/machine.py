@@ -395,7 +395,7 @@ class Machine:
 
     def jobs(self):
         """All there ever were. The API tells them by pages; what the command prints is one."""
-        made, after = [], 0
+        made, after, until = [], 0, time.monotonic() + 60
         while after is not None:
             connection = http.client.HTTPConnection("localhost")
             connection.sock = socket.socket(socket.AF_UNIX)
@@ -403,7 +403,14 @@ class Machine:
                 connection.sock.settimeout(300)
                 connection.sock.connect(f"{self.state}/almanac.sock")
                 connection.request("GET", f"/v1/jobs?since=0&after={after}")
-                page = json.load(connection.getresponse())
+                answer = connection.getresponse()
+                page = json.load(answer)
+            if answer.status == 503 and time.monotonic() < until:  # the store is locked just now
+                self.did["answers that had to be asked for again"] += 1
+                time.sleep(0.5)
+                continue
+            if answer.status != 200:
+                raise OSError(f"status {answer.status}: {page}")
             made += page["jobs"]
             after = page.get("next")
         return made

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A Slurm of four nodes that Almanac steers, and what befalls both."""
 import collections
+import json
 import os
 import random
 import signal
@@ -13,24 +14,31 @@ sleep "$1"
 """
 
 
+LEVERS = ["order", "placement"]
+# A job that may not run again and ended in one of these may never have begun.
+LOST_WITH_ITS_NODE = {"NODE_FAIL", "BOOT_FAIL"}
+NOT_NOW = {66, 69}  # exit statuses: the daemon has written no status yet; the folder is locked just now
+
+
 class Slurm:
     def __init__(self, folder, build, seed, root):
         self.random = random.Random(seed)
         self.folder, self.build, self.root = folder, build, root
         self.log, self.job, self.state = f"{folder}/runs", f"{folder}/job", f"{folder}/state"
         self.did = collections.Counter()
-        self.jobs = []
+        self.jobs = []  # first number, tasks, whether Slurm may run them again
+        self.wrong = set()  # what did not hold while it was tried
         os.makedirs(folder, exist_ok=True)
         open(self.log, "w").close()
         with open(self.job, "w") as file:
             file.write(JOB.format(log=self.log))
         os.chmod(self.job, 0o755)
         with open(f"{folder}/levers.toml", "w") as file:
-            file.write('[levers]\norder = "on"\nplacement = "on"\n')
+            file.write("[levers]\n" + "".join(f'{each} = "on"\n' for each in LEVERS))
         self.cluster = subprocess.Popen(
             [f"{root}/tests/slurm/cluster", "run", f"{folder}/cluster"], text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            env=dict(os.environ, NODES="4", MORE="MinJobAge=3600\nBatchStartTimeout=60"))
+            env=dict(os.environ, NODES="4", MORE="MinJobAge=86400\nBatchStartTimeout=60"))
         self.inside = None
         for line in self.cluster.stdout:
             if line.startswith("ready"):
@@ -70,12 +78,14 @@ class Slurm:
         tasks = roll.choice([1, 1, 1, 4])
         words = ["sbatch", "--parsable", "-o", "/dev/null", "-N", str(roll.choice([1, 1, 2])),
                  f"--gres=gpu:{roll.choice([1, 4, 8])}", "-t", str(roll.randint(1, 30))]
+        runs_again = roll.random() < 0.5
+        words.append("--requeue" if runs_again else "--no-requeue")
         if tasks > 1:
             words += ["--array", f"0-{tasks - 1}"]
         said = self.run(*words, self.job, str(roll.choice([0, 1, 5])))
         self.did["submissions"] += 1
         if said.returncode == 0:
-            self.jobs.append((int(said.stdout.strip().split(";")[0]), tasks))
+            self.jobs.append((int(said.stdout.strip().split(";")[0]), tasks, runs_again))
             self.did["jobs acknowledged"] += tasks
 
     def kill_ours(self):
@@ -100,12 +110,42 @@ class Slurm:
         self.did["restarts of slurmctld"] += 1
 
     def turn_lever(self):
-        lever = self.random.choice(["order", "placement"])
+        lever = self.random.choice(LEVERS)
         for how in ("off", "on"):
-            subprocess.run([f"{self.build}/almanac", "slurm", "levers", lever, how, "--state",
-                            self.state], check=False, capture_output=True)
+            self.set_lever(lever, how)
             time.sleep(self.random.uniform(1, 4))
         self.did["levers turned off and on"] += 1
+
+    def set_lever(self, lever, how):
+        """A folder that the daemon keeps locked for a moment is asked again."""
+        for _ in range(60):
+            said = subprocess.run([f"{self.build}/almanac", "slurm", "levers", lever, how, "--state",
+                                   self.state], check=False, capture_output=True, text=True)
+            if said.returncode == 0:
+                return
+            if said.returncode not in NOT_NOW:
+                break
+            self.did["levers that were locked"] += 1
+            time.sleep(0.5)
+        self.wrong.add(f"lever {lever} cannot be turned {how}: {said.stderr.strip()}")
+
+    def told(self, name):
+        """A JSON file of the state folder; empty until the daemon has written it."""
+        try:
+            with open(f"{self.state}/{name}") as file:
+                return json.load(file)
+        except (OSError, ValueError):
+            return {}
+
+    def look_at_levers(self):
+        """We turn levers on and off only: one that is dry has switched itself."""
+        switches, status = self.told("levers.json"), self.told("status.json")
+        levers = {each["name"]: each["how"] for each in status.get("manager", {}).get("levers", [])}
+        for lever in LEVERS:
+            if "dry" in (levers.get(lever), switches.get(lever)):
+                self.wrong.add(f"lever {lever} switched itself to dry: "
+                               f"{'; '.join(status.get('warnings', [])) or 'no warning says why'}")
+            self.did[f"looks at lever {lever}, {levers.get(lever, 'unknown')}"] += 1
 
     def ill_treat(self):
         what = self.random.choices(
@@ -166,17 +206,43 @@ class Slurm:
         self.run("scancel", blocker)
         return wrong
 
+    def known(self):
+        """Slurm's states of all jobs, by the number that sbatch printed; MinJobAge keeps those that ended."""
+        said = self.run("scontrol", "show", "job", "-o")
+        made = collections.defaultdict(dict)
+        for line in said.stdout.splitlines():
+            told = dict(word.split("=", 1) for word in line.split() if "=" in word)
+            if "JobId" in told:
+                made[told.get("ArrayJobId", told["JobId"])][told["JobId"]] = told["JobState"]
+        return made
+
     def judge(self):
-        runs = collections.Counter()
+        attempts = collections.Counter()  # of a job, by how often it was requeued before
         with open(self.log) as file:
             for line in file:
-                runs[line.split()[0]] += 1
-        wrong = [f"job {job} of the Slurm began {count} times" for job, count in runs.items()
-                 if count > 1]
-        wanted = sum(tasks for _, tasks in self.jobs)
+                number, *restarts = line.split()
+                attempts[number, restarts[0] if restarts else "0"] += 1
+        wrong = sorted(self.wrong)
+        wrong += [f"job {number} of the Slurm began {count} times as its run {int(restarts) + 1}"
+                  for (number, restarts), count in attempts.items() if count > 1]
+        runs = collections.Counter()
+        for (number, _), count in attempts.items():
+            runs[number] += count
         self.did["jobs that ran"] = len(runs)
-        if len(runs) != wanted:
-            wrong.append(f"{wanted} jobs were acknowledged by the Slurm and {len(runs)} ran")
+        self.did["jobs that Slurm ran again"] = sum(count > 1 for count in runs.values())
+        known = self.known()
+        for first, tasks, runs_again in self.jobs:
+            states = known.get(str(first), {})
+            if len(states) != tasks:
+                wrong.append(f"the Slurm acknowledged {tasks} tasks of job {first} and knows {len(states)}")
+            for number, state in states.items():
+                if runs[number] > 1 and not runs_again:
+                    wrong.append(f"job {number} of the Slurm ran {runs[number]} times and must not run again")
+                if runs[number] == 0 and (runs_again or state not in LOST_WITH_ITS_NODE):
+                    wrong.append(f"job {number} of the Slurm is {state} and never ran")
+        for lever in LEVERS:
+            if not self.did[f"looks at lever {lever}, on"]:
+                wrong.append(f"lever {lever} was never seen on: nothing was tried")
         return wrong
 
     def end(self):

@@ -14,10 +14,10 @@
 
 #include "cluster/read_toml.h"
 #include "experiment/experiment.h"
+#include "reproduce/generated.h"
 #include "reproduce/read.h"
 #include "reproduce/recipe.h"
 #include "trace/generate.h"
-#include "trace/workload_file.h"
 #include "trace/workload_preset.h"
 
 namespace almanac::reproduce {
@@ -68,11 +68,10 @@ std::array<Means, 3> play(const trace::Workload& workload, const cluster::Cluste
 void compare(Bench& bench) {
   const cluster::Cluster cluster =
       value_or_throw(cluster::parse_toml(*trace::preset("coda_cluster"), "coda_cluster.toml"));
-  const trace::Workload preset =
-      value_or_throw(trace::parse_workload(*trace::preset("coda"), "coda.toml"));
+  const trace::Workload preset = generated("coda");
   const double preset_load = offered_load(preset, cluster);
   std::array<double, 2> gains{};
-  for (const double load : kLoads) {
+  for (const double load : to_play(kLoads)) {
     trace::Workload workload = preset;
     workload.span.jobs = std::llround(static_cast<double>(preset.span.jobs) * load / preset_load);
     const auto [fifo, drf, coda] = play(workload, cluster);

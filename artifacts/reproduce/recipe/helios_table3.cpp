@@ -19,13 +19,13 @@
 #include "experiment/profile.h"
 #include "passes/helios.h"
 #include "policy/registry.h"
+#include "reproduce/generated.h"
 #include "reproduce/recipe.h"
 #include "reproduce/study_logs.h"
 #include "sim/simulation.h"
 #include "text/datetime.h"
 #include "trace/generate.h"
 #include "trace/read.h"
-#include "trace/workload_file.h"
 #include "trace/workload_preset.h"
 
 namespace almanac::reproduce {
@@ -150,12 +150,10 @@ void compare(Bench& bench, const File& file, const cluster::Cluster& cluster) {
 
 /// Nodes count by their GPUs alone, as in the study.
 void compare_made_up_month(Bench& bench) {
-  const auto workload =
-      value_or_throw(trace::parse_workload(*trace::preset("venus"), "venus.toml"));
   auto cluster =
       value_or_throw(cluster::parse_toml(*trace::preset("venus_cluster"), "venus_cluster.toml"));
   for (cluster::NodeClass& each : cluster.classes) each.cpus = each.memory_gb = 0;
-  const trace::Trace trace = trace::generate(workload, 1);
+  const trace::Trace trace = trace::generate(generated("venus"), 1);
   for (const OfPolicy& published : kVenus) {
     const Means ours = play(trace, cluster, published.policy).at("all");
     const std::string what =

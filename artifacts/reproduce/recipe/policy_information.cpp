@@ -32,10 +32,10 @@
 #include "experiment/experiment.h"
 #include "policy/registry.h"
 #include "predict/proven.h"
+#include "reproduce/generated.h"
 #include "reproduce/read.h"
 #include "reproduce/recipe.h"
 #include "trace/generate.h"
-#include "trace/workload_file.h"
 #include "trace/workload_preset.h"
 
 namespace almanac::reproduce {
@@ -103,9 +103,7 @@ using Waits = std::map<std::string, double>;  // mean, in seconds
 Waits simulate_month(std::uint64_t seed) {
   const cluster::Cluster cluster =
       value_or_throw(cluster::parse_toml(*trace::preset("venus_cluster"), "venus_cluster.toml"));
-  trace::Trace trace =
-      trace::generate(value_or_throw(trace::parse_workload(*trace::preset("venus"), "venus.toml")),
-                      seed, {}, &g_possible);
+  trace::Trace trace = trace::generate(generated("venus"), seed, {}, &g_possible);
   experiment::Experiment experiment;
   experiment.policies = {kNone,       kNoneUnbound, kNoneInformed,    kNoneOracle, kAll,
                          kAllUnbound, kAllInformed, kGittinsInformed, kAllOracle};
@@ -127,7 +125,7 @@ Waits simulate_month(std::uint64_t seed) {
 
 void compare(Bench& bench) {
   install_informed();
-  for (const std::uint64_t seed : kSeeds) {
+  for (const std::uint64_t seed : to_play(kSeeds)) {
     const Waits waits = simulate_month(seed);
     for (const auto& [policy, wait_s] : waits) {
       bench.add(fmt::format("month {}, {}: mean wait", seed, policy),

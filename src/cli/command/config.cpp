@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -16,6 +17,7 @@
 #include "cli/option_group.h"
 #include "cli/option_table.h"
 #include "cli/program.h"
+#include "text/without_password.h"
 
 namespace almanac::cli {
 namespace {
@@ -36,8 +38,11 @@ std::string built_in(CLI::App& app, const Setting& setting) {
 }
 
 InForce in_force(CLI::App& app, const Setting& setting) {
+  const std::string_view key = setting.key;
+  const bool is_address = key == "url" || key == "listen" || key == "socket";
   const auto shown = [&](const std::string& value) {
-    return setting.is_secret && !value.empty() ? "(hidden)" : value;
+    if (setting.is_secret && !value.empty()) return std::string("(hidden)");
+    return is_address ? text::without_password(value) : value;
   };
   if (*setting.environment != '\0') {
     const char* const value = std::getenv(setting.environment);

@@ -137,7 +137,12 @@ Error no_script(const std::string& path) {
     return {Code::usage, "is a directory, not a script", {.file = path}, ""};
   }
   if (std::filesystem::exists(path, ignored)) {
-    return {Code::not_found, "the script cannot be read", {.file = path}, ""};
+    const bool is_file = std::filesystem::is_regular_file(path, ignored);
+    return is_file ? Error{Code::not_found, "the script cannot be read", {.file = path}, ""}
+                   : Error{Code::usage,
+                           "is no regular file, so it cannot be a script",
+                           {.file = path},
+                           "write the script to a file first"};
   }
   const std::string meant = similar_file(path);
   return {Code::not_found,
@@ -149,8 +154,11 @@ Error no_script(const std::string& path) {
 
 /// A script and what its lines ask.
 Result<submission::Script> read_script(const std::string& path, store::Submission base) {
+  // To open a FIFO would wait for a writer.
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return tl::unexpected(no_script(path));
   std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path)) return tl::unexpected(no_script(path));
+  if (!file) return tl::unexpected(no_script(path));
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   auto script = submission::read_script(text, path, std::move(base), wall_clock());
   if (!script) return script;

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Files, addresses and lists that commands refuse: one line says what was found, and no password.
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "support/run_program.h"
+
+namespace almanac {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+
+class RefusedCommand : public testing::Test {
+ protected:
+  /// A key as join wants it.
+  std::string key() {
+    const std::string path = folder_.write("key", "secret-of-the-box\n");
+    ::chmod(path.c_str(), 0600);
+    return path;
+  }
+  /// What `almanac join` says of the certificate authorities in `ca`. No head listens there.
+  ProgramRun join(const std::string& ca) {
+    return run_program({"join", "https://127.0.0.1:1", "--key", key(), "--ca", ca, "--gpus", "1",
+                        "--state", folder_ / "state"});
+  }
+
+  TemporaryFolder folder_;
+};
+
+// To open a FIFO would wait for a writer for ever.
+TEST_F(RefusedCommand, SubmitTakesNoScriptFromAFifo) {
+  const std::string fifo = folder_ / "fifo";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  const ProgramRun refused = run_program({"submit", "--dry-run", fifo});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_EQ(refused.err, "almanac: " + fifo +
+                             ": is no regular file, so it cannot be a script (write the script to "
+                             "a file first)\n");
+}
+
+TEST_F(RefusedCommand, JoinEndsWhereTheAuthoritiesCannotBeRead) {
+  const std::string none = folder_ / "none.pem";
+  ProgramRun refused = join(none);
+  EXPECT_EQ(refused.status, 66);
+  EXPECT_EQ(refused.err, "almanac: " + none +
+                             ": cannot read certificates: No such file or directory (use --ca with "
+                             "a file in PEM)\n");
+  refused = join(folder_ / "");
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("it is a directory"));
+  refused = join(folder_.write("text.pem", "no certificate\n"));
+  EXPECT_EQ(refused.status, 65);
+  EXPECT_THAT(refused.err, HasSubstr("text.pem: cannot read certificates: expected a line "
+                                     "-----BEGIN CERTIFICATE-----, found none"));
+}
+
+TEST_F(RefusedCommand, NoMessageHasThePasswordOfAnAddress) {
+  const std::string url = "https://ann:hunter2@127.0.0.1:1";
+  ::setenv("ALMANAC_SOCKET", url.c_str(), 1);
+  const ProgramRun by_socket = run_program({"queue"});
+  ::unsetenv("ALMANAC_SOCKET");
+  EXPECT_EQ(by_socket.status, 69);
+  EXPECT_THAT(by_socket.err, HasSubstr("https://***@127.0.0.1:1"));
+  ::setenv("ALMANAC_URL", url.c_str(), 1);
+  const ProgramRun shown = run_program({"config", "show"});
+  ::unsetenv("ALMANAC_URL");
+  EXPECT_THAT(shown.out, HasSubstr("https://***@127.0.0.1:1"));
+  EXPECT_THAT(shown.out, Not(HasSubstr("hunter2")));
+  const std::vector<std::vector<std::string>> commands{
+      {"join", url, "--key", key(), "--state", folder_ / "state"},
+      {"queue", "--url", url},
+      {"queue", "--url", "ann:hunter2@127.0.0.1:1"},
+      {"serve", "--state", folder_ / "state", "--listen", "ann:hunter2@127.0.0.1:8317"},
+      {"serve", "--state", folder_ / "state", "--listen", "ann:hunter2@127.0.0.1"}};
+  for (const std::vector<std::string>& words : commands) {
+    const ProgramRun refused = run_program(words);
+    EXPECT_EQ(refused.status, 2) << words[0];
+    EXPECT_THAT(refused.err, HasSubstr("***@127.0.0.1")) << words[0];
+    EXPECT_THAT(refused.err + refused.out, Not(HasSubstr("hunter2"))) << words[0];
+  }
+}
+
+TEST_F(RefusedCommand, ListsOfNamesHaveNoEmptyOne) {
+  for (const char* const list : {"a,,b", "a,", ",a", "a, b", "a,\tb"}) {
+    for (const char* const option : {"--backfill", "--canary", "--exempt"}) {
+      const ProgramRun refused = run_program(
+          {"serve", "--engine", "kubernetes", "--state", folder_ / "state", option, list});
+      EXPECT_EQ(refused.status, 2) << list;
+      EXPECT_THAT(refused.err, HasSubstr("must be Kubernetes names")) << list;
+    }
+  }
+}
+
+TEST_F(RefusedCommand, ErrorsNameTheOptionThatTheCommandHas) {
+  const std::string jobs = folder_.write("log.csv", "job_id,submit_s,run_s,gpus\n1,0,9,8\n");
+  const std::string requests = folder_.write("requests.csv", "when,in,out\n1,2,3\n");
+  const ProgramRun with = run_program({"simulate", jobs, "--cluster", "1x8", "--policy", "fifo",
+                                       "--with", requests, "--service", "model=llama-3.1-8b"});
+  EXPECT_NE(with.status, 0);
+  EXPECT_THAT(with.err, HasSubstr("map other names with --with-columns FILE"));
+  const ProgramRun compared = run_program({"compare-traces", jobs, requests});
+  EXPECT_EQ(compared.status, 65);
+  EXPECT_THAT(compared.err, EndsWith("(give the format with --format-b, or map the columns with "
+                                     "--columns-b)\n"));
+}
+
+TEST_F(RefusedCommand, ParametersOfPoliciesAreDescribedByPolicyDescribe) {
+  const std::string jobs = folder_.write("log.csv", "job_id,submit_s,run_s,gpus\n1,0,9,8\n");
+  const auto refusal = [&](const char* policy) {
+    return run_program({"simulate", jobs, "--cluster", "1x8", "--policy", policy}).err;
+  };
+  EXPECT_THAT(refusal("easy+easy:0"),
+              HasSubstr("found \"0\" (almanac policy describe +easy shows its parameters)"));
+  EXPECT_THAT(refusal("themis:left_out=7"),
+              HasSubstr("found \"7\" (almanac policy describe themis shows its parameters)"));
+  for (const char* const described : {"+easy", "themis"}) {
+    EXPECT_THAT(run_program({"policy", "describe", described}).out, HasSubstr("(default "));
+  }
+}
+
+TEST_F(RefusedCommand, FillLeavesOutWideJobsAndSaysNoNan) {
+  const std::string jobs =
+      folder_.write("log.csv", "job_id,submit_s,run_s,gpus\n1,0,9,4\n2,0,9,4\n3,0,9,16\n");
+  const ProgramRun filled =
+      run_program({"cluster", "fill", jobs, "--cluster", "2x8", "--placements", "fgd"});
+  ASSERT_EQ(filled.status, 0) << filled.err;
+  EXPECT_THAT(filled.out, Not(HasSubstr("nan")));
+  EXPECT_THAT(filled.out, HasSubstr("1 job is left out because no node has room for it."));
+}
+
+TEST_F(RefusedCommand, DependenciesThatAreNotFollowedAreNoted) {
+  const std::string jobs = folder_.write("log.csv",
+                                         "job_id,submit_s,run_s,gpus,after\n"
+                                         "1,0,9,8,2\n2,1,9,8,\n3,2,9,8,77\n4,3,9,8,2\n");
+  const ProgramRun done = run_program({"simulate", jobs, "--cluster", "1x8", "--policy", "fifo"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  EXPECT_THAT(done.err, HasSubstr(jobs + ": 1 job does not wait for the job in column after, "
+                                         "because it is not in the log (first: job 3)"));
+  EXPECT_THAT(done.err, HasSubstr("because it is submitted later"));
+  EXPECT_THAT(done.err, HasSubstr("(first: job 1)"));
+}
+
+}  // namespace
+}  // namespace almanac
