@@ -10,7 +10,7 @@
 
 namespace almanac::kube {
 
-/// Reads lists and events. Returns a discarded value for text that is no JSON.
+/// Reads lists and events. Returns a discarded value for text that is not JSON.
 ///
 /// Text of strangers becomes safe to print: control characters in texts and names become spaces.
 /// Values nested deeper than 64 become null. Parts of pods and nodes that Almanac never looks at,

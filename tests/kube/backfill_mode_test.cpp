@@ -33,8 +33,8 @@ class BackfillModeTest : public KubeServiceTest {
     server_.create(kJobs, runs);
     server_.patch(kJobs + "/runs-a", kube::admitted("team-a", 4, "2026-11-01T11:00:00Z"));
     wait("big", 8, "2026-11-01T11:10:00Z", limit(3600));
-    wait("slow", 2, "2026-11-01T11:20:00Z", limit(14400));
-    wait("quick", 2, "2026-11-01T11:30:00Z", limit(1800));
+    wait("slow", 3, "2026-11-01T11:20:00Z", limit(14400));
+    wait("quick", 1, "2026-11-01T11:30:00Z", limit(1800));
   }
   static Json limit(int seconds) { return {{"spec", {{"maximumExecutionTimeSeconds", seconds}}}}; }
   void set_strategy(const char* strategy) {
