@@ -286,8 +286,10 @@ std::optional<policy::Reason> Admission::never(VcId vc, DemandId demand) const {
 
 int Admission::gpus_in_groups(VcId vc, const cluster::Demand& wanted) const {
   std::map<std::pair<std::uint64_t, NodeId>, int> in_domain;  // of each type
+  std::map<std::uint64_t, int> in_groups;                     // of each type
+  int most = 0;
   const cluster::VirtualCluster& home = cluster_.vcs[index(vc)];
-  for (std::uint32_t offset = 0; offset < home.num_nodes; ++offset) {
+  for (std::uint32_t offset = 0; offset < home.num_nodes && most < wanted.gpus; ++offset) {
     const NodeId node{static_cast<std::uint32_t>(index(home.first)) + offset};
     const cluster::NodeClass& make = cluster_.classes[cluster_.nodes[index(node)].node_class];
     const auto kind = std::find(gpu_kinds_.begin(), gpu_kinds_.end(), cluster_.kind_of(make));
@@ -299,13 +301,12 @@ int Admission::gpus_in_groups(VcId vc, const cluster::Demand& wanted) const {
     };
     within(make.cpus, cluster::cpu_milli(make.cpus), wanted.cpu_milli);
     within(make.memory_gb, cluster::memory_mb(make.memory_gb), wanted.memory_mb);
-    in_domain[{type, domains_.empty() ? node : domains_[index(node)]}] += gpus;
-  }
-  std::map<std::uint64_t, int> of_type;
-  int most = 0;
-  for (const auto& [domain, gpus] : in_domain) {
-    const int groups = gpus / wanted.nvlink_gpus;
-    most = std::max(most, of_type[domain.first] += groups * wanted.nvlink_gpus);
+    int& domain = in_domain[{type, domains_.empty() ? node : domains_[index(node)]}];
+    int& grouped = in_groups[type];
+    grouped -= domain - domain % wanted.nvlink_gpus;
+    domain += gpus;
+    grouped += domain - domain % wanted.nvlink_gpus;
+    most = std::max(most, grouped);
   }
   return most;
 }

@@ -102,7 +102,7 @@ class Admission {
   /// As never(), whatever the NVLink domains.
   std::optional<policy::Reason> never_by_size(VcId vc, const cluster::Demand& wanted) const;
   /// Returns the most GPUs of one type in whole groups of `wanted`, each within an NVLink domain,
-  /// on idle nodes of `vc`. O(nodes log domains).
+  /// on idle nodes of `vc`; fewer once they are enough. O(nodes log domains).
   int gpus_in_groups(VcId vc, const cluster::Demand& wanted) const;
   Share usual_share(VcId vc, std::uint64_t types) const;
   TenantId named_tenant(const trace::Request& request) const;

@@ -2,8 +2,10 @@
 #include "policy/kit/shape_choices.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/check.h"
+#include "cluster/nvlink_domains.h"
 #include "trace/sizes.h"
 
 namespace almanac::policy {
@@ -13,9 +15,11 @@ const ShapeChoices::Machines& ShapeChoices::machines(VcId vc, const View& view) 
   Machines& made = machines_[index(vc)];
   if (made.gpus > 0) return made;
   const std::vector<std::string> types = view.cluster.gpu_types();
+  const std::vector<NodeId> domains = cluster::nvlink_domains(view.cluster);
   const cluster::VirtualCluster& owner = view.cluster.vcs[index(vc)];
   for (std::uint32_t offset = 0; offset < owner.num_nodes; ++offset) {
-    const std::uint32_t node_class = view.cluster.nodes[index(owner.first) + offset].node_class;
+    const NodeId node{static_cast<std::uint32_t>(index(owner.first)) + offset};
+    const std::uint32_t node_class = view.cluster.nodes[index(node)].node_class;
     const cluster::NodeClass& make = view.cluster.classes[node_class];
     if (make.gpus == 0) continue;
     auto known = std::find_if(made.alike.begin(), made.alike.end(),
@@ -32,10 +36,19 @@ const ShapeChoices::Machines& ShapeChoices::machines(VcId vc, const View& view) 
                            bound(make.memory_gb, cluster::memory_mb(make.memory_gb))}});
     }
     ++known->nodes;
+    ++known->in_domain[domains.empty() ? node : domains[index(node)]];
     ++made.nodes;
     made.gpus += make.gpus;
   }
   return made;
+}
+
+int ShapeChoices::nodes_for_groups(const Alike& alike, int each, int nvlink_gpus) {
+  if (nvlink_gpus == 0) return alike.nodes;
+  const int of_group = nvlink_gpus / std::gcd(nvlink_gpus, each);
+  int nodes = 0;
+  for (const auto& [domain, here] : alike.in_domain) nodes += here - here % of_group;
+  return nodes;
 }
 
 const std::vector<ShapeChoice>& ShapeChoices::of(JobId job, const View& view) {
@@ -45,8 +58,8 @@ const std::vector<ShapeChoice>& ShapeChoices::of(JobId job, const View& view) {
   const int most = request.batch > 0 ? std::min(request.max_gpus, request.batch) : request.max_gpus;
   const auto is_there = [&](int nodes, int each) {
     return std::any_of(have.alike.begin(), have.alike.end(), [&](const Alike& alike) {
-      return alike.nodes >= nodes && (alike.gpu_type & asked.gpu_types) != 0 &&
-             alike.node.covers(asked.of(each));
+      return nodes_for_groups(alike, each, asked.nvlink_gpus) >= nodes &&
+             (alike.gpu_type & asked.gpu_types) != 0 && alike.node.covers(asked.of(each));
     });
   };
   found_.clear();

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <vector>
 
 #include "policy/contract/contract.h"
@@ -28,8 +29,9 @@ struct ShapeChoice {
 /// total and at most as many GPUs as the batch has samples. With a parallel plan (trace/sizes.h) it
 /// has a power of two copies of the model, in equal parts on a power of two nodes; if no such shape
 /// is possible, the job has what it requests. The virtual cluster must have that many
-/// nodes with that many GPUs of an accepted type. Cost (Eq 10) is GPUs / all GPUs + theta * nodes /
-/// all nodes of the virtual cluster (Speeds::theta()).
+/// nodes with that many GPUs of an accepted type, and in its NVLink domains if the job has groups.
+/// Cost (Eq 10) is GPUs / all GPUs + theta * nodes / all nodes of the virtual cluster
+/// (Speeds::theta()).
 ///
 /// Source   Chen et al., TPDS'20 (GENIE), sections 5.2 and 6. Powers of two: as in its figures.
 /// Differs  GENIE's nodes are equal; here GPUs and nodes are those of the virtual cluster. Its rate
@@ -47,6 +49,7 @@ class ShapeChoices {
     std::uint64_t gpu_type = 0;  // one bit
     cluster::Amount node{};
     int nodes = 0;
+    std::map<NodeId, int> in_domain{};  // nodes of each NVLink domain
   };
   struct Machines {
     std::vector<Alike> alike;
@@ -54,6 +57,9 @@ class ShapeChoices {
     int gpus = 0;
   };
   const Machines& machines(VcId vc, const View& view);
+  /// Returns on how many nodes, with `each` of the GPUs of a job on each, its NVLink groups are
+  /// whole; all nodes if `nvlink_gpus` is 0. O(domains).
+  static int nodes_for_groups(const Alike& alike, int each, int nvlink_gpus);
 
   std::vector<Machines> machines_;  // by virtual cluster
   std::vector<ShapeChoice> found_;

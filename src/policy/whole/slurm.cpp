@@ -188,7 +188,7 @@ class Slurm final : public Policy {
     notice_nodes(ledger);
     state.admits = [this](const slurmctld::Job& job) { return admits(next_of(job)); };
     state.takes = [this](const slurmctld::Job& job, slurmctld::Allocation& allocation) {
-      return start(next_of(job), allocation);
+      return start(job, allocation);
     };
   }
 
@@ -411,9 +411,10 @@ class Slurm final : public Policy {
   bool is_aside(JobId job) const { return std::binary_search(aside_.begin(), aside_.end(), job); }
 
   /// Takes the GPUs of a start that the controller has decided. Returns false if the ledger has not
-  /// got them. If they break NVLink groups, which the controller does not know, others of the
-  /// partition replace them.
-  bool start(JobId job, slurmctld::Allocation& allocation) {
+  /// got them. If they break NVLink groups, which the controller does not know, others on which the
+  /// controller may start the job replace them.
+  bool start(const slurmctld::Job& asking, slurmctld::Allocation& allocation) {
+    const JobId job = next_of(asking);
     const cluster::Demand& demand = view_->demand(view_->progress(job).demand);
     const std::size_t before = plan_->ledger.mark();
     std::vector<cluster::Grant> grants = machines_->take(plan_->ledger, demand, allocation);
@@ -424,7 +425,7 @@ class Slurm final : public Policy {
       if (!place_groups(plan_->ledger, view_->progress(job).vc, demand, grants)) return false;
       const PartitionAt partition = allocation.partition;
       allocation = machines_->allocation_of(grants, partition);
-      if (!is_in(allocation, partition)) {
+      if (!may_have(asking, allocation)) {
         plan_->ledger.undo(before);
         return false;
       }
@@ -433,12 +434,19 @@ class Slurm final : public Policy {
     return true;
   }
 
-  bool is_in(const slurmctld::Allocation& allocation, PartitionAt partition) const {
-    const std::vector<site::NodeIndex>& nodes = site_.partitions[partition].nodes;
-    return std::all_of(allocation.shares.begin(), allocation.shares.end(),
-                       [&](const slurmctld::Share& share) {
-                         return std::find(nodes.begin(), nodes.end(), share.node) != nodes.end();
-                       });
+  /// Whether a job may have these nodes: its partition, the reservations, and the nodes that it
+  /// names. Features are not looked at.
+  bool may_have(const slurmctld::Job& job, const slurmctld::Allocation& allocation) const {
+    const slurmctld::State& state = controller_->state();
+    const PartitionAt partition = allocation.partition;
+    slurmctld::NodeBits free = state.usable(partition);
+    state.reservations.apply(job, free, now_, now_ + state.limit_in(job, partition));
+    const slurmctld::NodeBits nodes = slurmctld::nodes_of(allocation, state.table.size());
+    const auto has = [&](NodeAt node) { return nodes.contains(node); };
+    const slurmctld::NodeRequest& request = job.ask.request;
+    return free.includes(nodes) &&
+           std::none_of(request.excluded.begin(), request.excluded.end(), has) &&
+           std::all_of(request.required.begin(), request.required.end(), has);
   }
 
   /// Tasks of arrays get a number when they start.

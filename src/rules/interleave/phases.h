@@ -9,8 +9,7 @@
 /// Jobs that share both groups use them one after another, always in the same order (round robin).
 ///
 /// Source   the idea is that of RollMux (arXiv 2512.11306), from general knowledge of it. The
-/// period
-///          is derived here: phases_test.cpp compares it with a simulation.
+///          period is derived here: phases_test.cpp compares it with a simulation.
 /// Differs  the phases of all iterations last equally long. A long tail of rollouts is in their
 /// mean.
 #pragma once

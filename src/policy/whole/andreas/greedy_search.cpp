@@ -73,7 +73,8 @@ GreedySearch::Outcome GreedySearch::outcome(const std::vector<Ask>& jobs, std::v
     first_end_s = std::min(first_end_s, way->time_s);
   }
   for (std::size_t at = 0; at < jobs.size(); ++at) {
-    if (made.ways[at] != nullptr) continue;
+    // A job that no GPU type suits now costs the same in every outcome.
+    if (made.ways[at] != nullptr || jobs[at].ways.empty()) continue;
     double least = kForever;
     for (const Way& way : jobs[at].ways) {
       least = std::min(least, cost_of(jobs[at], way, first_end_s));

@@ -115,5 +115,22 @@ TEST(GreedySearch, LetsTheJobWithTheMostPressureChooseFirst) {
   EXPECT_EQ(ways[1], nullptr);
 }
 
+// The greedy choice lets the first run for 100 s, and the second is then 95 s late. No GPU type
+// suits the third.
+TEST(GreedySearch, FindsACheaperOutcomeThoughAJobHasNoWay) {
+  const GreedyWay slow{.type = 1, .gpus = 1, .milli = 1000, .time_s = 100, .cost = 100};
+  const GreedyWay fast{.type = 1, .gpus = 1, .milli = 1000, .time_s = 10, .cost = 10};
+  std::vector<GreedyAsk> jobs{{.job = JobId{0}, .due_s = 12, .ways = {slow}},
+                              {.job = JobId{1}, .due_s = 15, .ways = {fast}},
+                              {.job = JobId{2}}};
+  Rng rng(1);
+  const auto ways =
+      GreedySearch(kLateCost, 100)
+          .choose(jobs, {{.gpu_type = 1, .milli = 1000}}, GreedySearch::kForever, rng);
+  EXPECT_EQ(ways[0], nullptr);
+  EXPECT_EQ(ways[1], &jobs[1].ways[0]);
+  EXPECT_EQ(ways[2], nullptr);
+}
+
 }  // namespace
 }  // namespace almanac::policy
