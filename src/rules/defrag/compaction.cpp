@@ -75,6 +75,7 @@ class Search {
     is_linked_ = demand.nvlink_gpus > 0 ||
                  std::any_of(residents_.begin(), residents_.end(),
                              [](const Resident& each) { return each.nvlink_gpus > 0; });
+    if (is_linked_) find_wide_domains();
     std::vector<Piece> pieces;
     for (const int each : units) {
       pieces.push_back(
@@ -87,6 +88,14 @@ class Search {
 
  private:
   double cost(std::size_t resident) const { return residents_[resident].cost_gpu_s; }
+
+  void find_wide_domains() {
+    in_wide_domain_.assign(ledger_.num_nodes(), false);
+    for (std::uint32_t at = 0; at < in_wide_domain_.size(); ++at) {
+      const NodeId first = ledger_.domain(NodeId{at});
+      if (index(first) != at) in_wide_domain_[at] = in_wide_domain_[index(first)] = true;
+    }
+  }
 
   /// Finds places for `pieces`, where those that are gone cost `spent`.
   void go_on(std::vector<Piece> pieces, double spent) {
@@ -121,10 +130,11 @@ class Search {
         } else {
           continue;
         }
-        // One of several equal nodes suffices.
+        // One of several equal nodes suffices, of each domain of several nodes.
         const bool is_plain =
             ledger_.open_milli(node) == 0 && !any_may_go(node) && !is_placed(node);
-        const NodeId domain = is_linked_ ? ledger_.domain(node) : kNoNode;
+        const bool is_wide = is_linked_ && in_wide_domain_[index(node)];
+        const NodeId domain = is_wide ? ledger_.domain(node) : kNoNode;
         if (is_plain &&
             !alike.emplace(&pool, room.gpus, room.cpu_milli, room.memory_mb, domain).second) {
           made.pop_back();
@@ -307,7 +317,8 @@ class Search {
   double below_;  // what the next best costs less than
   VcId vc_{};
   int newcomers_nvlink_gpus_ = 0;
-  bool is_linked_ = false;  // whether any job has NVLink groups
+  bool is_linked_ = false;            // whether any job has NVLink groups
+  std::vector<bool> in_wide_domain_;  // if so, by node: whether other nodes share its domain
   std::vector<bool> gone_;
   std::vector<std::vector<std::size_t>> on_node_;  // residents that may go, the cheapest first
   std::vector<std::pair<std::size_t, Grant>> placed_;
