@@ -2,6 +2,7 @@
 #include "machine/cluster_views.h"
 
 #include <algorithm>
+#include <map>
 #include <mutex>
 #include <set>
 #include <utility>
@@ -180,16 +181,25 @@ Outlook ClusterViews::look() const {
   const std::vector<const Entry*> first = parts_.line.first_jobs();
   for (const Entry* const entry : first) add(*entry);
   std::size_t waiting = first.size();
-  // The policy knows neither jobs that wait for the end of a window nor throttled tasks.
+  std::map<store::JobNumber, int> tasks;  // by array: those that run or may join the queue
+  for (const Outlook::One& one : made.jobs) {
+    if (one.job.task) ++tasks[one.job.task->array];
+  }
+  // The policy knows neither jobs that wait for the end of a window nor throttled tasks. Of an
+  // array, no more tasks than may run at once join the queue when the window is over.
   for (const store::JobNumber number : state_.book.anteroom().in({WaitsFor::What::maintenance})) {
     if (waiting >= Outlook::kMostWaiting) break;
     const Entry& entry = *state_.book.find(number);
+    const auto& task = entry.job.task;
+    const bool joins = !task || task->at_once == 0 || tasks[task->array] < task->at_once;
+    if (task && joins) ++tasks[task->array];
     made.jobs.push_back({.job = entry.job,
                          .past = {.since = entry.job.since,
                                   .start = entry.job.start,
                                   .attained = entry.job.attained,
                                   .preemptions = static_cast<std::uint32_t>(entry.job.preemptions)},
-                         .awaits_window = true});
+                         .awaits_window = joins,
+                         .throttled = !joins});
     ++waiting;
   }
   for (const auto& [number, entry] : state_.book.all()) {

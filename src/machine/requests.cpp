@@ -46,8 +46,11 @@ std::string amendment(const store::Job& job, const store::Job& amended) {
     made += fmt::format("{}{} GPUs to {}", made.empty() ? "" : ", ", before.gpus, after.gpus);
   }
   if (job.task && job.task->at_once != amended.task->at_once) {
-    made += fmt::format("{}{} tasks at once to {}", made.empty() ? "" : ", ", job.task->at_once,
-                        amended.task->at_once);
+    const auto most = [](std::int32_t tasks) {
+      return tasks == 0 ? std::string("none") : std::to_string(tasks);
+    };
+    made += fmt::format("{}limit of running tasks {} to {}", made.empty() ? "" : ", ",
+                        most(job.task->at_once), most(amended.task->at_once));
   }
   return made.empty() ? "nothing" : made;
 }

@@ -55,6 +55,7 @@ void Engine::resume(const Present& from) {
     events_.push_back({EventKind::job_adopted, static_cast<std::uint32_t>(index(each.job))});
   }
   for (const Present::Job& each : from.waiting) {
+    if (each.past.start != kNoTime) result_.resumed.emplace(each.job, kNoTime);
     if (keep_if_closed(each.job, each.past)) {
       if (pacer_) pacer_->credit(each.job, each.worked);
       continue;
@@ -63,7 +64,6 @@ void Engine::resume(const Present& from) {
     const auto reason = round_.admit(each.job, each.past);
     ALMANAC_CHECK(!reason, "job {} waits and can never start", index(each.job));
     if (pacer_) pacer_->credit(each.job, each.worked);
-    if (each.past.start != kNoTime) result_.resumed.emplace(each.job, kNoTime);
     if (breakdowns_ && each.past.since > now_) {
       round_.withdraw(now_, each.job);
       breakdowns_->pause(each.job, each.past.since);

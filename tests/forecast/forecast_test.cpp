@@ -94,6 +94,14 @@ TEST(FuturesTest, SayWhenAStoppedJobStartsNext) {
   ASSERT_EQ(told.size(), 2U);
   EXPECT_EQ(told[0].start(0.9).to, Time{150s}) << "not the start of its first run, at 0 s";
   EXPECT_EQ(told[1].start(0.9).to, Time{50s}) << "B runs";
+  const std::vector<Forecast> closed =
+      play_queue({.trace = input.trace,
+                  .cluster = input.cluster,
+                  .composition = composition,
+                  .options = {.closures = {{.from = Time{0s}, .to = Time{200s}}}}},
+                 present, beliefs, 3, 1);
+  ASSERT_EQ(closed.size(), 2U);
+  EXPECT_EQ(closed[0].start(0.9).to, Time{200s}) << "it waits for the end of a window";
 }
 
 /// Two GPUs. A and B hold one each from 0 s on, C comes at 300 s and asks one, D two.

@@ -42,6 +42,20 @@ TEST_F(Announced, ForeseesThatAJobStartsAfterMaintenance) {
   EXPECT_GE(kept->start_from, over - 1min);
 }
 
+TEST_F(Announced, ForeseesThatTasksFollowEachOtherAfterMaintenance) {
+  begin("fifo", 2, 16);
+  announce(1h, 2h);
+  store::Submission asked = of_length(3h);
+  asked.indices = {1, 2};
+  asked.at_once = 1;
+  const auto tasks = service_->submit(asked).value();
+  const auto first = service_->expect(tasks[0], 30s);
+  const auto second = service_->expect(tasks[1], 30s);
+  ASSERT_TRUE(first);
+  ASSERT_TRUE(second);
+  EXPECT_GT(second->start_from, first->start_from) << "though two GPUs are free";
+}
+
 TEST_F(Announced, StartsNothingThatWouldRunIntoMaintenance) {
   begin();
   const std::int64_t number = announce(1h, 2h);
