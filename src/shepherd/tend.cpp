@@ -135,7 +135,8 @@ class Shepherd {
   void wait() {
     const Duration next = std::min(
         {end_begun_ ? kForever : limit_at_, end_begun_ ? kForever : warn_at_, kill_at_, give_up_at_,
-         asking_.unsure() ? ask_at_ : kForever, bounds_.watches() ? watch_at_ : kForever});
+         asking_.unsure() ? ask_at_ : kForever, bounds_.watches() ? watch_at_ : kForever,
+         dropped() == lost_noted_ ? kForever : note_lost_at_});
     itimerspec when{};
     if (next != kForever) {
       // A time of zero would switch the timer off.
