@@ -100,7 +100,7 @@ std::int32_t Replica::grow_steady(std::int32_t most) {
 }
 
 bool Replica::count_steady(Micros now, Micros each_token) {
-  constexpr std::size_t kMostKept = 1 << 15;
+  constexpr std::size_t kMostKept = 1 << 12;
   if (iterations_.size() == kMostKept) {
     catch_up();
     iterations_.clear();
