@@ -93,6 +93,7 @@ class Cluster {
     std::vector<std::string_view> heads = scheduler_.heads();
     for (std::int64_t at = 0; at < options_.cycles; ++at) {
       const kueue::Cycle cycle = scheduler_.cycle(at);
+      for (const kueue::Preempted& each : cycle.preempted) std::erase(running_, each.workload);
       for (const kueue::Admitted& each : cycle.admitted) running_.push_back(each.workload);
       admitted_ += std::ssize(cycle.admitted);
       preempted_ += std::ssize(cycle.preempted);

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -45,14 +46,20 @@ Result<trace::Trace> read_jobs(const Options& options) {
   auto read = trace::read_trace(options.log);
   if (!read) return read;
   trace::Sample window{.min_gpus = 1};
-  if (!options.from.empty()) window.from = text::parse_datetime(options.from).value();
-  if (!options.to.empty()) window.to = text::parse_datetime(options.to).value();
+  for (const auto& [said, time] :
+       {std::pair(&options.from, &window.from), std::pair(&options.to, &window.to)}) {
+    if (said->empty()) continue;
+    const std::optional<Time> read_time = text::parse_datetime(*said);
+    if (!read_time) return fail(Code::usage, fmt::format("expected a date, found \"{}\"", *said));
+    *time = *read_time;
+  }
   if (auto kept = trace::keep_sample(*read, window); !kept) return tl::unexpected(kept.error());
   std::vector<std::uint32_t> order;
   for (std::uint32_t at = 0; at < read->jobs.size(); ++at) {
     const trace::Job& job = read->jobs[at];
     if (job.outcome.run > Duration{0} && job.request.gpus <= options.gpus) order.push_back(at);
   }
+  if (order.empty()) return fail(Code::unavailable, "no job ran that the queue has GPUs for");
   trace::select_jobs(*read, order);
   for (trace::Job& job : read->jobs) {
     trace::Request asked;
