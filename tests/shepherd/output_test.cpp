@@ -85,6 +85,17 @@ TEST(OutputTest, WhatIsLostIsKnownWhileTheCommandRuns) {
   EXPECT_EQ(Runs::exit_of(run).log_dropped, 5);
 }
 
+TEST(OutputTest, WhatIsLostSoonAfterIsKnownThoughNothingMoreIsPrinted) {
+  const Runs runs;
+  Spec spec = runs.shell(
+      "echo lost; sleep 0.2; echo again; while [ ! -e $HERE/b ]; do sleep 0.01; done");
+  spec.out = "/dev/full";
+  shepherd::Run run = runs.start(spec);
+  EXPECT_TRUE(comes_true([&] { return shepherd::lost_output(run.folder()) == 11; }));
+  std::ofstream(runs.path("b")) << "";
+  EXPECT_EQ(Runs::exit_of(run).log_dropped, 11);
+}
+
 TEST(OutputTest, GoesOnWhenThereIsRoomAgain) {
   const Runs runs;
   const SmallDisk disk(runs.path("disk"));
