@@ -87,8 +87,8 @@ TEST(OutputTest, WhatIsLostIsKnownWhileTheCommandRuns) {
 
 TEST(OutputTest, WhatIsLostSoonAfterIsKnownThoughNothingMoreIsPrinted) {
   const Runs runs;
-  Spec spec = runs.shell(
-      "echo lost; sleep 0.2; echo again; while [ ! -e $HERE/b ]; do sleep 0.01; done");
+  Spec spec =
+      runs.shell("echo lost; sleep 0.2; echo again; while [ ! -e $HERE/b ]; do sleep 0.01; done");
   spec.out = "/dev/full";
   shepherd::Run run = runs.start(spec);
   EXPECT_TRUE(comes_true([&] { return shepherd::lost_output(run.folder()) == 11; }));
