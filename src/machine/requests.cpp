@@ -241,6 +241,22 @@ Result<void> Requests::may_amend(const store::Job& job, const Request& request) 
     return refuse(Code::usage, "is no array, so it has no limit on tasks that run at once",
                   "submit an array with --array 0-9%3");
   }
+  if (wanted.at_once) {
+    // The first task that waits opens the way for the others, so all have the same limit.
+    const store::JobNumber array = job.task->array;
+    const auto& all = state_.book.all();
+    for (auto each = all.lower_bound(array); each != all.end(); ++each) {
+      const store::Job& other = each->second.job;
+      if (!other.task || other.task->array != array) break;
+      const auto& jobs = request.wish.jobs;
+      if (service::has_ended(other) || std::binary_search(jobs.begin(), jobs.end(), each->first)) {
+        continue;
+      }
+      return refuse(Code::usage,
+                    fmt::format("is a task of array {}, and the limit is of all its tasks", array),
+                    "name the array");
+    }
+  }
   if (job.state == JobState::running) {
     if (wanted.gpus)
       return refuse(Code::conflict, "is running, so its GPUs cannot change", "requeue it first");

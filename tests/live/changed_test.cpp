@@ -116,6 +116,9 @@ TEST_F(Changed, AnArrayRunsAsManyTasksAtOnceAsItIsChangedTo) {
   };
   ASSERT_TRUE(comes_to(numbers[0], JobState::running));
   EXPECT_THAT(service_->job(numbers[1])->why, HasSubstr("limit of running tasks"));
+  const auto of_one = update(numbers[1], {.at_once = 3});
+  ASSERT_FALSE(of_one);
+  EXPECT_THAT(of_one.error().message, HasSubstr("the limit is of all its tasks"));
   ASSERT_TRUE(service_->update(numbers, {.at_once = 3}, me_));
   ASSERT_TRUE(comes_to(numbers[2], JobState::running));
   EXPECT_EQ(running(), 3);
