@@ -49,8 +49,9 @@ class RelaxPass final : public Pass {
     Time& due = due_[vc.vc] = kNever;
     for (WaitingQueue::Walk at(vc.waiting); !at.at_end();) {
       const cluster::Demand& demand = at.demand();
-      // A job of one GPU has no locality to give up, and how many nodes a shape has is its own.
-      const bool may_spread = demand.gpus > 1 && demand.nodes == 0 &&
+      // A job of one GPU has no locality to give up, how many nodes a shape has is its own, and
+      // groups in NVLink domains take any nodes already.
+      const bool may_spread = demand.gpus > 1 && demand.nodes == 0 && demand.nvlink_gpus == 0 &&
                               desk_.ledger().free_gpus(vc.vc, demand) >= demand.gpus &&
                               desk_.is_within_quotas(demand);
       if (!may_spread) {
