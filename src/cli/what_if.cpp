@@ -94,8 +94,8 @@ Result<int> what_if(const ServiceOptions& service, const serve::WhatIf& what,
           "START BY and END BY are separate: each is met with 90 % probability, so END BY is not "
           "START BY plus a run time.\n"
           "Assumes submission now and no later jobs; the run time is estimated from "
-          "similar jobs. Tenant limits are included, Slurm's quotas and announced maintenance are "
-          "not.\n");
+          "similar jobs. Tenant limits and announced maintenance are included, Slurm's quotas and "
+          "reservations are not.\n");
 }
 
 }  // namespace almanac::cli
