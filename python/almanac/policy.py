@@ -38,7 +38,7 @@ class Event(NamedTuple):
 
 
 class Node(NamedTuple):
-    """A node; cpus and memory_gb are 0 if unknown."""
+    """A node; cpus and memory_gb are 0 if unknown. Nodes of one NVLink domain have the same nvlink_domain."""
 
     node: int
     name: str
@@ -47,6 +47,7 @@ class Node(NamedTuple):
     gpu_type: str
     cpus: float
     memory_gb: float
+    nvlink_domain: int
 
 
 class Cluster(NamedTuple):
@@ -58,7 +59,8 @@ class Job:
     """Request of a job, as known at submission, and its state. Missing values are None.
 
     number, job_id, name, user, vc (number of its virtual cluster), kind, model, qos, priority_tier (0 by default; jobs of a
-    higher one should go first), requeue (whether it may be stopped; None = not said), gpu_type, gpus, max_gpus, gpu_share, nodes, cpus, memory_gb, value, submit_s, time_limit_s, deadline_s, believed_s (its whole run), is_running, held_until_s
+    higher one should go first), requeue (whether it may be stopped; None = not said), gpu_type, gpus, max_gpus, nvlink_gpus (GPUs that must share an
+    NVLink domain), gpu_share, nodes, cpus, memory_gb, value, submit_s, time_limit_s, deadline_s, believed_s (its whole run), is_running, held_until_s
     """
 
     def __init__(self, told, view):
