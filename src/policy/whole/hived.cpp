@@ -34,6 +34,7 @@
 
 #include "policy/contract/may_stop.h"
 #include "policy/kit/line_policy.h"
+#include "policy/kit/nvlink_placement.h"
 #include "policy/registry.h"
 #include "policy/whole/hived/cell_owners.h"
 
@@ -100,9 +101,28 @@ class Hived final : public LinePolicy {
       plan.set(job, {.grants = grants});
       return true;
     }
-    return sites_[index(vc)].place(job, owner, demand, [&](const CellSite::Offer& offer) {
+    CellSite& site = sites_[index(vc)];
+    const auto take = [&](const CellSite::Offer& offer) {
       return carry_out(job, offer, view, plan);
-    });
+    };
+    return site.place(job, owner, demand, take) ||
+           (demand.nvlink_gpus > 0 && start_in_groups(vc, job, owner, demand, plan));
+  }
+
+  /// Starts a job whose NVLink groups the offered cells would break on other free GPUs.
+  bool start_in_groups(VcId vc, JobId job, const CellOwner& owner, const cluster::Demand& demand,
+                       Plan& plan) {
+    CellSite& site = sites_[index(vc)];
+    std::vector<cluster::Grant> grants;
+    const std::size_t before = plan.ledger.mark();
+    if (!place_groups(plan.ledger, vc, demand, grants)) return false;
+    if (!site.is_one_chain(grants)) {
+      plan.ledger.undo(before);
+      return false;
+    }
+    site.adopt(job, owner, grants);
+    plan.set(job, {.grants = grants});
+    return true;
   }
 
   /// Carries out an offer. Returns kNoNode, or the node where it is impossible.

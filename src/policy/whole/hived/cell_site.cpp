@@ -127,6 +127,12 @@ bool CellSite::place_in(const CellChain& chain, JobId job, const CellOwner& owne
   return false;
 }
 
+bool CellSite::is_one_chain(std::span<const Grant> held) const {
+  return cells_ && std::all_of(held.begin(), held.end(), [&](const Grant& grant) {
+           return chain_of(grant.node) == chain_of(held.front().node);
+         });
+}
+
 void CellSite::adopt(JobId job, const CellOwner& owner, std::span<const Grant> held) {
   const auto is_whole = [](const Grant& grant) {
     return grant.gpus != 0 && grant.gpu_milli == cluster::kWholeGpu;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,8 @@ class CellSite {
   /// times at most. Returns false if the job has no place; jobs of lower priority may be guests
   /// even then.
   bool place(JobId job, const CellOwner& owner, const cluster::Demand& demand, const Take& take);
+  /// Whether all nodes of `held` are of one kind, as those of a placed job are.
+  bool is_one_chain(std::span<const cluster::Grant> held) const;
   /// Adopts a running job as if it had been placed here.
   void adopt(JobId job, const CellOwner& owner, std::span<const cluster::Grant> held);
   void release(JobId job);
