@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -107,6 +109,20 @@ class Shown {
   const perf::SpeedModel* speed_;
 };
 
+/// Returns the models of which it is known how they slow `board` next to it.
+std::vector<std::string> known_neighbors(const perf::Catalogue& catalogue,
+                                         const perf::Board& board) {
+  std::vector<std::string> made;
+  for (const perf::Model& other : catalogue.models) {
+    const perf::Board* const there = other.find(board.gpu_type);
+    if (there == nullptr) continue;
+    const bool is_known = board.phases ? there->phases.has_value()
+                                       : board.sharing.has_value() && there->sharing.has_value();
+    if (is_known) made.push_back(other.name);
+  }
+  return made;
+}
+
 void say_board(perf::SpeedModels& models, const perf::Model& model, const perf::Board& board,
                const Shown& shown) {
   fmt::print("\non {} ({}, {}): a step of {:.4g} s at a batch of {:.4g} per GPU\n", board.gpu_type,
@@ -126,17 +142,15 @@ void say_board(perf::SpeedModels& models, const perf::Model& model, const perf::
     fmt::print("  more GPUs were not measured: assumed to scale linearly\n");
   }
   if (board.phases) {
-    fmt::print("  reinforcement learning: {:.4g} s of rollouts, {:.4g} s of training\n",
-               board.phases->rollout, board.phases->training);
+    fmt::print(
+        "  reinforcement learning: {:.4g} s of rollouts, {:.4g} s of training, {:.4g} s to load a "
+        "job's state\n",
+        board.phases->rollout, board.phases->training, board.phases->switching);
   }
   if (!board.sharing && !board.phases) return;
   fmt::print("  next to");
-  for (const perf::Model& other : models.catalogue().models) {
-    const perf::Board* const there = other.find(board.gpu_type);
-    if (there == nullptr) continue;
-    const bool is_known = board.phases ? there->phases.has_value() : there->sharing.has_value();
-    if (!is_known) continue;
-    fmt::print(" {}: {:.2f}", other.name, shown.beside(other.name));
+  for (const std::string& other : known_neighbors(models.catalogue(), board)) {
+    fmt::print(" {}: {:.2f}", other, shown.beside(other));
   }
   fmt::print("\n");
 }
@@ -193,10 +207,13 @@ nlohmann::ordered_json json_of(perf::SpeedModels& models, const perf::Model& mod
       one["placements"].push_back(
           {{"gpus", gpus}, {"nodes", nodes}, {"rate", shown.rate(gpus, nodes)}});
     }
-    for (const perf::Model& other : models.catalogue().models) {
-      const perf::Board* const there = other.find(board.gpu_type);
-      if (!board.sharing || there == nullptr || !there->sharing) continue;
-      one["beside"].push_back({{"model", other.name}, {"rate", shown.beside(other.name)}});
+    if (board.phases) {
+      one["phases"] = {{"rollout_s", board.phases->rollout},
+                       {"training_s", board.phases->training},
+                       {"switching_s", board.phases->switching}};
+    }
+    for (const std::string& other : known_neighbors(models.catalogue(), board)) {
+      one["beside"].push_back({{"model", other}, {"rate", shown.beside(other)}});
     }
     made["boards"].push_back(std::move(one));
   }
