@@ -77,7 +77,7 @@ Result<policy::Composition> compose(const std::string& text) {
             "policy {} limits jobs to what others leave of their GPUs, which a live service "
             "cannot do",
             text),
-        {}, "use it with almanac simulate; packings such as lifelong let jobs share GPUs here");
+        {}, "use it with almanac simulate; the packing gandiva lets jobs share GPUs here");
   }
   take_no_truth(*made);
   return made;
