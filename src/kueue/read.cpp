@@ -83,6 +83,11 @@ class Reader {
 
  private:
   void read_object(const Json& json) {
+    if (!json.is_object()) {
+      throw Refused{
+          fmt::format("expected objects of Kueue, as kubectl get -o json prints them, found {}",
+                      json.is_array() ? "a list" : json.dump())};
+    }
     const Object bare(json, "an object");
     const std::string kind = bare.text("kind");
     const std::string name = bare.object("metadata").text("name");

@@ -74,6 +74,8 @@ TEST(Objects, OfTheFirstBetaHaveOtherNames) {
 
 TEST(Objects, AreRefusedWithTheirPlace) {
   EXPECT_EQ(message_of("NAME  COHORT"), "expected JSON, as kubectl get -o json prints it");
+  EXPECT_EQ(message_of("[]"),
+            "expected objects of Kueue, as kubectl get -o json prints them, found a list");
   EXPECT_EQ(message_of(R"({"items": []})"), "expected ClusterQueues, found none");
   EXPECT_EQ(message_of(queue_with(R"({"queueingStrategy": "LIFO"})")),
             "ClusterQueue a.spec.queueingStrategy: expected one of BestEffortFIFO, StrictFIFO, "
