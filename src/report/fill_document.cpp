@@ -105,11 +105,13 @@ figure::Document fill_document(const FillInput& input, const std::vector<FilledB
   document.kind = "fill";
   document.title = std::filesystem::path(input.trace).filename().string();
   document.subtitle = fmt::format(
-      "jobs arrive on {} GPUs of {} nodes and none leaves; each number is the mean of {} order{} "
-      "of arrival",
-      text::grouped(input.gpus), text::grouped(input.nodes), input.orders,
+      "jobs arrive on {} of {} and none leaves; each number is the mean of {} order{} of arrival",
+      text::counted(static_cast<std::uint64_t>(input.gpus), "GPU"),
+      text::counted(static_cast<std::uint64_t>(input.nodes), "node"), input.orders,
       input.orders == 1 ? "" : "s");
-  document.facts = {{"jobs in the log", text::grouped(static_cast<std::int64_t>(input.jobs))},
+  const std::size_t in_log = input.jobs + input.left_out;
+  document.facts = {{in_log == 1 ? "job in the log" : "jobs in the log",
+                     text::grouped(static_cast<std::int64_t>(in_log))},
                     {"placements", std::to_string(filled.size())}};
   std::vector<const FilledBy*> best_first;
   for (const FilledBy& each : filled) best_first.push_back(&each);
@@ -140,7 +142,7 @@ figure::Document fill_document(const FillInput& input, const std::vector<FilledB
   if (input.left_out > 0) {
     document.notes.push_back(fmt::format("{} left out because no node has room for {}.",
                                          text::counted(input.left_out, "job is", "jobs are"),
-                                         input.left_out == 1 ? "it" : "one of them"));
+                                         input.left_out == 1 ? "it" : "any of them"));
   }
   figure::Section curves{.id = "curves", .title = "By demand", .text = {}};
   for (const Shown& shown : kMeasures) curves.figures.push_back(draw(shown, filled));

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "rules/fragment/curve.h"
@@ -46,6 +47,8 @@ TEST(FillDocument, SaysNoNumberThatIsNone) {
   EXPECT_EQ(document.findings[0].headline,
             "fgd allocates 100.00 % of the GPUs if the jobs request as many as there are.");
   ASSERT_EQ(document.notes.size(), 1U);
+  EXPECT_THAT(document.subtitle, testing::StartsWith("jobs arrive on 4 GPUs of 1 node and"));
+  EXPECT_EQ(document.facts[0].second, "3") << "jobs in the log, with what is left out";
   EXPECT_EQ(document.notes[0], "1 job is left out because no node has room for it.");
 }
 

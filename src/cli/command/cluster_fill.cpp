@@ -117,6 +117,7 @@ Result<int> fill(const FillOptions& options, const std::vector<std::string>& com
       return tl::unexpected(written.error());
     }
   }
+  for (const std::string& text : document.notes) note(text);
   show_document(document, options.output, options.out);
   return kDone;
 }
