@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 
+#include "text/without_password.h"
+
 namespace almanac::cli {
 namespace {
 
@@ -55,9 +57,11 @@ std::string fitted_to_terminal(std::string_view text, int descriptor) {
 }
 
 void print_message(std::string_view text) {
+  // Any message may repeat a word that the user gave, so all are looked through here.
   const bool is_read_by_a_person = ::isatty(STDERR_FILENO) != 0;
+  const std::string shown = text::without_passwords(text);
   fmt::print(stderr, "{}\n",
-             is_read_by_a_person ? fitted_to_terminal(text, STDERR_FILENO) : std::string(text));
+             is_read_by_a_person ? fitted_to_terminal(shown, STDERR_FILENO) : shown);
 }
 
 }  // namespace almanac::cli

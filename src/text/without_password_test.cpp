@@ -21,5 +21,16 @@ TEST(WithoutPassword, LeavesAddressesAndPathsWithoutOneAlone) {
   }
 }
 
+TEST(WithoutPasswords, HidesThoseOfAllWordsOfAMessage) {
+  EXPECT_EQ(without_passwords("found \"https://ann:pw@h:1\" and \"ann:p/w@h:1\" (see --help)"),
+            "found \"https://***@h:1\" and \"***@h:1\" (see --help)");
+  EXPECT_EQ(without_passwords("almanac: https:/ann:p@w@h/x: no file\n  --ca=ann:pw@h\n"),
+            "almanac: https:/***@h/x: no file\n  --ca=***@h\n");
+  for (const char* const each : {"write to ann@site.org: \"now\"", "/data/10:00@2/log.csv:3: gpus",
+                                 "a @ b:", "@", "--@a=", ""}) {
+    EXPECT_EQ(without_passwords(each), each);
+  }
+}
+
 }  // namespace
 }  // namespace almanac::text

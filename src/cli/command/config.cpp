@@ -42,7 +42,7 @@ InForce in_force(CLI::App& app, const Setting& setting) {
   const bool is_address = key == "url" || key == "listen" || key == "socket";
   const auto shown = [&](const std::string& value) {
     if (setting.is_secret && !value.empty()) return std::string("(hidden)");
-    return is_address ? text::without_password(value) : value;
+    return text::without_passwords(is_address ? text::without_password(value) : value);
   };
   if (*setting.environment != '\0') {
     const char* const value = std::getenv(setting.environment);
