@@ -9,11 +9,15 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
+#include <optional>
 #include <random>
 #include <thread>
 
 #include <fmt/format.h>
 #include <httplib.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
 #include <unistd.h>
 
 #include "serve/fields.h"
@@ -51,8 +55,25 @@ bool is_here(std::string_view url) {
   return host == "localhost" || (host.starts_with("127.") && is_number) || host == "[::1]";
 }
 
-/// Fails unless the file can be read and holds a certificate. What a pipe holds can be read once
-/// only, and is left.
+/// Returns how many certificates the PEM text has; nothing if a block is damaged or cut off. TLS
+/// reads as this does, but uses what stands before such a block and says nothing.
+std::optional<int> certificates_in(const std::string& text) {
+  const std::unique_ptr<BIO, int (*)(BIO*)> source{
+      ::BIO_new_mem_buf(text.data(), static_cast<int>(text.size())), ::BIO_free};
+  STACK_OF(X509_INFO)* const all =
+      ::PEM_X509_INFO_read_bio(source.get(), nullptr, nullptr, nullptr);
+  ::ERR_clear_error();
+  if (all == nullptr) return std::nullopt;
+  int certificates = 0;
+  for (int at = 0; at < sk_X509_INFO_num(all); ++at) {
+    if (sk_X509_INFO_value(all, at)->x509 != nullptr) ++certificates;
+  }
+  sk_X509_INFO_pop_free(all, ::X509_INFO_free);
+  return certificates;
+}
+
+/// Fails unless the file can be read and holds whole certificates. What a pipe holds can be read
+/// once only, and is left.
 Result<void> check_certificates(const std::string& path) {
   const auto wrong = [&](Code code, const std::string& what) {
     return fail(code, "cannot read certificates: " + what, {.file = path},
@@ -65,7 +86,11 @@ Result<void> check_certificates(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return wrong(Code::not_found, std::strerror(errno));
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (text.find("-----BEGIN ") == std::string::npos) {
+  const std::optional<int> certificates = certificates_in(text);
+  if (!certificates) {
+    return wrong(Code::invalid, "expected whole blocks, found one that is damaged or cut off");
+  }
+  if (*certificates == 0) {
     return wrong(Code::invalid, "expected a line -----BEGIN CERTIFICATE-----, found none");
   }
   return {};

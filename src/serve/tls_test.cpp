@@ -6,6 +6,8 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -97,6 +99,22 @@ TEST_F(TlsTest, TakesACertificateThatWasRenewed) {
   std::filesystem::rename(renewed + ".key", own_ + ".key");
   EXPECT_TRUE(ask("https", own_ + ".pem"));
   EXPECT_FALSE(ask("https", folder_ / "old.pem"));
+}
+
+TEST_F(TlsTest, RefusesAuthoritiesThatAreCutOff) {
+  std::ifstream file(own_ + ".pem");
+  const std::string good{std::istreambuf_iterator<char>(file), {}};
+  const std::string cut = good.substr(0, good.size() / 2);
+  const auto refusal = [&](const std::string& text) {
+    const std::string path = folder_.write("ca.pem", text);
+    const auto client = Client::to({.url = "https://127.0.0.1:1", .ca = path});
+    return client ? "" : to_string(client.error());
+  };
+  EXPECT_EQ(refusal(good + good), "");
+  for (const std::string& text : {cut, good + cut}) {
+    EXPECT_THAT(refusal(text), HasSubstr("ca.pem: cannot read certificates: expected whole blocks, "
+                                         "found one that is damaged or cut off"));
+  }
 }
 
 TEST_F(TlsTest, AnswersOthersWhileOneDoesNotShakeHands) {
