@@ -93,6 +93,8 @@ std::vector<std::string> sentences_of(const Composition& composition) {
   for (const Deed& deed : kDeeds) {
     if (traits.has(deed.trait)) clauses.push_back(clause(deed.trait));
   }
+  if (traits.has(Trait::reads_queues))
+    clauses.emplace_back("preempts running jobs only where field preemption of a queue allows it");
   sentences.push_back(clauses.empty()
                           ? "It gives each job what it requests and never interrupts it."
                           : fmt::format("It {}.", fmt::join(clauses, ", ")));

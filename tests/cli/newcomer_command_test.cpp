@@ -129,6 +129,8 @@ TEST_F(NewcomerCommand, ClaimsNoStopsOfAPolicyThatStopsNone) {
 TEST_F(NewcomerCommand, DescribesAPartWithItsValues) {
   const std::string part = run_program({"policy", "describe", "preempt:all"}).out;
   EXPECT_THAT(part, HasSubstr("preempt:all: EASY backfill"));
+  EXPECT_THAT(run_program({"policy", "describe", "kueue"}).out,
+              HasSubstr("# It preempts running jobs only where field preemption of a queue"));
   EXPECT_THAT(part, HasSubstr("qssf+preempt:all replaces the pass strict"));
   EXPECT_THAT(run_program({"policy", "describe", "preempt:some"}).err,
               HasSubstr("stops must be one of marked, all, none, found \"some\""));
