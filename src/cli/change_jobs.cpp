@@ -79,6 +79,11 @@ Result<int> change(ChangeOptions options, const std::string& verb, const std::st
 
 }  // namespace
 
+std::string refusal_of(const std::string& job, const std::string& message) {
+  const std::string name = "job " + job;
+  return message.starts_with(name + " ") ? message : name + ": " + message;
+}
+
 Result<int> change_jobs(const ServiceOptions& service, const serve::Which& which,
                         const std::string& verb, const std::string& done) {
   auto client = service.client();
@@ -88,7 +93,7 @@ Result<int> change_jobs(const ServiceOptions& service, const serve::Which& which
   say_changed(*changed, which, verb, done);
   int status = kDone;
   for (const serve::RefusedJob& each : changed->refused) {
-    print_message(fmt::format("almanac: job {}: {}", each.job, each.why.message));
+    print_message("almanac: " + refusal_of(each.job, each.why.message));
     status = exit_status(each.why.code);
   }
   return status;

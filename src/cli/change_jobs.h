@@ -16,6 +16,9 @@ namespace almanac::cli {
 Result<int> change_jobs(const ServiceOptions& service, const serve::Which& which,
                         const std::string& verb, const std::string& done);
 
+/// Returns "job 7: MESSAGE", but only the message if it begins with "job 7 ".
+std::string refusal_of(const std::string& job, const std::string& message);
+
 /// Adds `almanac VERB [JOB...] [--user NAME] [--state STATE] [--name NAME] [--all]`; `done` is
 /// printed for a changed job: "cancelled". `now` describes the flag --now; "" = no such flag.
 void add_change(Program& program, const std::string& verb, const std::string& description,

@@ -56,12 +56,11 @@ bool KubeEngine::is_told_anything() const {
 
 Result<std::unique_ptr<service::Service>> KubeEngine::open(const std::string& state,
                                                            const std::string& order) const {
-  if (!backfill.empty() && order.empty()) {
-    return fail(
-        Code::usage,
-        "--backfill requires --order: a StrictFIFO queue that the lever does not order waits "
-        "several times as long",
-        {}, "add --order on, or --order dry to see what the lever would write");
+  if (!backfill.empty() && (order.empty() || order == "off")) {
+    return fail(Code::usage,
+                "--backfill requires --order on or dry: a StrictFIFO queue that the lever does not "
+                "order waits several times as long",
+                {}, "add --order on, or --order dry to see what the lever would write");
   }
   steer_kube::Config config;
   config.state = std::filesystem::absolute(state).lexically_normal();

@@ -97,7 +97,7 @@ TEST_F(RunCommand, SaysWhichJobsToMove) {
   EXPECT_EQ(advice.at("steps")[0].at("lost_gpu_s"), 16);
   EXPECT_EQ(advice.at("steps")[0].at("is_proven"), true);
   const ProgramRun before = run_program({"cluster", "defrag", run_, "--at", "20"});
-  EXPECT_THAT(before.out, HasSubstr("no moves make room for a pending job"));
+  EXPECT_THAT(before.out, HasSubstr("no moves make room for a pending job\n"));
   EXPECT_EQ(run_program({"cluster", "defrag", run_, "--at", "9000"}).status, 2);
 }
 

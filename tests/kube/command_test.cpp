@@ -233,9 +233,13 @@ TEST_F(KubeCommand, BackfillIsRefusedWithoutNamesOrWithoutAnOrder) {
   const ProgramRun empty = serve({"--order", "on", "--backfill", "team-a,,team-b"});
   EXPECT_EQ(empty.status, 2);
   EXPECT_THAT(empty.err, HasSubstr("found \"\" in \"team-a,,team-b\""));
-  const ProgramRun unordered = serve({"--backfill", "team-a"});
-  EXPECT_EQ(unordered.status, 2);
-  EXPECT_THAT(unordered.err, HasSubstr("--backfill requires --order"));
+  for (const auto& order : std::vector<std::vector<std::string>>{{}, {"--order", "off"}}) {
+    std::vector<std::string> words{"--backfill", "team-a"};
+    words.insert(words.end(), order.begin(), order.end());
+    const ProgramRun unordered = serve(words);
+    EXPECT_EQ(unordered.status, 2);
+    EXPECT_THAT(unordered.err, HasSubstr("--backfill requires --order on or dry"));
+  }
 }
 
 }  // namespace

@@ -177,7 +177,7 @@ void say(const sim::Compactions& advice) {
     lost += step.lost_gpu_s;
   }
   if (advice.steps.empty()) {
-    fmt::print("no moves make room for a pending job");
+    fmt::print("no moves make room for a pending job\n");
   } else {
     fmt::print("total: {} usable, cost {} of GPU time\n", gpus_of(gpus), text::human_time(lost));
   }

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/change_jobs.h"
 #include "cli/draft_submission.h"
 #include "cli/program.h"
 #include "cli/service_options.h"
@@ -62,7 +63,7 @@ Result<int> update(const UpdateOptions& options) {
       continue;
     }
     if (options.jobs.size() == 1) return tl::unexpected(said.error());
-    print_message(fmt::format("almanac: job {}: {}", job, to_string(said.error())));
+    print_message("almanac: " + refusal_of(job, to_string(said.error())));
     status = exit_status(said.error().code);
   }
   return status;
