@@ -37,4 +37,19 @@ Result<std::vector<deployment::TaskArrival>> task_requests(
   return made;
 }
 
+Result<std::vector<deployment::TaskArrival>> random_requests(
+    const std::vector<deployment::TaskService>& services, double seconds, std::uint64_t seed) {
+  constexpr double kMost = 1e7;
+  double expected = 0;
+  for (const auto& each : services) expected += seconds * each.rate;
+  if (expected > kMost) {
+    return fail(Code::usage,
+                fmt::format("too many requests: about {:.4g} in {:g} s, expected at most {:.0f} "
+                            "million",
+                            expected, seconds, kMost / 1e6),
+                {}, "lower the column rate of the services, or --seconds");
+  }
+  return deployment::poisson_arrivals(services, seconds, seed);
+}
+
 }  // namespace almanac::cli

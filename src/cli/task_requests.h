@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Request logs of single-pass models.
+/// Requests of single-pass models: random ones, or those of a log.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -18,5 +19,10 @@ namespace almanac::cli {
 Result<std::vector<deployment::TaskArrival>> task_requests(
     const std::string& path, const std::string& column_map,
     const std::vector<deployment::TaskService>& services);
+
+/// Returns random requests over `seconds`. Fails with `usage`, before it makes any, if they would
+/// be too many to simulate.
+Result<std::vector<deployment::TaskArrival>> random_requests(
+    const std::vector<deployment::TaskService>& services, double seconds, std::uint64_t seed);
 
 }  // namespace almanac::cli

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -312,7 +313,8 @@ bool add_by_best_fit(const PlanningCase& asked, Instance instance, int copies,
 int copies_for(const PlanningCase& asked, const Instance& instance, double rate) {
   const double each = throughput(asked.variants[instance.variant], instance.share, instance.batch,
                                  asked.fleet.mig ? 1 : asked.fleet.beside);
-  return std::max(1, static_cast<int>(std::ceil(rate / each - kAlmost)));
+  constexpr double kMost = 1e9;  // more than any GPUs hold
+  return std::max(1, static_cast<int>(std::min(kMost, std::ceil(rate / each - kAlmost))));
 }
 
 std::vector<std::size_t> eligible(const PlanningCase& asked, const TaskService& service,
@@ -343,7 +345,7 @@ double share_for(const PlanningCase& asked, const Variant& variant, double slo_m
 
 Result<std::size_t> most_accurate(const PlanningCase& asked, const TaskService& service) {
   const auto all = eligible(asked, service, service.accuracy);
-  if (all.empty()) return tl::unexpected(no_variant(service));
+  if (all.empty()) return tl::unexpected(no_variant(asked, service));
   return *std::max_element(all.begin(), all.end(), [&](std::size_t a, std::size_t b) {
     const Variant &one = asked.variants[a], &other = asked.variants[b];
     return std::pair(one.accuracy, -one.item_ms) < std::pair(other.accuracy, -other.item_ms);
@@ -367,7 +369,24 @@ Error too_few_gpus(const PlanningCase& asked) {
           kUseMore};
 }
 
-Error no_variant(const TaskService& service) {
+Error no_variant(const PlanningCase& asked, const TaskService& service) {
+  PlanningCase roomy = asked;
+  roomy.fleet.memory_gib = std::numeric_limits<double>::infinity();
+  const auto others = eligible(roomy, service, service.accuracy);
+  if (!others.empty() && eligible(asked, service, service.accuracy).empty()) {
+    const std::size_t least =
+        *std::min_element(others.begin(), others.end(), [&](std::size_t a, std::size_t b) {
+          return asked.variants[a].memory_gib < asked.variants[b].memory_gib;
+        });
+    return {
+        Code::unavailable,
+        fmt::format("no variant for {} that is right in {:.1f} % and answers within {} ms fits "
+                    "into {:.4g} GiB, the memory of a GPU: {} needs {:.4g}",
+                    service.task, 100 * service.accuracy, service.slo_ms, asked.fleet.memory_gib,
+                    asked.variants[least].name, asked.variants[least].memory_gib),
+        {},
+        "raise --memory, or require less accuracy"};
+  }
   return {Code::unavailable,
           fmt::format("no variant for {} is right in {:.1f} % and answers within {} ms",
                       service.task, 100 * service.accuracy, service.slo_ms),

@@ -151,8 +151,8 @@ bool add_by_best_fit(const PlanningCase& asked, Instance instance, int copies,
                      Deployment& deployment);
 /// Copies of `instance` that answer `rate`.
 int copies_for(const PlanningCase& asked, const Instance& instance, double rate);
-/// Returns the variants of a service's task that are accurate enough, and in time with one request
-/// on a share of their knee next to others.
+/// Returns the variants of a service's task that are accurate enough, fit into the memory of a
+/// GPU, and are in time with one request on a share of their knee next to others.
 std::vector<std::size_t> eligible(const PlanningCase& asked, const TaskService& service,
                                   double least_accuracy);
 /// Returns the smallest share of a GPU, in percent steps, with which one instance answers `rate` in
@@ -163,6 +163,7 @@ Result<std::size_t> most_accurate(const PlanningCase& asked, const TaskService& 
 /// The errors of planners: the GPUs cannot serve one service, or not all services together.
 Error too_few_gpus(const PlanningCase& asked, const TaskService& service);
 Error too_few_gpus(const PlanningCase& asked);
-Error no_variant(const TaskService& service);
+/// The error if no variant is right often enough, in time, and fits into the memory of a GPU.
+Error no_variant(const PlanningCase& asked, const TaskService& service);
 
 }  // namespace almanac::deployment

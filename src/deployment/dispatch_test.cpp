@@ -476,6 +476,10 @@ TEST(Tasks, NeedAHostThatHoldsEachVariantThatIsAsked) {
   told.variants[1].memory_gib = 6;
   told.variants[1].load_s = 0.05;
   told.host_gib = 6;
+  const auto unknown = play_tasks(told, "symphony", "best");
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().message, "variant " + told.variants[1].name + " has no disk_s");
+  told.variants[1].disk_s = 0.2;
   EXPECT_TRUE(play_tasks(told, "symphony", "best"));
   told.host_gib = 5.9;
   const auto run = play_tasks(told, "symphony", "best");

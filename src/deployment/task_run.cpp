@@ -222,9 +222,15 @@ Result<GpuMemory> memory_of(const TaskCase& told, const std::vector<Asked>& serv
                               each.memory_gib, told.host_gib),
                   {}, "variants reach a GPU through the host's memory");
     }
-    if (each.load_s > 0 || !made.placed.empty()) continue;
-    return fail(Code::invalid, fmt::format("variant {} has no load_s", each.name), {},
-                "say how long it takes to load it, in the column load_s");
+    if (!made.placed.empty()) continue;
+    if (each.load_s <= 0) {
+      return fail(Code::invalid, fmt::format("variant {} has no load_s", each.name), {},
+                  "say how long it takes to load it, in the column load_s");
+    }
+    if (told.host_gib < std::numeric_limits<double>::infinity() && each.disk_s <= 0) {
+      return fail(Code::invalid, fmt::format("variant {} has no disk_s", each.name), {},
+                  "say how long the host takes to read it from disk, in the column disk_s");
+    }
   }
   return made;
 }
@@ -272,7 +278,7 @@ Result<TaskRun> play_tasks(const TaskCase& told, const std::string& dispatcher,
   if (!variants) return tl::unexpected(variants.error());
   if ((*variants)->make.needs_answers && told.answers.empty()) {
     return fail(Code::usage, fmt::format("{} needs the answers of the variants", chooser), {},
-                "give a table of answers");
+                "give a table of answers with --answers");
   }
   if ((*variants)->make.needs_confidence && !knows_confidence(told)) {
     return fail(Code::usage,

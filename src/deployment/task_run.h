@@ -66,8 +66,9 @@ bool knows_confidence(const TaskCase& told);
 /// variants were tried. Fails with not_found for an unknown name, with usage for a chooser that
 /// needs known answers, or confidences, if there are none, and with unavailable for a service none
 /// of whose variants is in time even alone. With limited memory it also fails with unavailable if a
-/// variant that may be asked does not fit, and with invalid if it has no load_s and the dispatcher
-/// loads variants as needed. Cost as play_dispatched().
+/// variant that may be asked does not fit, and with invalid if the dispatcher loads variants as
+/// needed and it has no load_s or, with limited memory of the host, no disk_s. Cost as
+/// play_dispatched().
 Result<TaskRun> play_tasks(const TaskCase& told, const std::string& dispatcher,
                            const std::string& chooser);
 

@@ -149,7 +149,7 @@ TEST_F(DeployCommand, DispatchesRequestsWithDeadlines) {
               HasSubstr("space_time+nanily names two dispatchers, space_time and nanily"));
   asked.back() = "shepherd+exp3";
   asked.erase(asked.begin() + 9, asked.begin() + 11);
-  EXPECT_THAT(run_program(asked).err, HasSubstr("give a table of answers"));
+  EXPECT_THAT(run_program(asked).err, HasSubstr("give a table of answers with --answers"));
   asked = {"inference",          "dispatch", services_,   "--variants", variants_,
            "--answers",          answers,    "--seconds", "5",          "--of",
            "earliest_start+tabi"};
@@ -212,6 +212,16 @@ TEST_F(DeployCommand, SaysInALineWhatIsWrong) {
   const ProgramRun few = run({"--planner", "gslice", "--gpus", "1"});
   EXPECT_EQ(few.status, 69);
   EXPECT_THAT(few.err, HasSubstr("1 GPU cannot answer 300 requests/s of image"));
+  EXPECT_THAT(run({"--memory", "0.5"}).err,
+              HasSubstr("fits into 0.5 GiB, the memory of a GPU: small needs 1 (raise --memory"));
+  const std::string busy = folder_.write("busy.csv", "task,rate,slo_ms\nimage,1e9,100\n");
+  for (const char* command : {"deploy", "dispatch"}) {
+    const ProgramRun flood =
+        run_program({"inference", command, busy, "--variants", variants_, "--seconds", "2"});
+    EXPECT_EQ(flood.status, 2);
+    EXPECT_THAT(flood.err, HasSubstr("too many requests: about 2e+09 in 2 s, expected at most 10 "
+                                     "million (lower the column rate"));
+  }
   services_ = folder_.write("other.csv", "task,rate,slo_ms\nsound,1,1\n");
   const ProgramRun other = run({});
   EXPECT_EQ(other.status, 65);

@@ -307,10 +307,9 @@ Result<int> deploy(const DeployOptions& options) {
   asked.fleet.carbon = std::move(*carbon);
   const auto planners = planners_of(options);
   if (!planners) return tl::unexpected(planners.error());
-  const auto arrivals =
-      options.requests.empty()
-          ? deployment::poisson_arrivals(asked.services, options.seconds, options.seed)
-          : task_requests(options.requests, options.column_map, asked.services);
+  const auto arrivals = options.requests.empty()
+                            ? random_requests(asked.services, options.seconds, options.seed)
+                            : task_requests(options.requests, options.column_map, asked.services);
   if (!arrivals) return tl::unexpected(arrivals.error());
   if (options.replan_s > 0) return show_replanned(asked, *arrivals, *planners, options);
   std::vector<Tried> all;

@@ -126,7 +126,7 @@ Result<deployment::TaskCase> task_case(const DispatchOptions& options) {
     told.answers = std::move(*answers);
   }
   auto arrivals = options.requests.empty()
-                      ? deployment::poisson_arrivals(told.services, options.seconds, options.seed)
+                      ? random_requests(told.services, options.seconds, options.seed)
                       : task_requests(options.requests, options.column_map, told.services);
   if (!arrivals) return tl::unexpected(arrivals.error());
   told.arrivals = std::move(*arrivals);
@@ -196,8 +196,8 @@ void register_inference_dispatch(Program& program) {
       ->group(heading(Group::input));
   command
       .add_option("--answers", options->answers,
-                  "CSV file of task, item, variant, label, right, confidence: recorded answers of "
-                  "the variants")
+                  "CSV file of task, item, variant, label, right (the right label), confidence: "
+                  "recorded answers of the variants")
       ->type_name("FILE")
       ->group(heading(Group::input));
   CLI::Option* const log =

@@ -39,7 +39,7 @@ Result<Deployment> plan_cocktail(const PlanningCase& asked) {
       if (does(members)) break;
       members.push_back(each);
     }
-    if (!does(members)) return tl::unexpected(no_variant(service));
+    if (!does(members)) return tl::unexpected(no_variant(asked, service));
     // The slowest first: it needs most copies.
     for (bool is_smaller = true; is_smaller;) {
       is_smaller = false;

@@ -39,7 +39,7 @@ Result<Deployment> plan_infaas(const PlanningCase& asked) {
       choice.copies = copies_for(asked, choice.instance, service.rate);
       choice.load_s = it.load_s * choice.copies;
     }
-    if (choices.empty()) return tl::unexpected(no_variant(service));
+    if (choices.empty()) return tl::unexpected(no_variant(asked, service));
     const auto answer_s = [&](const Choice& choice) {
       const Variant& it = asked.variants[choice.instance.variant];
       return it.load_s + it.batch_ms(choice.instance.batch, choice.instance.share) / 1000;

@@ -28,7 +28,7 @@ class MarkPlan {
       constexpr double kNothing = 1e-9;
       for (double left = service.rate; left > kNothing * service.rate;) {
         const auto cheapest = cheapest_for(number, variants, left);
-        if (!cheapest) return tl::unexpected(no_variant(service));
+        if (!cheapest) return tl::unexpected(no_variant(asked_, service));
         if (!add_by_best_fit(asked_, cheapest->instance, 1, made_)) {
           return tl::unexpected(too_few_gpus(asked_, service));
         }

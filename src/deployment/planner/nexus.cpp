@@ -39,7 +39,7 @@ Result<Deployment> plan_nexus(const PlanningCase& asked) {
     constexpr double kNothing = 1e-6;
     if (left <= kNothing) continue;
     auto alone = in_turns(asked, 1, 1, {{number, *variant, left}});
-    if (!alone) return tl::unexpected(no_variant(service));
+    if (!alone) return tl::unexpected(no_variant(asked, service));
     rest.push_back(*std::move(alone));
   }
   std::stable_sort(rest.begin(), rest.end(),

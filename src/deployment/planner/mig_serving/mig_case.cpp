@@ -29,7 +29,8 @@ MigCase::MigCase(const PlanningCase& asked) : asked_(asked) {
 
 Result<void> MigCase::check() const {
   for (std::size_t service = 0; service < uses_.size(); ++service) {
-    if (part_of_slice_[service] == 0) return tl::unexpected(no_variant(asked_.services[service]));
+    if (part_of_slice_[service] > 0) continue;
+    return tl::unexpected(no_variant(asked_, asked_.services[service]));
   }
   return {};
 }
