@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -28,14 +29,38 @@ std::optional<int> prompts_only(std::string_view word) {
   return static_cast<int>(*count);
 }
 
+/// What a word of a composition chooses, in the plural; "" if nothing.
+std::string kind_of(const std::string& word) {
+  const Registry& all = registry();
+  if (all.formers.find(word) != nullptr) return "batchers";
+  if (all.routers.find(word) != nullptr) return "routers";
+  if (all.scalers.find(word) != nullptr) return "scalers";
+  if (spot_rule(word)) return "rules for spot instances";
+  return prompts_only(word) ? "numbers of prefill replicas" : "";
+}
+
 }  // namespace
 
 Result<void> compose(const std::string& composition, FleetPlan& plan) {
   const Registry& all = registry();
+  std::map<std::string, std::string> chosen;  // by kind: the word that chose
   for (std::size_t at = 0; at < composition.size();) {
     const std::size_t end = std::min(composition.find('+', at), composition.size());
     const std::string word = composition.substr(at, end - at);
     at = end + 1;
+    const std::string kind = kind_of(word);
+    const auto [first, is_new] = chosen.try_emplace(kind, word);
+    if (!kind.empty() && !is_new) {
+      return fail(Code::usage,
+                  fmt::format("{} names two {}, {} and {}", composition, kind, first->second, word),
+                  {}, "name one of each kind, joined by +, and separate compositions by commas");
+    }
+    const auto rule = spot_rule(word);
+    if (rule && !plan.spot) {
+      return fail(Code::usage,
+                  fmt::format("{} is a rule for spot instances, and there are none", word), {},
+                  "give spot instances with --spot");
+    }
     if (all.formers.find(word) != nullptr) {
       plan.service.former = word;
     } else if (all.routers.find(word) != nullptr) {
@@ -49,9 +74,16 @@ Result<void> compose(const std::string& composition, FleetPlan& plan) {
                     {}, "leave out " + word);
       }
       plan.scaling.scaler = word;
-    } else if (const auto rule = spot_rule(word); rule && plan.spot) {
+    } else if (rule) {
       plan.spot->rule = *rule;
     } else if (const auto prefill = prompts_only(word)) {
+      if (plan.spot) {
+        return fail(Code::usage,
+                    fmt::format("{} cannot be used with --spot: prefill-only replicas cannot be "
+                                "combined with spot instances",
+                                composition),
+                    {}, "leave out " + word);
+      }
       plan.service.prefill = *prefill;
     } else {
       std::vector<std::string> names = all.formers.names();
@@ -63,7 +95,7 @@ Result<void> compose(const std::string& composition, FleetPlan& plan) {
                   fmt::format("\"{}\" of {} is not a batcher, router, scaler or rule for spot "
                               "instances",
                               word, composition),
-                  {}, rule ? "give spot instances with --spot" : text::meant_or_known(word, names));
+                  {}, text::meant_or_known(word, names));
     }
   }
   return {};

@@ -24,7 +24,8 @@ struct FleetPlan {
 
 /// Replaces choices of the plan by those of `composition`, such as "chunked+least_tokens+mark" or
 /// "2p" for two prefill-only replicas; "" changes nothing. With spot instances a word may be a rule
-/// for them, and none a scaler. Fails with usage for a word that is none of these.
+/// for them, and none a scaler or prefill-only replicas. Fails with usage for a word that is none
+/// of these, and for two words of one kind.
 Result<void> compose(const std::string& composition, FleetPlan& plan);
 
 /// Finds the request rate that one replica can serve within the objective, for scalers that need

@@ -48,6 +48,7 @@ class SpotFleet {
     changed();
     for (Micros at = next(); at != kNever; at = next()) {
       advance(at);
+      if (is_over()) break;
       lose_gone();
       if (spot_.rule == SpotRule::migrate) migrate();
       if (spot_.rule == SpotRule::restart) restart();
@@ -83,6 +84,13 @@ class SpotFleet {
     bool travels = false;                     // until `at`
     std::vector<std::vector<Visit>> taken{};  // by ended replica
   };
+
+  /// Whether all requests have come and are answered.
+  bool is_over() const {
+    const auto is_empty = [](const std::vector<Visit>& each) { return each.empty(); };
+    return simulation_.load().over && parked_.empty() &&
+           (!moving_ || std::all_of(moving_->taken.begin(), moving_->taken.end(), is_empty));
+  }
 
   // Instances and their GPUs.
 
@@ -579,17 +587,9 @@ class SpotFleet {
 }  // namespace
 
 Result<SpotRun> play_spot(const Service& service, const Requests& requests, const SpotCase& spot) {
-  if (service.prefill > 0) {
-    return fail(Code::usage, "prefill-only replicas cannot be combined with spot instances", {},
-                "leave out --prefill");
-  }
-  if (service.data_attention) {
-    return fail(Code::usage, "data-parallel attention cannot be combined with spot instances", {},
-                "leave out --data-parallel-attention");
-  }
   if (requests.size() == 0) return fail(Code::invalid, "there are no requests");
-  const auto instances = static_cast<int>(spot.instances.size());
-  auto layouts = SpotLayouts::make(service, requests, spot.gpus, instances * spot.gpus);
+  auto layouts =
+      SpotLayouts::make(service, requests, spot.gpus, most_at_once(spot.instances) * spot.gpus);
   if (!layouts) return tl::unexpected(layouts.error());
   return SpotFleet(*layouts, service, requests, spot).run();
 }

@@ -42,6 +42,9 @@ struct SpotCase {
 /// not_found and with invalid.
 Result<std::vector<SpotInstance>> read_spot(const std::string& path);
 
+/// Returns the most instances that are there at one time. O(n log n).
+int most_at_once(const std::vector<SpotInstance>& instances);
+
 /// The layout of the model from a moment on.
 struct SpotStep {
   Micros at = 0;  ///< Since the first request.
@@ -60,7 +63,8 @@ struct SpotRun {
   std::int64_t computed = 0;  ///< Requests whose KV cache was lost and computed again.
 };
 
-/// Simulates `requests`. Instances that are there at the first request have the weights already.
+/// Simulates `requests`, until all are answered or none can be any more. Instances that are there
+/// at the first request have the weights already.
 ///
 /// Source   Miao et al., ASPLOS'24 (SpotServe). `migrate` is the system: a new layout whenever the
 ///          instances change (SpotLayouts), GPUs mapped to it so that most of their weights and KV

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "inference/simulation.h"
+#include "text/human.h"
 
 namespace almanac::inference {
 namespace {
@@ -42,6 +43,14 @@ Result<SpotLayouts> SpotLayouts::make(const Service& service, const Requests& re
     return fail(Code::usage, "step times of a file hold for one division of the model", {},
                 "use --times measured or roofline with --spot");
   }
+  if (service.prefill > 0) {
+    return fail(Code::usage, "prefill-only replicas cannot be combined with spot instances", {},
+                "leave out --prefill");
+  }
+  if (service.data_attention) {
+    return fail(Code::usage, "data-parallel attention cannot be combined with spot instances", {},
+                "leave out --data-parallel-attention");
+  }
   SpotLayouts made;
   made.sample_ = requests;
   made.sample_.all.resize(std::min(kSampled, requests.size()));
@@ -56,6 +65,7 @@ Result<SpotLayouts> SpotLayouts::make(const Service& service, const Requests& re
       one.gpus = gpus;
       one.stages = stages;
       one.replicas = 1;
+      if (one.limits.kv_blocks <= 0 && fitting_blocks(one) < 1) continue;
       auto its = parts(one);
       if (!its) {
         last = its.error();
@@ -74,10 +84,13 @@ Result<SpotLayouts> SpotLayouts::make(const Service& service, const Requests& re
     }
   }
   if (!made.divisions_.empty()) return made;
-  return fail(Code::unavailable,
-              fmt::format("{} does not fit on {} GPUs of {}", service.model.name, most_gpus,
-                          service.board.name),
-              {}, last.hint.empty() ? "use more instances" : last.hint);
+  return fail(
+      Code::unavailable,
+      fmt::format("{} does not fit on {} of {}, the most at one time", service.model.name,
+                  text::counted(static_cast<std::uint64_t>(most_gpus), "GPU"), service.board.name),
+      {},
+      last.hint.empty() ? "use more instances at the same time, or more --instance-gpus"
+                        : last.hint);
 }
 
 double SpotLayouts::latency_s(const Key& key, double replica_rate) {

@@ -40,8 +40,9 @@ struct SpotLayout {
 ///          used, and none is rented. Tensor parallelism stays inside an instance.
 class SpotLayouts {
  public:
-  /// Fails like parts(), with usage for step times of a file, which hold for one division, and with
-  /// unavailable if the model does not fit on `most_gpus`.
+  /// `most_gpus` are those of all instances that are there at one time. Fails like parts(), with
+  /// usage for step times of a file, which hold for one division, for prefill-only replicas and for
+  /// data-parallel attention, and with unavailable if the model does not fit on `most_gpus`.
   static Result<SpotLayouts> make(const Service& service, const Requests& requests,
                                   int instance_gpus, int most_gpus);
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
+#include <map>
+
 #include <fmt/format.h>
 
 #include "inference/spot.h"
@@ -46,6 +49,17 @@ Result<std::vector<SpotInstance>> read_spot(const std::string& path) {
   }
   if (made.empty()) return fail(Code::invalid, "has no instance", {.file = path});
   return made;
+}
+
+int most_at_once(const std::vector<SpotInstance>& instances) {
+  std::map<Micros, int> changes;
+  for (const SpotInstance& each : instances) {
+    ++changes[each.from];
+    --changes[each.until];
+  }
+  int now = 0, most = 0;
+  for (const auto& [at, change] : changes) most = std::max(most, now += change);
+  return most;
 }
 
 }  // namespace almanac::inference

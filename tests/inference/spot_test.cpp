@@ -251,6 +251,33 @@ TEST(Spot, StopsForeverWhenAllInstancesAreGone) {
   }
 }
 
+TEST(Spot, EndsWithTheLastAnswer) {
+  // The only instance goes long after the ten requests are answered.
+  const Service service = on_h100("llama-3.1-8b");
+  for (const SpotRule rule : {SpotRule::migrate, SpotRule::restart, SpotRule::reroute}) {
+    const auto spot = instances_of_one({{.from = 0, .until = 1e6 * 1e6}}, rule, 30e6);
+    const auto run = play_spot(service, trickle(10), spot);
+    ASSERT_TRUE(run) << to_string(run.error());
+    EXPECT_EQ(run->steps.size(), 1);
+    EXPECT_EQ(run->changes, 0);
+    EXPECT_EQ(run->stopped_s, 0);
+  }
+}
+
+TEST(Spot, SaysThatTheInstancesAtOneTimeAreTooFew) {
+  // The model needs two GPUs, and of three instances only one is there at a time.
+  const auto spot =
+      instances_of_one({{.from = 0, .until = 50e6}, {.from = 50e6, .until = 90e6}, {.from = 90e6}},
+                       SpotRule::migrate, 30e6);
+  EXPECT_EQ(most_at_once(spot.instances), 1);
+  const auto run = play_spot(on_h100("llama-3.1-70b"), trickle(10), spot);
+  ASSERT_FALSE(run);
+  EXPECT_EQ(run.error().code, Code::unavailable);
+  EXPECT_EQ(to_string(run.error()),
+            "llama-3.1-70b does not fit on 1 GPU of h100, the most at one time (use more "
+            "instances at the same time, or more --instance-gpus)");
+}
+
 TEST(Spot, FillsAnInstanceThatComesDuringAGracePeriod) {
   // Notice at 140 s for 200 s; the third instance can be used at 150 s and has the weights after
   // 16.1 GB over 25 GB/s. The second one computes almost until it goes.
@@ -312,6 +339,30 @@ TEST(Spot, TakesARuleOfACompositionAndNoScaler) {
   const auto wrong = compose("migrat", plan);
   ASSERT_FALSE(wrong);
   EXPECT_NE(to_string(wrong.error()).find("did you mean migrate?"), std::string::npos);
+}
+
+TEST(Fleets, HaveOneRuleOfAKind) {
+  const auto refused = [](const char* composition, bool is_spot) {
+    FleetPlan plan;
+    if (is_spot) plan.spot = SpotCase{};
+    const auto made = compose(composition, plan);
+    return made ? std::string() : to_string(made.error());
+  };
+  EXPECT_NE(refused("least_tokens+round_robin", false).find("names two routers, least_tokens and "),
+            std::string::npos);
+  EXPECT_NE(refused("chunked+prefill_first", false).find("names two batchers, "),
+            std::string::npos);
+  EXPECT_NE(refused("chunked+reactive+mark", false).find("names two scalers, reactive and mark"),
+            std::string::npos);
+  EXPECT_NE(refused("1p+2p", false).find("names two numbers of prefill replicas"),
+            std::string::npos);
+  EXPECT_NE(refused("migrate+restart", true).find("names two rules for spot instances, migrate"),
+            std::string::npos);
+  EXPECT_EQ(refused("chunked+least_tokens+reactive+2p", false), "");
+  EXPECT_EQ(refused("chunked+least_tokens+migrate", true), "");
+  EXPECT_NE(refused("2p+migrate", true).find("leave out 2p"), std::string::npos);
+  EXPECT_NE(refused("migrate", false).find("is a rule for spot instances, and there are none"),
+            std::string::npos);
 }
 
 TEST(Spot, ReadsInstances) {
