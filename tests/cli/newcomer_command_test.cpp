@@ -124,13 +124,13 @@ TEST_F(NewcomerCommand, ClaimsNoStopsOfAPolicyThatStopsNone) {
   EXPECT_THAT(none, Not(HasSubstr("preempts running jobs")));
   EXPECT_THAT(run_program({"policy", "describe", "almanac"}).out,
               HasSubstr("preempts running jobs that may be stopped"));
+  EXPECT_THAT(run_program({"policy", "describe", "kueue"}).out,
+              HasSubstr("# It preempts running jobs only where field preemption of a queue"));
 }
 
 TEST_F(NewcomerCommand, DescribesAPartWithItsValues) {
   const std::string part = run_program({"policy", "describe", "preempt:all"}).out;
   EXPECT_THAT(part, HasSubstr("preempt:all: EASY backfill"));
-  EXPECT_THAT(run_program({"policy", "describe", "kueue"}).out,
-              HasSubstr("# It preempts running jobs only where field preemption of a queue"));
   EXPECT_THAT(part, HasSubstr("qssf+preempt:all replaces the pass strict"));
   EXPECT_THAT(run_program({"policy", "describe", "preempt:some"}).err,
               HasSubstr("stops must be one of marked, all, none, found \"some\""));
