@@ -107,8 +107,7 @@ class YarnCs final : public Allocator {
     return places;
   }
   bool may_spread(const cluster::Demand& demand) const {
-    return relax_ > Duration{0} && demand.gpus > 1 && demand.nodes == 0 &&
-           demand.nvlink_gpus == 0;
+    return relax_ > Duration{0} && demand.gpus > 1 && demand.nodes == 0 && demand.nvlink_gpus == 0;
   }
   Time spreads_at(JobId job, const View& view) const { return view.progress(job).since + relax_; }
 
