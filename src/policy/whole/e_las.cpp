@@ -91,8 +91,8 @@ class ELas final : public LeaseAllocator {
 void register_e_las(Registry& registry) {
   registry.wholes.add(
       {.name = "e_las",
-       .summary = "least attained service first, times the fraction of its steps that a job has "
-                  "still to do",
+       .summary = "least attained service first, times the fraction of its steps that a job still "
+                  "has to do",
        .source = "Sultana et al. ICPP'20",
        .traits = {.has = {Trait::stops_jobs, Trait::leases}},
        .parameters = {number("lease_s", "time between two reallocations", 60, 1, 1e6)}},
