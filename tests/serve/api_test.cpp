@@ -533,6 +533,8 @@ TEST_F(ApiTest, ShowsALogOnlyWhereItIsTheUsersOwnFile) {
   ASSERT_EQ(::symlink(out.c_str(), (service_.folder() / "link").c_str()), 0);
   EXPECT_NE(log(service_.folder() / "link").status, 200);
   EXPECT_NE(log("/dev/zero").status, 200);
+  EXPECT_EQ(log("/dev/null").status, 200);
+  EXPECT_EQ(log("/dev/null", "?offset=-65536").body, "");
   if (::geteuid() != 0) return;
   // Of a file that belongs to another user, root's service says nothing.
   ASSERT_EQ(::chown(out.c_str(), 4321, 4321), 0);
