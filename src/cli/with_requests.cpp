@@ -58,7 +58,9 @@ Result<std::map<std::string, std::string>> pairs(const std::string& told) {
     if (equals == std::string::npos || equals + 1 == each.size()) {
       return tl::unexpected(misuse(fmt::format("{} has no value", key), "as " + key + "=..."));
     }
-    made[key] = each.substr(equals + 1);
+    if (!made.emplace(key, each.substr(equals + 1)).second) {
+      return tl::unexpected(misuse(key + " is given twice", "give it once"));
+    }
   }
   return made;
 }

@@ -35,6 +35,12 @@ Result<std::vector<Variant>> read_variants(const std::string& path) {
     each.name = rows->text("variant");
     each.task = rows->text("task");
     if (each.name.empty() || each.task.empty()) return rows->wrong("expected a variant and a task");
+    if (std::any_of(made.begin(), made.end() - 1, [&](const Variant& other) {
+          return other.task == each.task && other.name == each.name;
+        })) {
+      return rows->wrong(fmt::format("variant \"{}\" of task \"{}\" is in two rows: give it one",
+                                     each.name, each.task));
+    }
     const auto batch = rows->whole_number("batch", 1, 1'000'000);
     if (!batch) return tl::unexpected(batch.error());
     each.most_batch = *batch;

@@ -466,6 +466,27 @@ TEST_F(ServicesTest, RefusesAScalerThatIsNone) {
   EXPECT_EQ(made.error().message, "no scaler is named \"reactiv\"");
 }
 
+TEST_F(ServicesTest, RefusesAVirtualClusterThatIsNotThere) {
+  const trace::Trace log;
+  cluster::Cluster cluster = cluster::uniform(2, 1);
+  const auto refusal = [&](const std::string& vc) {
+    told_.vc = vc;
+    const auto made = sim::Services::make(log, cluster, {told_});
+    return made ? "" : to_string(made.error());
+  };
+  EXPECT_EQ(refusal(""), "");
+  EXPECT_EQ(refusal("research"),
+            "no virtual cluster is named \"research\" (the cluster has none: leave out vc)");
+  cluster.takes_every_job = false;
+  cluster.vcs.front().name = "research";
+  cluster.vcs.push_back(cluster.vcs.front());
+  cluster.vcs.back().name = "teaching";
+  EXPECT_EQ(refusal("research"), "");
+  EXPECT_EQ(refusal("sales"), "no virtual cluster is named \"sales\"");
+  EXPECT_EQ(refusal(""),
+            "a service must name one of the 2 virtual clusters of the cluster (add vc=NAME)");
+}
+
 TEST_F(ServicesTest, KeepsNodesOfItsOwnFromEveryPolicyUntilItsRequestsAreOver) {
   // Shortest remaining time first stops a job without end for any other: not on the service's node.
   told_.nodes = 1;

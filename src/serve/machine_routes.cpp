@@ -91,7 +91,7 @@ void Api::add_machine() {
       const auto done = (service_.*act)(*name, caller);
       if (!done) return problem(done.error());
       Json answer = {{"policy", *name}};
-      if (std::string words = service::stand_in_note(*name); !words.empty()) {
+      if (std::string words = service::live_note(*name); !words.empty()) {
         answer["note"] = std::move(words);
       }
       return json(dumped(answer));

@@ -24,6 +24,13 @@ bool needs_the_past(const policy::Composition& composition) {
       .any_of({policy::Trait::told_truth, policy::Trait::reads_predictions});
 }
 
+/// Gandiva alone measures what sharing costs, by trying it.
+bool packs_by_models(const policy::Composition& composition) {
+  const policy::Entry& packing = policy::registry().packings.at(composition.packing);
+  return packing.traits.has.has(policy::Trait::shares_gpus) &&
+         composition.packing.name != "gandiva";
+}
+
 }  // namespace
 
 std::optional<std::string> stand_in(const std::string& text) {
@@ -36,9 +43,16 @@ std::optional<std::string> stand_in(const std::string& text) {
   return name.replace(at + 1, end - at - 1, kPredicted);
 }
 
-std::string stand_in_note(const std::string& text) {
+std::string live_note(const std::string& text) {
   const auto made = policy::registry().compose(text);
-  if (!made || !needs_the_past(*made)) return "";
+  if (!made) return "";
+  if (packs_by_models(*made)) {
+    return fmt::format(
+        "policy {} lets jobs share GPUs by speed models, which a live service does not give to "
+        "policies: jobs that request whole GPUs do not share them. The packing gandiva works here",
+        text);
+  }
+  if (!needs_the_past(*made)) return "";
   const std::string runs = stand_in(text).value_or(fmt::format("{} with +{}", text, kPredicted));
   const bool is_truth = policy::registry().traits(*made).has(policy::Trait::told_truth);
   return fmt::format(

@@ -29,9 +29,9 @@ Result<policy::Composition> compose(const std::string& text);
 /// What runs where no true run times are known, as compose() reads it: "srtf+rolling" for "srtf",
 /// "easy+rolling" for "easy+oracle". Nothing if `text` runs as it is, and for a file.
 std::optional<std::string> stand_in(const std::string& text);
-/// One sentence that says what compose() makes of a policy that uses true run times, or the
-/// predictions of a log; "" of any other.
-std::string stand_in_note(const std::string& text);
+/// Says which part of a policy has no effect in a service: true run times, the predictions of a
+/// log, a packing that needs speed models. "" if every part has one.
+std::string live_note(const std::string& text);
 
 /// Replaces an estimate that only a simulation of the past can have by the paper's rolling one.
 void take_no_truth(policy::Composition& composition);

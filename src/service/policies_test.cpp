@@ -23,11 +23,13 @@ TEST(StandIn, IsWhatAServiceComposes) {
 }
 
 TEST(StandIn, SaysInOneSentenceWhatRuns) {
-  EXPECT_EQ(stand_in_note("easy+oracle"),
+  EXPECT_EQ(live_note("easy+oracle"),
             "policy easy+oracle uses true run times, which only a simulated log has: the service "
             "runs easy+rolling and predicts run times from past jobs");
-  EXPECT_THAT(stand_in_note("qssf+given"), testing::HasSubstr("the predictions of a job log"));
-  EXPECT_EQ(stand_in_note("qssf"), "");
+  EXPECT_THAT(live_note("qssf+given"), testing::HasSubstr("the predictions of a job log"));
+  EXPECT_EQ(live_note("qssf"), "");
+  EXPECT_THAT(live_note("qssf+scan+harmless"), testing::HasSubstr("do not share them"));
+  EXPECT_EQ(live_note("qssf+scan+gandiva"), "");
 }
 
 }  // namespace

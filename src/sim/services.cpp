@@ -75,6 +75,16 @@ Result<Services> Services::make(const trace::Trace& jobs, const cluster::Cluster
   made.trace_ = copied(jobs);
   made.logged_ = jobs.jobs.size();
   for (ServiceCase& each : told) {
+    if (!each.vc.empty() && cluster.find_vc_of_jobs(each.vc) == kNoVc) {
+      return fail(Code::not_found, fmt::format("no virtual cluster is named \"{}\"", each.vc), {},
+                  cluster.takes_every_job ? "the cluster has none: leave out vc" : "");
+    }
+    if (each.vc.empty() && !cluster.takes_every_job && cluster.vcs.size() > 1) {
+      return fail(Code::usage,
+                  fmt::format("a service must name one of the {} virtual clusters of the cluster",
+                              cluster.vcs.size()),
+                  {}, "add vc=NAME");
+    }
     auto parts = inference::parts(each.service);
     if (!parts) return tl::unexpected(parts.error());
     if (auto scaler = inference::make_scaler(each.scaler, case_of(each)); !scaler) {
@@ -95,15 +105,7 @@ Result<Services> Services::make(const trace::Trace& jobs, const cluster::Cluster
 Result<void> Services::set_aside(std::size_t service, const cluster::Cluster& cluster) {
   Running& of = *services_[service];
   if (of.told.nodes == 0) return {};
-  const VcId vc =
-      cluster.takes_every_job || of.told.vc.empty() ? VcId{0} : cluster.find_vc(of.told.vc);
-  if (vc == kNoVc) {
-    return fail(Code::not_found, fmt::format("no virtual cluster is named \"{}\"", of.told.vc));
-  }
-  if (!cluster.takes_every_job && of.told.vc.empty() && cluster.vcs.size() > 1) {
-    return fail(Code::usage, "a service with its own nodes must name their virtual cluster", {},
-                "add vc=NAME");
-  }
+  const VcId vc = of.told.vc.empty() ? VcId{0} : cluster.find_vc_of_jobs(of.told.vc);
   if (!cluster.changes.empty()) {
     return fail(Code::usage,
                 "a service cannot have its own nodes while the number of nodes changes");

@@ -68,8 +68,9 @@ struct ServiceOutcome {
 /// Cost: an event per event of the fleet; changes to jobs cost O(replicas) per event.
 class Services {
  public:
-  /// Fails like inference::parts(), with `not_found` for an unknown scaler, and with `usage` for
-  /// own nodes that the cluster does not have all the time.
+  /// Fails like inference::parts(), with `not_found` for an unknown scaler or virtual cluster, and
+  /// with `usage` if the virtual cluster is not named where there are several, and for own nodes
+  /// that the cluster does not have all the time.
   static Result<Services> make(const trace::Trace& jobs, const cluster::Cluster& cluster,
                                std::vector<ServiceCase> told);
   Services(Services&&) noexcept;

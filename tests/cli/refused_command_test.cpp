@@ -129,6 +129,17 @@ TEST_F(RefusedCommand, ErrorsNameTheOptionThatTheCommandHas) {
                                      "--columns-b)\n"));
 }
 
+TEST_F(RefusedCommand, AServiceHasEachKeyOnce) {
+  const std::string jobs = folder_.write("log.csv", "job_id,submit_s,run_s,gpus\n1,0,9,8\n");
+  const std::string requests =
+      folder_.write("requests.csv", "arrival_s,prompt_tokens,output_tokens\n1,2,3\n");
+  const ProgramRun twice =
+      run_program({"simulate", jobs, "--cluster", "1x8", "--policy", "fifo", "--with", requests,
+                   "--service", "model=llama-3.1-8b,model=llama-3.1-70b"});
+  EXPECT_EQ(twice.status, 2);
+  EXPECT_EQ(twice.err, "almanac: --service: model is given twice (give it once)\n");
+}
+
 TEST_F(RefusedCommand, ParametersOfPoliciesAreDescribedByPolicyDescribe) {
   const std::string jobs = folder_.write("log.csv", "job_id,submit_s,run_s,gpus\n1,0,9,8\n");
   const auto refusal = [&](const char* policy) {

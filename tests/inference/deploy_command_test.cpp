@@ -200,6 +200,11 @@ TEST_F(DeployCommand, SaysInALineWhatIsWrong) {
                                "variant,task,accuracy,fixed_ms,item_ms,batch,memory_gib\n"
                                "large,image,0.8,0,10,1.5,2\n"));
   EXPECT_THAT(run({}).err, HasSubstr("half.csv:2: batch: expected a whole number from 1 to"));
+  variants_ = folder_.write("again.csv",
+                            "variant,task,accuracy,fixed_ms,item_ms,batch,memory_gib\n"
+                            "large,image,0.8,0,10,1,2\nlarge,image,0.9,0,10,1,2\n");
+  EXPECT_THAT(run({}).err,
+              HasSubstr("again.csv:3: variant \"large\" of task \"image\" is in two rows"));
   variants_ = good;
   const std::string one = std::exchange(
       services_, folder_.write("twice.csv", "task,rate,slo_ms\nimage,1,100\nimage,2,100\n"));

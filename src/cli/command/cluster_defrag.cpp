@@ -148,7 +148,7 @@ void say(const sim::AdvisedStep& step, std::size_t number) {
       step.moves.size() == 1 ? "one job has" : fmt::format("{} jobs have", step.moves.size()));
   fmt::print("     cost: {} of GPU time, {} for each GPU that becomes usable{}\n",
              text::human_time(step.lost_gpu_s), text::human_time(step.lost_gpu_s / step.gpus),
-             step.is_proven ? "; no moves cost less" : "; the search stopped early");
+             step.is_proven ? "; no moves cost less" : "; cheaper moves may exist");
   for (const sim::AdvisedMove& each : step.moves) {
     fmt::print("       move job {} {} (cost {})\n", each.job, way_of(each),
                text::human_time(each.lost_gpu_s));

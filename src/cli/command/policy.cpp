@@ -159,7 +159,7 @@ Result<int> set(const LiveOptions& options) {
   const bool ends = options.shadow && options.name == "none";
   const auto composition = policy::registry().compose(options.name);
   if (!composition && !ends) return tl::unexpected(composition.error());
-  if (const std::string words = service::stand_in_note(options.name); !words.empty()) note(words);
+  if (const std::string words = service::live_note(options.name); !words.empty()) note(words);
   if (options.dry_run) {
     fmt::print("would set the {} to {}\n", options.shadow ? "shadow" : "policy", options.name);
     return kDone;
