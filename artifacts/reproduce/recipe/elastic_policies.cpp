@@ -31,12 +31,13 @@ struct Pair {
   const char* ours;
   const char* published;
 };
-constexpr std::array<Pair, 8> kPairs{{{"tiresias:57600", "tiresias"},
+constexpr std::array<Pair, 9> kPairs{{{"tiresias:57600", "tiresias"},
                                       {"optimus", "optimus"},
                                       {"pollux", "pollux"},
                                       {"sia", "pollux"},
                                       {"ffdl", "pollux"},
                                       {"elastic_tiresias", "pollux"},
+                                      {"ones", "pollux"},
                                       {"hasten", "pollux"},
                                       {"almanac+preempt:all", "pollux"}}};
 constexpr elastic::TickOptions kPublished{};
