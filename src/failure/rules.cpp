@@ -75,7 +75,7 @@ class Reader final : text::TomlReader {
   }
 
   void read_category(const toml::table& from) {
-    allow(from, {"name", "class", "kind", "rank", "suggestion", "rule"});
+    allow(from, {"name", "class", "kind", "rank", "suggestion", "of", "rule"});
     Category read;
     take(from, "name", read.name);
     if (read.name.empty()) refuse(from.source(), "a category needs a name");
@@ -87,6 +87,12 @@ class Reader final : text::TomlReader {
     if (known != all.end()) read = *known;
     take_precedence(from, read.kind, read.rank);
     take(from, "suggestion", read.suggestion);
+    take(from, "of", read.of);
+    if (read.of != "" && read.of != "node" && read.of != "gpu" && read.of != "link" &&
+        read.of != "software") {
+      refuse(from.get("of")->source(),
+             fmt::format("of must be node, gpu, link or software, found \"{}\"", read.of));
+    }
     if (from.contains("class")) read.classes = texts(from, "class");
     for (const std::string& word : read.classes) {
       if (word != "IF" && word != "AE" && word != "U") {

@@ -29,6 +29,8 @@ struct Category {
   Kind kind = Kind::root;              ///< Default kind of its rules; so is rank.
   int rank = 50;
   std::string suggestion{};
+  /// What fails, as in a failure model: node, gpu, link or software; "" if no model should draw it.
+  std::string of{};
 };
 
 struct Rule {

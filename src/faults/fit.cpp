@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "faults/lemon_test.h"
 
 namespace almanac::faults {
@@ -310,6 +311,45 @@ Fit fit(std::span<const PastRun> runs) {
   add_sizes(made, used, crashes);
   add_lemons(made, used, crashes);
   return made;
+}
+
+std::string to_toml(std::span<const SeenCause> causes, std::span<const PastRun> runs,
+                    const std::string& from) {
+  const Fit watched = fit(runs);
+  double link_days = 0;
+  for (const PastRun& each : runs) {
+    if (each.gpus > 0 && each.nodes > 1) link_days += each.days * each.nodes;
+  }
+  std::string made = fmt::format(
+      "# Failure rates of the causes in {}.\n"
+      "# Output does not show repairs: set `repair` if you know it.\n",
+      from);
+  for (const SeenCause& each : causes) {
+    switch (each.of) {
+      case Unit::node:
+        made += cause_toml(each.name.c_str(), "node",
+                           poisson_rate(each.failures, watched.node.days), "node-days");
+        break;
+      case Unit::gpu:
+        made += cause_toml(each.name.c_str(), "gpu",
+                           poisson_rate(each.failures, watched.software.days), "GPU-days");
+        break;
+      case Unit::link:
+        made += cause_toml(each.name.c_str(), "link", poisson_rate(each.failures, link_days),
+                           "node-days of jobs on several nodes");
+        break;
+      case Unit::software:
+        made += cause_toml(each.name.c_str(), "software",
+                           poisson_rate(each.failures, watched.software.days), "GPU-days");
+        break;
+      case Unit::user:
+        ALMANAC_CHECK(false, "errors of users are not drawn");
+    }
+  }
+  return made +
+         "\n[checkpoint]  # output does not show checkpoints: assumed for jobs without "
+         "checkpoint_s\n"
+         "every = \"1h\"\n";
 }
 
 std::string to_toml(const Fit& fit, const std::string& of) {

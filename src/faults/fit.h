@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "faults/model.h"
 
 namespace almanac::faults {
 
@@ -82,6 +83,20 @@ struct Fit {
 
 /// Fits the rates. Runs without GPUs or time are ignored. Cost: O(n log n) in runs and their nodes.
 Fit fit(std::span<const PastRun> runs);
+
+/// Failures of a cause that is known otherwise than from the states of jobs, such as their output.
+struct SeenCause {
+  std::string name{};
+  Unit of = Unit::software;  ///< Not user: such a job ends with its error in the log.
+  std::uint64_t failures = 0;
+};
+
+/// Returns a failure model, with the interval of each rate as a comment, from the failures seen in
+/// `runs`. Nodes count for the days in which any run was on them, GPUs for those in runs, networks
+/// of nodes for those in runs on several nodes. `from` says where the failures were seen. Cost:
+/// that of fit().
+std::string to_toml(std::span<const SeenCause> causes, std::span<const PastRun> runs,
+                    const std::string& from);
 
 /// Returns a failure model in the form that parse_model() reads, with its intervals, and sizes, as
 /// comments. `of` names the log. Causes without failures are left out, and said. Errors of users

@@ -61,6 +61,29 @@ TEST(StudyFailures, JoinsATrace) {
   EXPECT_EQ(run.out.find("Semantic"), std::string::npos) << run.out;
 }
 
+TEST(StudyFailures, LeavesRatesForSimulations) {
+  const TemporaryFolder folder;
+  folder.write("slurm-11.out", "NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus\n");
+  folder.write("slurm-12.out", "torch.distributed.DistBackendError: NCCL error in: a.cpp:1\n");
+  folder.write("slurm-13.out", "KeyError: 'a'\n");
+  const TemporaryFolder other;
+  // 180 GPU-days, and 10 node-days of the job on two nodes.
+  const std::string trace = other.write("t.csv",
+                                        "job_id,submit_s,run_s,gpus,state\n11,0,864000,8,FAILED\n"
+                                        "12,1,432000,16,FAILED\n13,2,1728000,1,FAILED\n");
+  const ProgramRun run =
+      study_failures({folder / "", "--trace", trace, "--out", other / "out", "-o", "csv"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  const std::string model = content(other / "out/failures.toml");
+  EXPECT_NE(model.find("2 of 3 failed attempts"), std::string::npos) << model;
+  EXPECT_NE(model.find("of = \"gpu\"\nper_1000_days = 5.556  #"), std::string::npos) << model;
+  EXPECT_NE(model.find("of = \"link\"\nper_1000_days = 100  #"), std::string::npos) << model;
+  EXPECT_EQ(model.find("Semantic"), std::string::npos) << model;
+  const ProgramRun played = run_program({"simulate", trace, "--cluster", "4x8", "--policy", "fifo",
+                                         "--failures", other / "out/failures.toml"});
+  EXPECT_EQ(played.status, 0) << played.err;
+}
+
 TEST(StudyFailures, TakesRulesOnTop) {
   const TemporaryFolder folder;
   const std::string rules = folder.write(

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <system_error>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -15,6 +16,9 @@
 #include "cli/list_options.h"
 #include "cli/option_group.h"
 #include "cli/trace_options.h"
+#include "cluster/cluster.h"
+#include "experiment/fitted_failures.h"
+#include "faults/fit.h"
 #include "figure/rows_json.h"
 #include "study/failure_table.h"
 #include "table/output_file.h"
@@ -87,7 +91,36 @@ std::string judged_json(const JudgedLogs& judged) {
   return made.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-Result<void> write_all(const std::string& folder, const JudgedLogs& judged) {
+/// Returns the failure model of what the output names; errors of users are in no model.
+std::string model_of(const JudgedLogs& judged, const trace::Trace& trace) {
+  const std::vector<failure::Category>& categories = judged.rules.rules.categories;
+  std::vector<std::uint64_t> failures(categories.size(), 0);
+  std::uint64_t drawn = 0;
+  for (const study::FailedTrial& trial : judged.trials.trials) {
+    const failure::Verdict& verdict = judged.logs[trial.log].verdict;
+    if (!verdict.rule || !trial.job) continue;
+    const std::size_t category = judged.rules.rules.rules[*verdict.rule].category;
+    ++failures[category];
+    if (!categories[category].of.empty()) ++drawn;
+  }
+  static const std::map<std::string, faults::Unit> kUnits{{"node", faults::Unit::node},
+                                                          {"gpu", faults::Unit::gpu},
+                                                          {"link", faults::Unit::link},
+                                                          {"software", faults::Unit::software}};
+  std::vector<faults::SeenCause> causes;
+  for (std::size_t at = 0; at < categories.size(); ++at) {
+    if (categories[at].of.empty() || failures[at] == 0) continue;
+    causes.push_back({categories[at].name, kUnits.at(categories[at].of), failures[at]});
+  }
+  // Where a log names no nodes, jobs are on as few nodes of 8 GPUs as they need.
+  const auto runs = experiment::runs_of(trace, cluster::uniform(1, 8));
+  return faults::to_toml(causes, runs,
+                         fmt::format("the output of jobs: {} of {} failed attempts have one", drawn,
+                                     judged.trials.trials.size()));
+}
+
+Result<void> write_all(const std::string& folder, const JudgedLogs& judged,
+                       const trace::Trace* trace) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return fail(Code::unavailable, "cannot be made: " + error.message(), {folder});
@@ -97,6 +130,11 @@ Result<void> write_all(const std::string& folder, const JudgedLogs& judged) {
                                         judged.logs, judged.rules);
       !done) {
     return done;
+  }
+  if (trace != nullptr) {
+    const auto kept =
+        table::write_file((path / "failures.toml").string(), model_of(judged, *trace));
+    if (!kept) return kept;
   }
   return table::write_file((path / "failures.json").string(), judged_json(judged));
 }
@@ -111,7 +149,7 @@ Result<int> study_failures(const StudyFailuresOptions& options) {
   const auto judged = judge_logs(options.folder, options.rules, trace ? &*trace : nullptr);
   if (!judged) return tl::unexpected(judged.error());
   if (!options.out.empty()) {
-    const auto written = write_all(options.out, *judged);
+    const auto written = write_all(options.out, *judged, trace ? &*trace : nullptr);
     if (!written) return tl::unexpected(written.error());
   }
   if (options.list.wants_document()) {
@@ -147,7 +185,8 @@ void register_study_failures(Program& program) {
   command
       .add_option("--out", options->out,
                   "Directory for philly_table7.csv, verdicts.csv (one row per attempt, with the "
-                  "decisive line) and failures.json")
+                  "decisive line), failures.json and, with --trace, failures.toml (rates for "
+                  "simulate --failures)")
       ->type_name("DIR")
       ->group(heading(Group::output));
   options->list.add_to(command);
