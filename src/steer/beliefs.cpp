@@ -9,13 +9,25 @@
 
 namespace almanac::steer {
 
+struct Beliefs::Known {
+  JobId id{};  // as the estimator was asked
+  Duration run{};
+  Duration bound = kNoDuration;
+  std::unique_ptr<const predict::Distribution> likely{};
+};
+
 class Beliefs::OfRound final : public predict::Estimator {
  public:
-  OfRound(Beliefs& beliefs, const std::vector<slurm::JobNumber>& jobs)
-      : beliefs_(beliefs), jobs_(jobs) {}
+  OfRound(Beliefs& beliefs, const std::vector<slurm::JobNumber>& jobs,
+          const std::vector<Handle*>& handles)
+      : beliefs_(beliefs), jobs_(jobs), handles_(handles) {}
 
   predict::Belief estimate(JobId job, const trace::Request& request) override {
-    const Known& known = beliefs_.know(jobs_[index(job)], request);
+    Handle own;
+    Handle* const kept = handles_[index(job)];
+    Handle& handle = kept != nullptr ? *kept : own;
+    if (handle == nullptr) handle = beliefs_.know(jobs_[index(job)], request);
+    const Known& known = *handle;
     predict::Belief made{.run = known.run, .bound = known.bound};
     if (known.likely && beliefs_.needs_distribution_) {
       made.distribution = std::make_unique<const predict::Distribution>(*known.likely);
@@ -26,6 +38,7 @@ class Beliefs::OfRound final : public predict::Estimator {
  private:
   Beliefs& beliefs_;
   const std::vector<slurm::JobNumber>& jobs_;
+  const std::vector<Handle*>& handles_;
 };
 
 Beliefs::Beliefs(const policy::Composition& composition, const trace::Trace& lessons)
@@ -38,29 +51,31 @@ Beliefs::Beliefs(const policy::Composition& composition, const trace::Trace& les
   estimator_->answer_at_once(last);
 }
 
-Beliefs::Known& Beliefs::know(slurm::JobNumber job, const trace::Request& request) {
+const Beliefs::Handle& Beliefs::know(slurm::JobNumber job, const trace::Request& request) {
   const auto [found, is_new] = known_.try_emplace(job);
   if (!is_new) return found->second;
-  Known& known = found->second;
-  known.id = JobId{next_++};
-  predict::Belief belief = estimator_->estimate(known.id, request);
-  known.run = belief.run;
-  known.bound = belief.bound;
-  if (needs_distribution_) known.likely = std::move(belief.distribution);
-  return known;
+  const auto made = std::make_shared<Known>();
+  made->id = JobId{next_++};
+  predict::Belief belief = estimator_->estimate(made->id, request);
+  made->run = belief.run;
+  made->bound = belief.bound;
+  if (needs_distribution_) made->likely = std::move(belief.distribution);
+  found->second = made;
+  return found->second;
 }
 
 Duration Beliefs::of(slurm::JobNumber job, const trace::Request& request) {
-  return know(job, request).run;
+  return know(job, request)->run;
 }
 
-std::unique_ptr<predict::Estimator> Beliefs::for_round(const std::vector<slurm::JobNumber>& jobs) {
-  return std::make_unique<OfRound>(*this, jobs);
+std::unique_ptr<predict::Estimator> Beliefs::for_round(const std::vector<slurm::JobNumber>& jobs,
+                                                       const std::vector<Handle*>& handles) {
+  return std::make_unique<OfRound>(*this, jobs, handles);
 }
 
 void Beliefs::learn(slurm::JobNumber job, const trace::Request& request,
                     const predict::Ended& ended) {
-  estimator_->learn(know(job, request).id, request, ended);
+  estimator_->learn(know(job, request)->id, request, ended);
   known_.erase(job);
 }
 

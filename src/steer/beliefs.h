@@ -19,33 +19,33 @@ namespace almanac::steer {
 /// Not thread-safe.
 class Beliefs {
  public:
+  struct Known;
+  /// What is known of one job, for those that would ask often; null if they have not asked.
+  using Handle = std::shared_ptr<const Known>;
+
   /// Estimates as `composition` does, after learning from the jobs of `lessons`. Its names are
   /// those of all requests, so `lessons` must outlive it; the jobs of `lessons` need not.
   Beliefs(const policy::Composition& composition, const trace::Trace& lessons);
 
   Duration of(slurm::JobNumber job, const trace::Request& request);
-  /// An estimator for one policy object; `jobs` gives the job numbers by JobId and must outlive it.
-  std::unique_ptr<predict::Estimator> for_round(const std::vector<slurm::JobNumber>& jobs);
+  /// An estimator for one policy object. `jobs` gives the job numbers by JobId, `handles` where to
+  /// find and keep their handles, null for none. Both must outlive it.
+  std::unique_ptr<predict::Estimator> for_round(const std::vector<slurm::JobNumber>& jobs,
+                                                const std::vector<Handle*>& handles);
   /// Learns from an ended job.
   void learn(slurm::JobNumber job, const trace::Request& request, const predict::Ended& ended);
   /// Forgets a job that is gone without having run.
   void forget(slurm::JobNumber job) { known_.erase(job); }
 
  private:
-  struct Known {
-    JobId id{};  // as the estimator was asked
-    Duration run{};
-    Duration bound = kNoDuration;
-    std::unique_ptr<const predict::Distribution> likely{};
-  };
   class OfRound;
 
-  Known& know(slurm::JobNumber job, const trace::Request& request);
+  const Handle& know(slurm::JobNumber job, const trace::Request& request);
 
   bool needs_distribution_;
   std::uint32_t next_;  // JobId that was never used
   std::unique_ptr<predict::Estimator> estimator_;
-  std::unordered_map<slurm::JobNumber, Known> known_;
+  std::unordered_map<slurm::JobNumber, Handle> known_;
 };
 
 }  // namespace almanac::steer

@@ -38,9 +38,12 @@ const Decision& Decider::decide(const Mirror& mirror, std::shared_ptr<const Worl
                                 const std::set<JobNumber>& in_vain) {
   const auto at = instant(mirror.at());
   if (!at) return decision_;
+  round_.reset();  // uses members of the roll
+  roll_.read(mirror, world);
   std::optional<Freedom> freedom;
   if (chosen_.only_moves) freedom.emplace(mirror, *world);
   const PlannedRound::Basis basis{.mirror = mirror,
+                                  .roll = roll_,
                                   .exempt = exempt,
                                   .announced = announced,
                                   .in_vain = in_vain,

@@ -5,8 +5,8 @@
 ///
 /// Each decision is a new round of a new policy object, which takes over the running jobs, is shown
 /// the waiting jobs and decides once. The controller's state is the truth, so a decision depends on
-/// nothing that happened before it (docs/decisions/0010-a-new-round-each-time.md). Only what was
-/// learned about run times is kept (experience.h).
+/// nothing that happened before it (docs/decisions/0010-a-new-round-each-time.md). Only run times
+/// that were learned (experience.h) and facts about unchanged jobs (roll.h) are kept.
 ///
 /// Cost: some tens of milliseconds for 10,000 waiting and 2,000 running jobs.
 #pragma once
@@ -27,11 +27,12 @@
 #include "steer/experience.h"
 #include "steer/planned_round.h"
 #include "steer/policies.h"
+#include "steer/roll.h"
 #include "trace/trace.h"
 
 namespace almanac::steer {
 
-/// Not thread-safe.
+/// Of one mirror. Not thread-safe.
 class Decider {
  public:
   /// Learns run times from `lessons`, ended jobs of this cluster. `speeds` says how jobs on one GPU
@@ -102,6 +103,7 @@ class Decider {
   std::uint64_t seed_;
   std::shared_ptr<const perf::Catalogue> speeds_;
   Experience experience_;
+  Roll roll_;
   Decision decision_;
   std::unique_ptr<PlannedRound> round_;  // of the last decision; null before the first
   std::unordered_map<slurm::JobNumber, Spot> places_;

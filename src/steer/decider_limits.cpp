@@ -61,8 +61,7 @@ void Decider::rank_limited(const Mirror& mirror, const schedule::PastUses& past_
   Idle idle;
   const auto policy = schedule::make_policy(
       composition,
-      schedule::PlayedHost{
-          .estimator = experience_.estimator(jobs.numbers()), .past_use = past_use, .site = {}},
+      schedule::PlayedHost{.estimator = jobs.estimator(), .past_use = past_use, .site = {}},
       schedule::kNoSiteRules);
   schedule::Round round(decision_.world->cluster, experience_.log(), *policy, idle, kNoRestartCost,
                         seed_, composition.name);

@@ -39,10 +39,10 @@ class Experience {
   Duration believed(const slurm::Job& job, const trace::Request& request) {
     return beliefs_.of(job.number, request);
   }
-  /// An estimator for the policy of one round; `jobs` are numbered as in the round and must outlive
-  /// it.
-  std::unique_ptr<predict::Estimator> estimator(const std::vector<slurm::JobNumber>& jobs) {
-    return beliefs_.for_round(jobs);
+  /// An estimator for the policy of one round (Beliefs::for_round()).
+  std::unique_ptr<predict::Estimator> estimator(const std::vector<slurm::JobNumber>& jobs,
+                                                const std::vector<Beliefs::Handle*>& handles) {
+    return beliefs_.for_round(jobs, handles);
   }
   std::shared_ptr<predict::TypeSpeeds> type_speeds() const { return type_speeds_; }
   /// Usage so far: Slurm's own figures if it keeps fair share, else that of the jobs learned from

@@ -75,7 +75,8 @@ void Mirror::take_job(slurm::Job&& job, Difference& made) {
     made.came += is_new ? 1 : 0;
     if (holds_nodes(job) && (is_new || waits(at->second))) made.started.push_back(number);
     made.requeued += !is_new && job.restarts > at->second.restarts ? 1 : 0;
-    at->second = std::move(job);
+    static_cast<slurm::Job&>(at->second) = std::move(job);
+    at->second.revision = ++last_revision_;
     return;
   }
   jobs_.erase(number);
@@ -146,7 +147,8 @@ Difference Mirror::take(slurm::News news) {
 void Mirror::note(const slurm::JobChange& change) {
   const auto found = jobs_.find(change.job);
   if (found == jobs_.end()) return;
-  slurm::Job& job = found->second;
+  Known& job = found->second;
+  job.revision = ++last_revision_;
   if (change.site_factor) job.site_factor = *change.site_factor;
   if (change.priority && *change.priority != slurm::JobChange::kUsual) {
     job.priority = *change.priority;

@@ -25,7 +25,11 @@ struct Difference {
 /// Not thread-safe.
 class Mirror {
  public:
-  using Jobs = std::map<slurm::JobNumber, slurm::Job>;
+  /// A job as it was last reported.
+  struct Known : slurm::Job {
+    std::uint64_t revision = 0;  ///< Another one after each change; never used twice.
+  };
+  using Jobs = std::map<slurm::JobNumber, Known>;
   using Nodes = std::map<std::string, slurm::Node>;
 
   Difference take(slurm::News news);
@@ -53,6 +57,7 @@ class Mirror {
   void take_job(slurm::Job&& job, Difference& made);
   void lose(Jobs::iterator at, Difference& made);
 
+  std::uint64_t last_revision_ = 0;
   Time at_ = kNoTime;
   Jobs jobs_;
   std::map<slurm::JobNumber, Time> ended_;  // that the controller still knows, and their end

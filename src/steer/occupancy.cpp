@@ -16,25 +16,26 @@ namespace {
 /// What is still free of each node.
 class Room {
  public:
-  explicit Room(const cluster::Cluster& cluster) : cluster_(cluster) {
+  explicit Room(const cluster::Cluster& cluster) {
+    nodes_.reserve(cluster.nodes.size());
     for (const cluster::Node& node : cluster.nodes) {
       const cluster::NodeClass& make = cluster.classes[node.node_class];
-      nodes_.push_back({.gpu_milli = std::vector<std::int32_t>(static_cast<std::size_t>(make.gpus),
-                                                               cluster::kWholeGpu),
+      nodes_.push_back({.first = gpus_.size(),
                         .cpu_milli = cluster::cpu_milli(make.cpus),
                         .memory_mb = cluster::memory_mb(make.memory_gb)});
+      gpus_.resize(gpus_.size() + static_cast<std::size_t>(make.gpus), cluster::kWholeGpu);
     }
   }
 
   /// Takes those of `wanted` of which `milli` is free.
   cluster::GpuMask take(NodeId node, cluster::GpuMask wanted, std::int32_t milli) {
     cluster::GpuMask taken = 0;
-    std::vector<std::int32_t>& gpus = nodes_[index(node)].gpu_milli;
-    for (std::size_t gpu = 0; gpu < gpus.size(); ++gpu) {
-      const cluster::GpuMask bit = cluster::GpuMask{1} << gpu;
-      if ((wanted & bit) == 0 || gpus[gpu] < milli) continue;
+    const std::span<std::int32_t> gpus = gpus_of(node);
+    for (cluster::GpuMask left = wanted; left != 0; left &= left - 1) {
+      const auto gpu = static_cast<std::size_t>(std::countr_zero(left));
+      if (gpu >= gpus.size() || gpus[gpu] < milli) continue;
       gpus[gpu] -= milli;
-      taken |= bit;
+      taken |= cluster::GpuMask{1} << gpu;
     }
     return taken;
   }
@@ -42,7 +43,7 @@ class Room {
   /// Takes parts of any `count` GPUs: those with the least free part, the lowest numbers first.
   cluster::GpuMask take_any(NodeId node, int count, std::int32_t milli) {
     cluster::GpuMask taken = 0;
-    const std::vector<std::int32_t>& gpus = nodes_[index(node)].gpu_milli;
+    const std::span<const std::int32_t> gpus = gpus_of(node);
     while (std::popcount(taken) < count) {
       std::size_t best = gpus.size();
       for (std::size_t gpu = 0; gpu < gpus.size(); ++gpu) {
@@ -55,27 +56,32 @@ class Room {
     return taken;
   }
 
-  std::int32_t take_cpus(NodeId node, double cpus) {
-    std::int32_t& left = nodes_[index(node)].cpu_milli;
-    const std::int32_t taken = std::min(left, cluster::cpu_milli(cpus));
-    left -= taken;
-    return taken;
+  std::int32_t take_cpus(NodeId node, std::int32_t milli) {
+    return take_of(nodes_[index(node)].cpu_milli, milli);
   }
-  std::int32_t take_memory(NodeId node, double gb) {
-    std::int32_t& left = nodes_[index(node)].memory_mb;
-    const std::int32_t taken = std::min(left, cluster::memory_mb(gb));
-    left -= taken;
-    return taken;
+  std::int32_t take_memory(NodeId node, std::int32_t mb) {
+    return take_of(nodes_[index(node)].memory_mb, mb);
   }
-  int gpus(NodeId node) const { return cluster_.gpus(node); }
 
  private:
   struct Node {
-    std::vector<std::int32_t> gpu_milli{};
+    std::size_t first = 0;       // of its GPUs
     std::int32_t cpu_milli = 0;  // 0 where it is not said: cores are not counted then
     std::int32_t memory_mb = 0;
   };
-  const cluster::Cluster& cluster_;
+
+  std::span<std::int32_t> gpus_of(NodeId node) {
+    const std::size_t at = index(node);
+    const std::size_t end = at + 1 < nodes_.size() ? nodes_[at + 1].first : gpus_.size();
+    return std::span(gpus_).subspan(nodes_[at].first, end - nodes_[at].first);
+  }
+  static std::int32_t take_of(std::int32_t& left, std::int32_t wanted) {
+    const std::int32_t taken = std::min(left, wanted);
+    left -= taken;
+    return taken;
+  }
+
+  std::vector<std::int32_t> gpus_;  // of all nodes: what is free of each, in thousandths
   std::vector<Node> nodes_;
 };
 
@@ -86,7 +92,6 @@ struct Share {
   std::int32_t milli = cluster::kWholeGpu;
   double cpus = 0;
   double memory_gb = 0;
-  cluster::GpuMask taken = 0;  ///< Of the known ones, those that were free.
 };
 
 /// What a job has, in order of node. Most jobs have one.
@@ -99,10 +104,21 @@ class Shares {
     if (found != nodes_.end() && found->first == node) return found->second;
     return nodes_.insert(found, {node, {}})->second;
   }
-  auto begin() { return nodes_.begin(); }
-  auto end() { return nodes_.end(); }
+  Holding take() const {
+    Holding made{.vc = vc};
+    made.nodes.reserve(nodes_.size());
+    for (const auto& [node, share] : nodes_) {
+      made.nodes.push_back({.node = node,
+                            .known = share.known,
+                            .unknown = share.unknown,
+                            .milli = share.milli,
+                            .cpu_milli = cluster::cpu_milli(share.cpus),
+                            .memory_mb = cluster::memory_mb(share.memory_gb)});
+    }
+    return made;
+  }
 
-  VcId vc = kNoVc;  ///< That of its first node; kNoVc if no node is known.
+  VcId vc = kNoVc;
 
  private:
   std::vector<std::pair<NodeId, Share>> nodes_;
@@ -148,7 +164,7 @@ void share_by_type(const slurm::Job& job, const slurm::Held& held, const World& 
   }
 }
 
-Shares shares_of(const slurm::Job& job, const World& world, const Crowd* crowd) {
+Holding holding_of(const slurm::Job& job, const World& world, const Crowd* crowd) {
   Shares made;
   for (const slurm::Held& held : job.holds) {
     const auto [first, last] = world.nodes.equal_range(held.node);
@@ -175,36 +191,72 @@ Shares shares_of(const slurm::Job& job, const World& world, const Crowd* crowd) 
     if (part < 1) share.milli = std::max(1, static_cast<int>(std::lround(part * 1000)));
     if (share.known == 0) share.unknown = std::max(1, static_cast<int>(std::ceil(part)));
   }
-  return made;
+  return made.take();
 }
 
 }  // namespace
 
-std::vector<Occupied> count_out(const World& world, const std::vector<const slurm::Job*>& jobs,
-                                bool evenly) {
-  std::vector<Occupied> made(jobs.size());
-  Room room(world.cluster);
-  std::vector<Shares> shares;
-  shares.reserve(jobs.size());
+Holding holding_of(const slurm::Job& job, const World& world) {
+  return holding_of(job, world, nullptr);
+}
+
+std::vector<Holding> even_holdings(const std::vector<const slurm::Job*>& jobs, const World& world) {
   const Crowd crowd = crowd_of(jobs);
-  for (const slurm::Job* const job : jobs) {
-    shares.push_back(shares_of(*job, world, evenly ? &crowd : nullptr));
+  std::vector<Holding> made;
+  made.reserve(jobs.size());
+  for (const slurm::Job* const job : jobs) made.push_back(holding_of(*job, world, &crowd));
+  return made;
+}
+
+Occupation::Occupation(const World& world, std::span<const Holding* const> jobs) {
+  Room room(world.cluster);
+  std::vector<cluster::GpuMask> taken;  // of the known GPUs of each share, those that were free
+  taken.reserve(jobs.size());
+  for (const Holding* const job : jobs) {
+    for (const NodeShare& share : job->nodes) {
+      taken.push_back(room.take(share.node, share.known, share.milli));
+    }
   }
-  for (Shares& each : shares) {
-    for (auto& [node, share] : each) share.taken = room.take(node, share.known, share.milli);
-  }
-  for (std::size_t at = 0; at < jobs.size(); ++at) {
-    for (const auto& [node, share] : shares[at]) {
-      cluster::GpuMask mask = share.taken;
-      if (share.unknown > 0) mask |= room.take_any(node, share.unknown, share.milli);
-      const cluster::Grant grant{.node = node,
+  grants_.reserve(taken.size());
+  parts_.reserve(jobs.size());
+  std::vector<cluster::Grant> stray;
+  auto next = taken.begin();
+  for (const Holding* const job : jobs) {
+    Part part{.begin = grants_.size()};
+    stray.clear();
+    for (const NodeShare& share : job->nodes) {
+      cluster::GpuMask mask = *next++;
+      if (share.unknown > 0) mask |= room.take_any(share.node, share.unknown, share.milli);
+      const cluster::Grant grant{.node = share.node,
                                  .gpu_milli = mask == 0 ? cluster::kWholeGpu : share.milli,
                                  .gpus = mask,
-                                 .cpu_milli = room.take_cpus(node, share.cpus),
-                                 .memory_mb = room.take_memory(node, share.memory_gb)};
-      const bool own = world.cluster.nodes[index(node)].vc == shares[at].vc;
-      (own ? made[at].held : made[at].stray).push_back(grant);
+                                 .cpu_milli = room.take_cpus(share.node, share.cpu_milli),
+                                 .memory_mb = room.take_memory(share.node, share.memory_mb)};
+      const bool own = world.cluster.nodes[index(share.node)].vc == job->vc;
+      (own ? grants_ : stray).push_back(grant);
     }
+    part.num_held = grants_.size() - part.begin;
+    grants_.insert(grants_.end(), stray.begin(), stray.end());
+    part.end = grants_.size();
+    parts_.push_back(part);
+  }
+}
+
+std::vector<Occupied> count_out(const World& world, const std::vector<const slurm::Job*>& jobs) {
+  std::vector<Holding> holdings;
+  std::vector<const Holding*> each;
+  holdings.reserve(jobs.size());
+  for (const slurm::Job* const job : jobs) {
+    holdings.push_back(holding_of(*job, world));
+    each.push_back(&holdings.back());
+  }
+  const Occupation occupation(world, each);
+  std::vector<Occupied> made;
+  made.reserve(jobs.size());
+  for (std::size_t at = 0; at < jobs.size(); ++at) {
+    const auto held = occupation.held(at);
+    const auto stray = occupation.stray(at);
+    made.push_back({{held.begin(), held.end()}, {stray.begin(), stray.end()}});
   }
   return made;
 }

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "steer/occupancy.h"
 #include "steer/record.h"
 
 namespace almanac::steer {
@@ -33,7 +32,7 @@ PlannedRound::PlannedRound(const Basis& basis, Placing& placing, Experience& exp
   mind_ = schedule::make_policy(
       policy_.composition,
       schedule::RealHost{
-          .estimator = experience_.estimator(jobs_.numbers()),
+          .estimator = jobs_.estimator(),
           .past_use = basis.past_use,
           .past_reports = {},  // jobs of a Slurm cluster report no metrics
           .type_speeds = experience_.type_speeds(),
@@ -57,29 +56,36 @@ PlannedRound::PlannedRound(const Basis& basis, Placing& placing, Experience& exp
 }
 
 void PlannedRound::take_running(const Basis& basis) {
-  const std::vector<const slurm::Job*> running = running_jobs(basis.mirror);
-  const std::vector<Occupied> occupied =
-      count_out(*decision_.world, running, experience_.lets_share());
-  std::map<NodeId, cluster::GpuMask> out;
+  const std::vector<Roll::Member*>& running = basis.roll.running();
+  const Occupation occupied = basis.roll.count_out(experience_.lets_share());
+  std::vector<cluster::GpuMask> out(decision_.world->cluster.nodes.size());
+  const auto keep_out = [&](std::span<const cluster::Grant> grants) {
+    for (const cluster::Grant& grant : grants) out[index(grant.node)] |= grant.gpus;
+  };
+  experience_.log().jobs.reserve(running.size() + basis.roll.waiting().size());
   for (std::size_t at = 0; at < running.size(); ++at) {
-    for (const cluster::Grant& grant : occupied[at].stray) out[grant.node] |= grant.gpus;
-    if (occupied[at].held.empty()) continue;
-    const slurm::Job& job = *running[at];
-    const JobId id = jobs_.add(job);
+    keep_out(occupied.stray(at));
+    const auto held = occupied.held(at);
+    if (held.empty()) continue;
+    const slurm::Job& job = *running[at]->job;
+    const JobId id = jobs_.add(*running[at]);
     set_loss(id, job, basis);
     quotas_.put(id, job);
-    const Time since = job.start == kNoTime ? decision_.at : std::min(job.start, decision_.at);
+    const Time start = running[at]->start;
+    const Time since = start == kNoTime ? decision_.at : std::min(start, decision_.at);
     schedule::Past past = jobs_.past_of(job, since);
     past.start = since;
-    if (!round_->adopt(id, occupied[at].held, past)) {
+    if (!round_->adopt(id, held, past)) {
       events_.push_back({EventKind::job_adopted, subject(id)});
       quotas_.hand_over(job);
       continue;
     }
-    for (const cluster::Grant& grant : occupied[at].held) out[grant.node] |= grant.gpus;
+    keep_out(held);
   }
   jobs_.end_running();
-  for (const auto& [node, gpus] : out) round_->set_out(node, gpus);
+  for (std::size_t at = 0; at < out.size(); ++at) {
+    if (out[at] != 0) round_->set_out(NodeId{static_cast<std::uint32_t>(at)}, out[at]);
+  }
 }
 
 void PlannedRound::set_loss(JobId id, const slurm::Job& job, const Basis& basis) {
@@ -139,22 +145,28 @@ void PlannedRound::take_waiting(const Basis& basis, Placing& placing) {
   const Mirror& mirror = basis.mirror;
   std::map<JobNumber, std::int64_t> pinned;
   for (const auto& [number, held] : placing.pinned()) ++pinned[number];
-  std::vector<const slurm::Job*> waiting;
-  for (const auto& [number, job] : mirror.jobs()) {
-    if (!waits(job) || (pinned.contains(number) && job.tasks.empty())) continue;
+  const auto is_pinned = [&](const slurm::Job& job) {
+    return !pinned.empty() && pinned.contains(job.number);
+  };
+  std::vector<Roll::Member*> waiting;
+  for (Roll::Member* const member : basis.roll.waiting()) {
+    const slurm::Job& job = *member->job;
+    if (is_pinned(job) && job.tasks.empty()) continue;
     Aside why = aside(job, mirror, basis.exempt, mirror.at());
-    if (why == Aside::no && basis.in_vain.contains(number)) why = Aside::in_vain;
+    if (why == Aside::no && basis.in_vain.contains(job.number)) why = Aside::in_vain;
     if (why == Aside::no && !placing.can_be_placed(job, round_->ledger())) why = Aside::elsewhere;
     if (why == Aside::no || (why == Aside::limited && quotas_.is_at(job))) {
-      waiting.push_back(&job);
+      waiting.push_back(member);
     } else {
-      put_aside(number, why);
+      put_aside(job.number, why);
     }
   }
-  std::stable_sort(waiting.begin(), waiting.end(),
-                   [](const slurm::Job* a, const slurm::Job* b) { return a->submit < b->submit; });
-  for (const slurm::Job* const job : waiting) {
-    const JobId first = jobs_.add(*job);
+  std::stable_sort(
+      waiting.begin(), waiting.end(),
+      [](const Roll::Member* a, const Roll::Member* b) { return a->submit < b->submit; });
+  for (Roll::Member* const member : waiting) {
+    const slurm::Job* const job = member->job;
+    const JobId first = jobs_.add(*member);
     quotas_.put(first, *job);
     const schedule::Past past = jobs_.past_of(*job, std::min(job->submit, decision_.at));
     if (const auto never = round_->admit(first, past)) {
@@ -163,9 +175,10 @@ void PlannedRound::take_waiting(const Basis& basis, Placing& placing) {
     }
     jobs_.show(job->number, first);
     events_.push_back({EventKind::job_arrived, subject(first)});
-    const std::int64_t tasks = tasks_to_show(*job, first, mirror) - pinned[job->number];
+    std::int64_t tasks = tasks_to_show(*job, first, mirror);
+    if (is_pinned(*job)) tasks -= pinned[job->number];
     for (std::int64_t more = tasks; more > 1; --more) {
-      const JobId id = jobs_.add(*job);
+      const JobId id = jobs_.add(*member);
       quotas_.put(id, *job);
       round_->admit(id, past);
       events_.push_back({EventKind::job_arrived, subject(id)});

@@ -23,6 +23,7 @@
 #include "steer/placing.h"
 #include "steer/policies.h"
 #include "steer/quotas.h"
+#include "steer/roll.h"
 #include "steer/round_jobs.h"
 #include "steer/sharing.h"
 
@@ -38,6 +39,7 @@ class PlannedRound final : public schedule::Actuator {
   /// What the rounds of one decision have in common.
   struct Basis {
     const Mirror& mirror;
+    Roll& roll;  ///< Of that mirror.
     const Exempt& exempt;
     std::span<const slurm::Job> announced;
     const std::set<slurm::JobNumber>& in_vain;

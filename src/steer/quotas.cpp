@@ -21,6 +21,7 @@ bool counts(const slurm::Job& job) { return job.state != slurm::State::completin
 
 Quotas::Quotas(const Mirror& mirror) : limits_(mirror.limits()), finder_(limits_) {
   for (const slurm::Quota& each : limits_.quotas) book_.add(each.gpus);
+  if (empty()) return;
   for (const auto& [number, job] : mirror.jobs()) {
     if (holds_nodes(job)) hold(job, gpus_of(job));
   }

@@ -11,13 +11,20 @@ RoundJobs::RoundJobs(Experience& experience, const World& world)
   experience_.log().jobs.clear();
 }
 
-JobId RoundJobs::add(const slurm::Job& job) {
+JobId RoundJobs::add(Roll::Member& member) {
+  if (!member.request) member.request = experience_.request_of(*member.job, world_);
+  return add(*member.job, *member.request, &member.belief);
+}
+
+JobId RoundJobs::add(const slurm::Job& job, const trace::Request& request,
+                     Beliefs::Handle* belief) {
   trace::Trace& log = experience_.log();
   const JobId id{static_cast<std::uint32_t>(log.jobs.size())};
   trace::Job& record = log.jobs.emplace_back();
   record.id = trace::JobKey{static_cast<std::uint64_t>(job.number)};
-  record.request = experience_.request_of(job, world_);
+  record.request = request;
   numbers_.push_back(job.number);
+  handles_.push_back(belief);
   if (owns_nodes(world_.grouping) || world_.cluster.takes_every_job) return id;
   // Beliefs depend on the owner of the job, where it may run on its partition.
   experience_.believed(job, record.request);

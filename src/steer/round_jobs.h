@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -13,6 +14,7 @@
 
 #include "schedule/round.h"
 #include "steer/experience.h"
+#include "steer/roll.h"
 #include "steer/world.h"
 
 namespace almanac::steer {
@@ -23,13 +25,21 @@ class RoundJobs {
   /// Both must outlive it. Empties `experience.log()`, which then has the jobs of this round.
   RoundJobs(Experience& experience, const World& world);
 
-  JobId add(const slurm::Job& job);
+  JobId add(const slurm::Job& job) {
+    return add(job, experience_.request_of(job, world_), nullptr);
+  }
+  /// Adds a job with what the roll knows of it, which this completes. The roll must outlive it.
+  JobId add(Roll::Member& member);
   /// What the policy sees of a job.
   trace::Request& request(JobId job) { return experience_.log().jobs[index(job)].request; }
   /// The past of a job that has waited, or run, since `since`.
   schedule::Past past_of(const slurm::Job& job, Time since) const;
 
   const std::vector<slurm::JobNumber>& numbers() const { return numbers_; }
+  /// An estimator for these jobs, which must outlive it.
+  std::unique_ptr<predict::Estimator> estimator() const {
+    return experience_.estimator(numbers_, handles_);
+  }
   slurm::JobNumber number(JobId job) const { return numbers_[index(job)]; }
 
   /// From now on waiting jobs are added.
@@ -50,9 +60,12 @@ class RoundJobs {
   std::optional<JobId> first_task(slurm::JobNumber job) const;
 
  private:
+  JobId add(const slurm::Job& job, const trace::Request& request, Beliefs::Handle* belief);
+
   Experience& experience_;
   const World& world_;
   std::vector<slurm::JobNumber> numbers_;
+  std::vector<Beliefs::Handle*> handles_;  // in the roll; null for jobs that are not on it
   std::size_t num_running_ = 0;
   std::size_t num_shown_ = 0;  // these, and the running jobs
   std::unordered_map<slurm::JobNumber, JobId> first_tasks_;

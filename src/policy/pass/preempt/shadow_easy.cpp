@@ -108,25 +108,25 @@ std::vector<ShadowEasy::Start> ShadowEasy::take_started(const View& view) {
 
 void ShadowEasy::advance(const View& view) {
   std::vector<Event> events;
-  while (!ends_.empty() && ends_.begin()->first <= view.now) {
-    const Time at = ends_.begin()->first;
+  while (!ends_.empty() && ends_.top().first <= view.now) {
+    const Time at = ends_.top().first;
     events.clear();
-    while (!ends_.empty() && ends_.begin()->first == at) {
-      const JobId job = ends_.begin()->second;
-      ends_.erase(ends_.begin());
+    while (!ends_.empty() && ends_.top().first == at) {
+      const JobId job = ends_.top().second;
+      ends_.pop();
+      if (!ends_at(job, at)) continue;
       finish(job, at);
       events.push_back({EventKind::job_ended, static_cast<std::uint32_t>(index(job))});
     }
+    if (events.empty()) continue;
     decide(at, events, view);
     for (const Event& each : events) lengths_[each.subject] = {};
   }
 }
 
 void ShadowEasy::set_end(JobId job, Time at) {
-  const Time since = progress_[index(job)].since;
-  Duration& expected = lengths_[index(job)].expected;
-  ends_.erase({since + expected, job});
-  expected = at - since;
+  if (ends_at(job, at)) return;
+  lengths_[index(job)].expected = at - progress_[index(job)].since;
   ends_.emplace(at, job);
 }
 

@@ -11,9 +11,10 @@
 /// Source   Lifka, JSSPP'95 (EASY).
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
-#include <set>
+#include <queue>
 #include <span>
 #include <utility>
 #include <vector>
@@ -56,6 +57,7 @@ class ShadowEasy {
 
  private:
   class Most;
+  using End = std::pair<Time, JobId>;
 
   /// Whether the job waits or runs here.
   bool knows(JobId job) const {
@@ -68,6 +70,11 @@ class ShadowEasy {
   void set_length(JobId job, Length told);
   /// A job that runs here ends then.
   void set_end(JobId job, Time at);
+  /// Whether a job that runs here ends at `at`: ends_ also has times that no longer hold.
+  bool ends_at(JobId job, Time at) const {
+    const Progress& state = progress_[index(job)];
+    return state.phase == Phase::running && state.since + lengths_[index(job)].expected == at;
+  }
   void finish(JobId job, Time at);
   void make_room(const View& view);
 
@@ -75,8 +82,9 @@ class ShadowEasy {
   cluster::Ledger ledger_;
   std::vector<Progress> progress_;
   std::vector<cluster::Grant> grants_;
-  std::vector<Length> lengths_;            // by job
-  std::set<std::pair<Time, JobId>> ends_;  // of jobs that run here
+  std::vector<Length> lengths_;  // by job
+  /// Of jobs that run here, the next on top (ends_at()).
+  std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
   std::vector<Start> started_;
   std::unique_ptr<Policy> easy_;
 };
