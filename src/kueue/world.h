@@ -91,7 +91,7 @@ struct Workload {
   std::uint32_t pods_shape = 0;
   std::vector<Pods> pod_sets{};
   std::optional<Admission> admission{};
-  std::optional<Assignment> last{};  ///< Where its search for flavors goes on; nothing = from the first.
+  std::optional<Assignment> last{};  ///< Where its search for flavors goes on.
   bool is_away = false;              ///< A trial has removed it.
 
   Shape shape() const { return {pods_shape, rank}; }
