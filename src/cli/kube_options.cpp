@@ -132,8 +132,16 @@ Result<std::vector<kube::Outlook>> OutlookOptions::outlook(const kube::Picture& 
   const trace::Trace now = kube::log_of(picture);
   lifetimes.learn(now);
   if (!log.empty()) {
-    const auto past = trace::read_trace(log, {});
-    if (!past) return tl::unexpected(past.error());
+    auto past = trace::read_trace(log, {});
+    if (!past) {
+      // These commands have no options that say how to read another log.
+      if (past.error().hint.find("--format") != std::string::npos) {
+        past.error().hint =
+            "expected a job log of almanac kube record; almanac trace convert makes one of other "
+            "logs";
+      }
+      return tl::unexpected(past.error());
+    }
     lifetimes.learn(*past);
   }
   if (lifetimes.is_empty()) {

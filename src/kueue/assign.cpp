@@ -34,15 +34,17 @@ class Search {
         cycle_(cycle),
         only_(only) {}
 
-  /// Nothing = it neither fits nor finds victims; `assignment` is what was found all the same.
+  /// Nothing = it neither fits nor finds victims; `assignment` is what was found all the same, and
+  /// otherwise moved from.
   std::optional<Nomination> attempt(std::span<const int> counts, Assignment& assignment) {
     assignment = assign(counts);
-    if (assignment.fit() == Fit::now) return Nomination{assignment, {}};
-    if (assignment.fit() != Fit::preempt) return std::nullopt;
+    const Fit fit = assignment.fit();
+    if (fit == Fit::now) return Nomination{std::move(assignment), {}};
+    if (fit != Fit::preempt) return std::nullopt;
     std::vector<Victim> victims =
         find_victims(world_, workload_, preempted_slots(assignment), assignment.usage);
     if (victims.empty()) return std::nullopt;
-    return Nomination{assignment, std::move(victims)};
+    return Nomination{std::move(assignment), std::move(victims)};
   }
 
  private:

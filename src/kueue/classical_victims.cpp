@@ -58,6 +58,7 @@ class Classical {
     add(own_, node_, queue_.within_queue, kNoNode, false);
     if (queue_.reclaim_within_cohort != Preempts::never) collect_in_cohorts();
     const bool has_others = !by_place_.empty() || !by_priority_.empty();
+    if (!has_others && own_.empty()) return {};
     const bool has_by_place = !by_place_.empty();
     const bool is_under_nominal = std::all_of(needed_.begin(), needed_.end(), [&](Slot slot) {
       return tree_.nominal(node_, slot) > tree_.used(node_, slot);
@@ -83,7 +84,11 @@ class Classical {
   bool skip_others(Source& source) const {
     for (; source.next != source.end; ++source.next) {
       const Workload& running = **source.next;
+      // Ranks rise from here on.
       if (source.policy != Preempts::any && running.rank > preemptor_.rank) return false;
+      if (source.policy == Preempts::lower_priority && running.rank == preemptor_.rank) {
+        return false;
+      }
       if (!running.is_away && may_preempt(source.policy, preemptor_, running) &&
           uses_any(running, needed_)) {
         return true;
@@ -152,19 +157,20 @@ class Classical {
     while (!sources.empty()) {
       std::pop_heap(sources.begin(), sources.end(), is_later);
       Source& source = sources.back();
-      if (!still_borrows(source)) {
+      const Terms terms = terms_of(source);
+      // Those behind it have no lower rank, so the terms of none are better.
+      const bool is_barred = may_borrow && terms == Terms::without_borrowing;
+      if (is_barred || !still_borrows(source)) {
         sources.pop_back();
         continue;
       }
       Workload& candidate = **source.next;
-      const Terms terms = terms_of(source);
       ++source.next;
       if (skip_others(source)) {
         std::push_heap(sources.begin(), sources.end(), is_later);
       } else {
         sources.pop_back();
       }
-      if (may_borrow && terms == Terms::without_borrowing) continue;
       world_.remove(candidate);
       victims.push_back({&candidate, reason_of(terms)});
       if (has_room(tree_, node_, wants_, may_borrow)) return true;

@@ -35,10 +35,12 @@ class Fair {
   }
 
  private:
+  /// Those of a queue in the order of preemption.
   std::vector<Workload*> candidates() const {
     const ClusterQueue& queue = *world_.queues[node_].declared;
     std::vector<Workload*> made;
     const auto add_of = [&](QueueAt at, Preempts policy) {
+      if (policy == Preempts::never) return;
       for (Workload* const each : world_.queues[at].running) {
         if (!each->is_away && may_preempt(policy, preemptor_, *each) && uses_any(*each, needed_)) {
           made.push_back(each);
@@ -53,9 +55,6 @@ class Fair {
         if (other != node_ && borrows) add_of(other, queue.reclaim_within_cohort);
       }
     }
-    std::sort(made.begin(), made.end(), [&](const Workload* a, const Workload* b) {
-      return is_fairly_preempted_before(node_, *a, *b);
-    });
     return made;
   }
 

@@ -25,9 +25,13 @@ bool Line::Order::operator()(const Workload* a, const Workload* b) const {
 
 template <typename Change>
 void Line::update(Kind& kind, const Change& change) {
-  if (!kind.heap.empty()) heads_.erase(*kind.heap.begin());
+  const auto head = [&] { return kind.heap.empty() ? nullptr : *kind.heap.begin(); };
+  Workload* const before = head();
   change(kind);
-  if (!kind.heap.empty()) heads_.insert(*kind.heap.begin());
+  Workload* const after = head();
+  if (before == after) return;
+  if (before != nullptr) heads_.erase(before);
+  if (after != nullptr) heads_.insert(after);
 }
 
 Workload* Line::first() const {
@@ -62,20 +66,19 @@ void Line::push(Workload& workload) {
          [&](Kind& kind) { (kind.goes_aside ? kind.aside : kind.heap).insert(&workload); });
 }
 
-void Line::pop(Workload& workload) {
-  update(kinds_[workload.shape()], [&](Kind& kind) { kind.heap.erase(&workload); });
-}
-
 void Line::put_back(Workload& workload) {
   update(kinds_[workload.shape()], [&](Kind& kind) { kind.heap.insert(&workload); });
 }
 
 void Line::set_aside(Workload& workload, bool takes_its_shape) {
   update(kinds_[workload.shape()], [&](Kind& kind) {
-    kind.aside.insert(&workload);
-    if (!takes_its_shape || !sets_shapes_aside_) return;
-    kind.goes_aside = true;
-    move_all(kind.heap, kind.aside);
+    if (takes_its_shape && sets_shapes_aside_) {
+      kind.goes_aside = true;
+      move_all(kind.heap, kind.aside);
+    } else {
+      kind.heap.erase(&workload);
+      kind.aside.insert(&workload);
+    }
   });
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The workloads of a queue that wait. A cycle looks at the first of the heap only; those that were
-/// set aside wait until quota may have become free.
+/// The workloads of a queue that wait. A cycle looks at the first of the heap only, and takes it
+/// out only if it is admitted or set aside; those that were set aside wait until quota may have
+/// become free.
 ///
 /// Source   Kueue v0.19, pkg/cache/queue: cluster_queue.go.
 #pragma once
@@ -28,12 +29,10 @@ class Line {
   bool is_aside(const Workload& workload) const;
 
   void push(Workload& workload);
-  /// Takes the first out of the heap for a cycle.
-  void pop(Workload& workload);
   /// Back into the heap, whatever its shape.
   void put_back(Workload& workload);
-  /// Sets it aside. With `takes_its_shape`, all of the heap with its shape go with it. Cost: that
-  /// of the smaller of the two parts of its shape.
+  /// Sets it aside. With `takes_its_shape`, it is in the heap, and all of the heap with its shape
+  /// go with it. Cost: that of the smaller of the two parts of its shape.
   void set_aside(Workload& workload, bool takes_its_shape);
   /// Returns all that were set aside to the heap. Cost: for each shape, that of the smaller of its
   /// two parts: a queue of 10,000 workloads of few shapes takes no longer than a short one.

@@ -137,6 +137,7 @@ struct Scheduler::State {
   void retry(QueueAt queue);
   void change_rank(Workload& workload, std::int64_t rank, bool has_changed);
 
+  void remember(const Entry& entry);
   void process(Entry& entry);
   bool has_victim_of_others(const Entry& entry) const;
   bool has_room(const Entry& entry);
@@ -219,6 +220,12 @@ void Scheduler::State::change_rank(Workload& workload, std::int64_t rank, bool h
   if (holds_place) line.hold_place(workload);
 }
 
+/// The next search of a workload begins with the flavors that this one has not tried.
+void Scheduler::State::remember(const Entry& entry) {
+  const Assignment& made = entry.nomination.assignment;
+  entry.workload->last = made.has_untried() ? std::optional(made) : std::nullopt;
+}
+
 bool Scheduler::State::has_victim_of_others(const Entry& entry) const {
   return std::any_of(
       entry.nomination.victims.begin(), entry.nomination.victims.end(), [&](const Victim& wanted) {
@@ -258,7 +265,7 @@ void Scheduler::State::process(Entry& entry) {
     workload.last.reset();
     const Assignment before = std::move(entry.nomination.assignment);
     entry.nomination = nominate(world, workload, cycles, &before);
-    workload.last = entry.nomination.assignment;
+    remember(entry);
     for (const Victim& victim : victims) world.put_back(*victim.workload);
     entry.nomination.assignment.waits_for_victims = entry.nomination.assignment.fit() == Fit::now;
   }
@@ -297,14 +304,9 @@ void Scheduler::State::requeue(Entry& entry) {
   Workload& workload = *entry.workload;
   Line& line = lines[workload.queue];
   if (entry.fate == Fate::preempting) line.hold_place(workload);
-  const bool returns = line.is_strict() || entry.fate == Fate::skipped ||
-                       entry.fate == Fate::preempting ||
-                       (workload.last && workload.last->has_untried());
-  if (returns) {
-    line.put_back(workload);
-  } else {
-    line.set_aside(workload, /*takes_its_shape=*/true);
-  }
+  const bool stays = line.is_strict() || entry.fate == Fate::skipped ||
+                     entry.fate == Fate::preempting || workload.last.has_value();
+  if (!stays) line.set_aside(workload, /*takes_its_shape=*/true);
 }
 
 Admitted Scheduler::State::admit(Entry& entry, std::int64_t now) {
@@ -411,12 +413,11 @@ Cycle Scheduler::cycle(std::int64_t now) {
   for (std::size_t queue = 0; queue < state.lines.size(); ++queue) {
     Workload* const first = state.lines[queue].first();
     if (first == nullptr || state.setup.queues[queue].is_stopped) continue;
-    state.lines[queue].pop(*first);
     entries.push_back({.workload = first});
   }
   for (Entry& entry : entries) {
     entry.nomination = nominate(state.world, *entry.workload, state.cycles);
-    entry.workload->last = entry.nomination.assignment;
+    state.remember(entry);
   }
   std::vector<Entry*> admitted;
   const auto process = [&](Entry& entry) {

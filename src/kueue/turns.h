@@ -34,7 +34,6 @@ class Turns {
  private:
   NodeAt largest_below(NodeAt node);
   Workload& first_of(QueueAt queue) const { return *left_[queue][given_[queue]]; }
-  bool goes_first(const Workload& a, const Workload& b) const;
 
   const QuotaTree& tree_;
   QueueAt preemptor_;

@@ -46,7 +46,6 @@ struct Known {
       : clock(*of.clock),
         config(std::move(of)),
         store(std::move(opened)),
-        run_times(config.estimator),
         lever(config.settings, std::move(journal)) {}
 
   const service::Clock& clock;
@@ -63,7 +62,7 @@ struct Known {
   std::shared_ptr<const kube::Picture> decided_on = picture;
   std::vector<Line> lines{};  ///< Of that picture.
   std::unique_ptr<Records> records{};
-  RunTimes run_times;
+  RunTimes run_times{config.estimator};
   OrderLever lever;
   service::Counters counters{};
   std::string trouble{};  ///< Of the store.

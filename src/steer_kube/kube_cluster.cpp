@@ -22,6 +22,8 @@ constexpr Duration kPoll = 1s;
 constexpr Duration kStale = 10s;
 constexpr Duration kBetweenSamples = 1min;
 constexpr Duration kBetweenForgets = 1h;
+/// A store that cannot be read is not read at each step.
+constexpr Duration kBetweenRenewals = 1h;
 
 }  // namespace
 
@@ -32,10 +34,18 @@ KubeCluster::KubeCluster(Known& known, kube::Client writer, std::string holder)
              known.config.settings.backfill),
       next_forget_(known.clock.monotonic() + kBetweenForgets) {}
 
-Result<void> KubeCluster::begin() {
+Result<RunTimes> KubeCluster::taught() const {
   const auto past = known_.store.ended(known_.live->now() - service::kLesson, service::kLessons);
   if (!past) return tl::unexpected(past.error());
-  known_.run_times.learn(*past);
+  RunTimes made(known_.config.estimator);
+  made.learn(*past);
+  return made;
+}
+
+Result<void> KubeCluster::begin() {
+  auto run_times = taught();
+  if (!run_times) return tl::unexpected(run_times.error());
+  known_.run_times = std::move(*run_times);
   look();
   keep();
   {
@@ -55,6 +65,17 @@ Result<void> KubeCluster::begin() {
     service::log_info(each);
   }
   return {};
+}
+
+void KubeCluster::renew(bool) {
+  const auto now = known_.clock.monotonic();
+  if (!known_.run_times.is_worn() || now < next_renewal_) return;
+  next_renewal_ = now + kBetweenRenewals;
+  auto next = taught();
+  if (!next) return service::log_error(to_string(next.error()));
+  next->take_over(known_.run_times, *known_.records);
+  const std::lock_guard lock(known_.mutex);
+  std::swap(known_.run_times, *next);
 }
 
 void KubeCluster::close() {

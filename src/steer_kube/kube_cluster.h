@@ -27,7 +27,8 @@ class KubeCluster final : public service::Cluster {
   /// The first look, decision and save. Fails as the store does.
   Result<void> begin();
 
-  void renew(bool) override {}
+  /// Lets what predicts run times forget what is older than its lessons.
+  void renew(bool) override;
   void take_requests() override {}
   bool look() override;
   void decide() override;
@@ -40,6 +41,8 @@ class KubeCluster final : public service::Cluster {
   void close() override;
 
  private:
+  /// Predicts run times by what the store has. Fails as the store does.
+  Result<RunTimes> taught() const;
   /// Forgets runs that are older than the retention.
   void forget();
   /// Logs why the lever rests, once. Under the lock.
@@ -56,8 +59,9 @@ class KubeCluster final : public service::Cluster {
   service::Clock::Instant next_decision_{};  ///< Without news.
   service::Clock::Instant next_sample_{};
   service::Clock::Instant next_forget_;
-  std::vector<kube::Gone> gone_{};  ///< Not in the records yet.
-  std::string unread_{};            ///< Why the last look failed.
+  service::Clock::Instant next_renewal_{};  ///< Of the predictions.
+  std::vector<kube::Gone> gone_{};          ///< Not in the records yet.
+  std::string unread_{};                    ///< Why the last look failed.
   std::string logged_rest_{};
   std::vector<std::string> logged_alarms_{};
   std::string logged_trouble_{};  ///< Of the API server.

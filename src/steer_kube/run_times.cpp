@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steer_kube/run_times.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "kube/outlook.h"
@@ -17,7 +18,22 @@ void RunTimes::learn(const std::vector<store::Job>& past) {
   jobs.reserve(past.size());
   for (const store::Job& each : past) jobs.push_back(store::record_of(each, *names_));
   predict::teach(*estimator_, jobs);
-  next_ += static_cast<std::uint32_t>(jobs.size());
+  begin_ = next_ += static_cast<std::uint32_t>(jobs.size());
+}
+
+void RunTimes::take_over(const RunTimes& former, const Records& records) {
+  std::vector<std::pair<std::string, Seen>> seen(former.seen_.begin(), former.seen_.end());
+  std::sort(seen.begin(), seen.end(),
+            [](const auto& a, const auto& b) { return a.second.number < b.second.number; });
+  for (auto& [uid, of] : seen) {
+    const store::Job* const job = records.find(uid);
+    if (job == nullptr) continue;
+    of.number = JobId{next_++};
+    of.request = store::record_of(*job, *names_).request;
+    estimator_->watch(of.number, of.request);
+    seen_.emplace(uid, std::move(of));
+  }
+  begin_ = next_;
 }
 
 void RunTimes::look(const kube::Picture& picture, const Records& records,

@@ -3,7 +3,8 @@
 /// \file
 /// How long workloads are expected to run, by the predictor with which policy
 /// `kueue:order=almanac+proven` simulates the lever. Each workload is estimated once, when it is
-/// first seen, and learned from when it ends.
+/// first seen, and learned from when it ends. Names and runs are kept until another one takes over,
+/// so that nothing grows over the months.
 #pragma once
 
 #include <cstdint>
@@ -28,10 +29,18 @@ using MakeEstimator = std::function<std::unique_ptr<predict::Estimator>(const Na
 /// Not thread-safe.
 class RunTimes {
  public:
+  /// Number of jobs, each with its names, after which another one takes over.
+  static constexpr std::uint32_t kMostJobs = 50'000;
+
   explicit RunTimes(const MakeEstimator& make);
 
   /// Learns from jobs of the store, before the first look.
   void learn(const std::vector<store::Job>& past);
+  /// Takes over the workloads that `former` has seen, with what is expected of them. Call after
+  /// learn(), before the first look.
+  void take_over(const RunTimes& former, const Records& records);
+  /// Whether it has seen kMostJobs since learn(), so that another one should take over.
+  bool is_worn() const { return next_ - begin_ >= kMostJobs; }
   /// Takes in a picture, whose workloads `records` knows, and the jobs that have ended since the
   /// last one.
   void look(const kube::Picture& picture, const Records& records,
@@ -55,6 +64,7 @@ class RunTimes {
   std::unique_ptr<predict::Estimator> estimator_;
   std::unordered_map<std::string, Seen> seen_{};  ///< By uid, until they end.
   std::uint32_t next_ = 0;
+  std::uint32_t begin_ = 0;  ///< next_ before the first look.
 };
 
 }  // namespace almanac::steer_kube

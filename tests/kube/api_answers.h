@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 #include <httplib.h>
@@ -14,9 +15,13 @@
 
 namespace almanac::kube {
 
-inline void say(httplib::Response& response, int status, const Json& body) {
+inline void say_text(httplib::Response& response, int status, std::string json) {
   response.status = status;
-  response.set_content(body.dump(), "application/json");
+  response.set_content(std::move(json), "application/json");
+}
+
+inline void say(httplib::Response& response, int status, const Json& body) {
+  say_text(response, status, body.dump());
 }
 
 inline void say_plain(httplib::Response& response, int status, const std::string& text) {

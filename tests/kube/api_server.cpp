@@ -31,6 +31,11 @@ void fill_in(const ApiKind& kind, Json& object) {
   }
 }
 
+/// A line of a watch.
+std::string line_of(std::string_view type, const std::string& object) {
+  return fmt::format("{{\"type\":\"{}\",\"object\":{}}}\n", type, object);
+}
+
 }  // namespace
 
 ApiServer::ApiServer(const ServerFiles& files) : files_(files) { start(); }
@@ -145,12 +150,12 @@ std::set<std::string> ApiServer::rights_used() const {
 
 Json ApiServer::store(const ApiPlace& place, Json object, const std::string& type) {
   object["metadata"]["resourceVersion"] = fmt::to_string(++version_);
-  events_.push_back(
-      {version_, place.collection(), Json{{"type", type}, {"object", object}}.dump() + "\n"});
+  std::string text = object.dump();
+  events_.push_back({version_, place.collection(), line_of(type, text)});
   if (type == "DELETED") {
     objects_[place.collection()].erase(place.key());
   } else {
-    objects_[place.collection()][place.key()] = object;
+    objects_[place.collection()][place.key()] = {object, std::move(text)};
   }
   changed_.notify_all();
   return object;
@@ -176,7 +181,7 @@ Json ApiServer::create(const std::string& path, Json object) {
 Json ApiServer::patch(const std::string& path, const Json& merge) {
   const ApiPlace place = ApiPlace::of(path).value();
   const std::lock_guard lock(mutex_);
-  Json object = objects_[place.collection()].at(place.key());
+  Json object = objects_[place.collection()].at(place.key()).object;
   const Json before = object;
   object.merge_patch(merge);
   if (object["metadata"].value("annotations", Json::object()).empty()) {
@@ -192,7 +197,7 @@ Json ApiServer::patch(const std::string& path, const Json& merge) {
 void ApiServer::remove(const std::string& path) {
   const ApiPlace place = ApiPlace::of(path).value();
   const std::lock_guard lock(mutex_);
-  store(place, objects_[place.collection()].at(place.key()), "DELETED");
+  store(place, objects_[place.collection()].at(place.key()).object, "DELETED");
 }
 
 std::optional<std::string> ApiServer::user_of(const httplib::Request& request) const {
@@ -334,8 +339,8 @@ void ApiServer::answer(const httplib::Request& request, httplib::Response& respo
                          fmt::format("{} \"{}\" not found", place->resource(), place->name),
                          place->details(place->kind->plural)));
   }
-  if (verb == "get") return say(response, 200, found->second);
-  const std::string uid = found->second["metadata"]["uid"];
+  if (verb == "get") return say_text(response, 200, found->second.text);
+  const std::string uid = found->second.object["metadata"]["uid"];
   lock.unlock();
   if (verb == "patch" && before_patch) before_patch();
   if (verb == "patch") return answer_patch(request, *place, response);
@@ -392,29 +397,30 @@ void ApiServer::answer_list(const httplib::Request& request, const ApiPlace& pla
   }
   const std::string limit = request.get_param_value("limit");
   const std::size_t most = limit.empty() ? SIZE_MAX : std::stoul(limit);
-  Json items = Json::array();
+  std::string items;
   std::string last;
+  std::size_t sent = 0;
   std::size_t left = 0;
-  for (const auto& [key, object] : objects_[place.collection()]) {
-    const bool is_in = place.name_space.empty() || key.rfind(place.name_space + "/", 0) == 0;
-    if (!is_in || key <= after) continue;
-    if (items.size() < most) {
-      items.push_back(object);
-      last = key;
-    } else {
+  const std::map<std::string, Kept>& all = objects_[place.collection()];
+  for (auto each = all.upper_bound(after); each != all.end(); ++each) {
+    const auto& [key, kept] = *each;
+    if (!place.name_space.empty() && key.rfind(place.name_space + "/", 0) != 0) continue;
+    if (sent == most) {
       ++left;
+      continue;
     }
+    if (sent++ > 0) items += ',';
+    items += kept.text;
+    last = key;
   }
   Json metadata{{"resourceVersion", fmt::to_string(version)}, {"continue", ""}};
   if (left > 0) {
     metadata["continue"] = fmt::format("page:{}:{}", version, last);
     metadata["remainingItemCount"] = left;
   }
-  say(response, 200,
-      {{"apiVersion", place.api_version()},
-       {"kind", std::string(place.kind->kind) + "List"},
-       {"metadata", metadata},
-       {"items", items}});
+  say_text(response, 200,
+           fmt::format(R"({{"kind":"{}List","apiVersion":"{}","metadata":{},"items":[{}]}})",
+                       place.kind->kind, place.api_version(), metadata.dump(), items));
 }
 
 void ApiServer::answer_watch(const httplib::Request& request, const ApiPlace& place,
@@ -443,15 +449,15 @@ void ApiServer::answer_watch(const httplib::Request& request, const ApiPlace& pl
   {
     const std::lock_guard lock(mutex_);
     *stream = {.lines = {}, .version = from, .bookmarks = bookmarks_, .cuts = cuts_};
-    const auto add = [&](const char* type, const Json& object) {
-      stream->lines.push_back(Json{{"type", type}, {"object", object}}.dump() + "\n");
-    };
     if (from == 0) {
-      for (const auto& [key, object] : objects_[place.collection()]) add("ADDED", object);
+      for (const auto& [key, kept] : objects_[place.collection()]) {
+        stream->lines.push_back(line_of("ADDED", kept.text));
+      }
       stream->version = version_;
     } else if (from < oldest_) {
-      add("ERROR", status_of(410, "Expired",
-                             fmt::format("too old resource version: {} ({})", from, oldest_)));
+      const Json expired = status_of(
+          410, "Expired", fmt::format("too old resource version: {} ({})", from, oldest_));
+      stream->lines.push_back(line_of("ERROR", expired.dump()));
       stream->has_ended = true;
     }
   }
@@ -479,11 +485,8 @@ void ApiServer::answer_watch(const httplib::Request& request, const ApiPlace& pl
         if (!stream->has_ended) stream->version = version_;
         if (bookmarks_ > stream->bookmarks) {
           stream->bookmarks = bookmarks_;
-          stream->lines.push_back(
-              Json{{"type", "BOOKMARK"},
-                   {"object", {{"metadata", {{"resourceVersion", fmt::to_string(version_)}}}}}}
-                  .dump() +
-              "\n");
+          const Json mark{{"metadata", {{"resourceVersion", fmt::to_string(version_)}}}};
+          stream->lines.push_back(line_of("BOOKMARK", mark.dump()));
         }
         const bool is_cut = cuts_ > stream->cuts;
         const std::vector<std::string> lines = std::exchange(stream->lines, {});
@@ -533,7 +536,7 @@ void ApiServer::answer_patch(const httplib::Request& request, const ApiPlace& pl
   Json current;
   {
     const std::lock_guard lock(mutex_);
-    current = objects_[place.collection()].at(place.key());
+    current = objects_[place.collection()].at(place.key()).object;
   }
   const Json metadata = merge.value("metadata", Json::object());
   const auto invalid = [&](const std::string& field, const std::string& what, int times) {
@@ -576,7 +579,7 @@ void ApiServer::answer_put(const httplib::Request& request, const ApiPlace& plac
                            httplib::Response& response) {
   Json object = Json::parse(request.body);
   const std::lock_guard lock(mutex_);
-  const Json& current = objects_[place.collection()].at(place.key());
+  const Json& current = objects_[place.collection()].at(place.key()).object;
   if (object["metadata"]["resourceVersion"] != current["metadata"]["resourceVersion"]) {
     return say(response, 409, conflict_of(place));
   }

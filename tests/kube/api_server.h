@@ -103,6 +103,10 @@ class ApiServer {
     std::string collection{};  ///< "kueue.x-k8s.io/workloads", of all namespaces.
     std::string line{};        ///< As streams send it.
   };
+  struct Kept {
+    Json object{};
+    std::string text{};  ///< The object as lists send it: 10,000 objects need no copy of each.
+  };
 
   void start();
   void stop();
@@ -131,7 +135,7 @@ class ApiServer {
   std::thread thread_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::map<std::string, std::map<std::string, Json>> objects_;  ///< By collection, "ns/name".
+  std::map<std::string, std::map<std::string, Kept>> objects_;  ///< By collection, "ns/name".
   std::vector<Event> events_;                                   ///< In the order of their versions.
   std::int64_t version_ = 234;
   std::int64_t oldest_ = 234;

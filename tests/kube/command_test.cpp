@@ -5,6 +5,7 @@
 /// simulation and advice, without a write to the cluster.
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ using testing::AnyOf;
 using testing::Each;
 using testing::HasSubstr;
 using testing::MatchesRegex;
+using testing::Not;
 
 class KubeCommand : public testing::Test {
  protected:
@@ -149,6 +151,10 @@ TEST_F(KubeCommand, SaysWhatIsWrongInOneLine) {
   const ProgramRun lost = kube({"explain", "a/wait"});
   EXPECT_NE(lost.status, 0);
   EXPECT_EQ(lost.err, "almanac: no workload is called a/wait (did you mean a/waits?)\n");
+  std::ofstream(folder_ / "log") << "a,b\n1,2\n";
+  const ProgramRun logged = kube({"queue", "--log", folder_ / "log"});
+  EXPECT_THAT(logged.err, HasSubstr("expected a job log of almanac kube record"));
+  EXPECT_THAT(logged.err, Not(HasSubstr("--columns")));
   server_.versions = {};
   const ProgramRun status = kube({"status"});
   EXPECT_THAT(status.err, HasSubstr("this cluster has no Kueue"));

@@ -3,6 +3,7 @@
 /// \file
 /// `almanac serve --engine kubernetes` as a process of its own: killed at the worst moment, asked
 /// by commands, and with 10,000 workloads.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -10,8 +11,12 @@
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <set>
+#include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -122,6 +127,122 @@ TEST_F(ServiceProcessTest, AWriteThatTheServiceDidNotSurviveIsTakenBack) {
   ASSERT_TRUE(comes([&] { return priority("short") == 3; })) << "the request was on its way";
   const ServingProcess next(server_, state_, "off");
   EXPECT_TRUE(comes([&] { return priority("short") == 0; }));
+}
+
+/// Stops the server in the middle of a write. Shared with its threads.
+struct Stop {
+  enum class At : std::uint8_t { nowhere, before, after };
+  std::atomic<At> at{At::nowhere};
+  std::atomic<bool> has_come{false};
+  std::atomic<bool> goes_on{false};
+  std::atomic<bool> is_lost{false};  ///< The server dies before it writes.
+
+  void pass(At here) {
+    if (at != here) return;
+    has_come = true;
+    while (!goes_on) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    if (here == At::before && is_lost) throw std::runtime_error("killed");
+  }
+};
+
+class KillOfBothTest : public ServiceProcessTest {
+ protected:
+  static constexpr int kWorkloads = 8;
+
+  void SetUp() override {
+    ServiceProcessTest::SetUp();
+    // The newer, the shorter.
+    for (int at = 0; at < kWorkloads; ++at) {
+      const std::string name = fmt::format("w{}", at);
+      wait(name, 8, fmt::format("2026-11-01T10:0{}:00Z", at), 3600 * (kWorkloads - at));
+      order_.insert(order_.begin(), name);
+    }
+    server_.before_patch = [stop = stop_] { stop->pass(Stop::At::before); };
+    server_.after_patch = [stop = stop_, writes = writes_](const Json& made) {
+      {
+        const std::lock_guard lock(writes->mutex);
+        const Json& metadata = made["metadata"];
+        writes->all.emplace_back(metadata["uid"], made["spec"]["priority"]);
+        writes->last = metadata["name"];
+      }
+      stop->pass(Stop::At::after);
+    };
+  }
+  void TearDown() override { stop_->goes_on = true; }
+
+  /// Kills both at the next write. `meanwhile` happens while neither is there, before a write that
+  /// is on its way arrives.
+  void kill_both(
+      Stop::At at, bool is_lost, const std::function<void()>& meanwhile = [] {}) {
+    stop_->has_come = false;
+    stop_->goes_on = false;
+    stop_->is_lost = is_lost;
+    stop_->at = at;
+    ServingProcess killed(server_, state_, "on");
+    ASSERT_TRUE(comes([&] { return stop_->has_come.load(); }));
+    killed.end(SIGKILL);
+    meanwhile();
+    stop_->at = Stop::At::nowhere;
+    stop_->goes_on = true;
+    server_.restart();
+  }
+  /// Another workload of the same name, which is to be the last.
+  void make_again(const std::string& name) {
+    server_.remove(kJobs + "/" + name);
+    wait(name, 8, "2026-11-01T11:50:00Z", 360'000);
+    order_.erase(std::find(order_.begin(), order_.end(), name));
+    order_.push_back(name);
+  }
+  std::string last_written() const {
+    const std::lock_guard lock(writes_->mutex);
+    return writes_->last;
+  }
+  /// The first of the order has rank 3, the next four have 2, and the last three none.
+  bool are_ranked() {
+    for (std::size_t at = 0; at < order_.size(); ++at) {
+      if (priority(order_[at]) != (at == 0 ? 3 : at < 5 ? 2 : 0)) return false;
+    }
+    return true;
+  }
+
+  struct Writes {
+    std::mutex mutex{};
+    std::vector<std::pair<std::string, std::int64_t>> all{};  ///< Uid and number.
+    std::string last{};                                       ///< Name.
+  };
+  const std::shared_ptr<Stop> stop_ = std::make_shared<Stop>();
+  const std::shared_ptr<Writes> writes_ = std::make_shared<Writes>();
+  std::vector<std::string> order_{};  ///< As the ranks are to be.
+};
+
+// The answer to the first write is lost, then a write itself.
+TEST_F(KillOfBothTest, DoublesNoWriteAndLosesNone) {
+  kill_both(Stop::At::after, false);
+  EXPECT_EQ(last_written(), "w7");
+  kill_both(Stop::At::before, true);
+  const ServingProcess next(server_, state_, "on");
+  ASSERT_TRUE(comes([&] { return are_ranked(); }));
+  const std::lock_guard lock(writes_->mutex);
+  EXPECT_EQ(writes_->all.size(), 5U);
+  const std::set<std::pair<std::string, std::int64_t>> distinct(writes_->all.begin(),
+                                                                writes_->all.end());
+  EXPECT_EQ(distinct.size(), 5U);
+}
+
+// The workload that was written, and then one to which a write is on its way, are made again under
+// their names. The server forgets its changes.
+TEST_F(KillOfBothTest, GivesNoWorkloadTheRankOfAnotherUid) {
+  kill_both(Stop::At::after, false, [&] { make_again("w7"); });
+  EXPECT_EQ(last_written(), "w7");
+  EXPECT_EQ(priority("w7"), 0);
+  kill_both(Stop::At::before, false, [&] {
+    make_again("w6");
+    server_.compact();
+  });
+  EXPECT_EQ(last_written(), "w7") << "the write to the former w6 arrives, and is refused";
+  EXPECT_EQ(priority("w6"), 0);
+  const ServingProcess next(server_, state_, "on");
+  EXPECT_TRUE(comes([&] { return are_ranked(); }));
 }
 
 TEST_F(ServiceProcessTest, UndoNeedsNoService) {
