@@ -90,7 +90,11 @@ class Controller {
   Verdict judge(const Job& job, const Dependency& dependency, Seconds now) const;
   /// Whether a begin time has come, or a reservation has begun or ended, since the last run().
   bool time_changes(Seconds now) const;
-  void touch();
+  /// Notes, before anything changes, that it does.
+  void touch(Seconds now);
+  bool is_waiting() const;
+  /// Between two passes over the full queue.
+  Seconds full_interval() const;
   bool decays() const { return state_.priorities.has_value(); }
   /// Whether jobs that wait while none runs may be held back by usage, which decays.
   bool awaits_decay() const;

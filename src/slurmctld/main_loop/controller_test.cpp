@@ -73,6 +73,38 @@ TEST(Controller, StartsAJobWithinThreeSecondsOfItsSubmission) {
   EXPECT_EQ(clock.start_of(second), 3);
 }
 
+// The loop called passes at 0 s and 60 s. The one at 60 s had nothing to do, but counts.
+TEST(Controller, WaitsForTheDelayAfterAPassThatHadNothingToDo) {
+  site::Site site = eight_nodes();
+  site.config.scheduler.type = site::SchedulerType::builtin;
+  Clock clock(std::move(site));
+  clock.submit("-n1");
+  clock.run_until(61);
+  const JobNumber second = clock.submit("-n1");
+  clock.run_until(100);
+  const JobNumber third = clock.submit("-n1");
+  clock.run_until(110);
+  EXPECT_EQ(clock.start_of(second), 63);
+  EXPECT_EQ(clock.start_of(third), 100);
+}
+
+// Passes at other times look at two records, those of the jobs that can never start. Passes over
+// the full queue are due at 60 s, when nothing has changed, and at 120 s.
+TEST(Controller, RunsAFullPassAtItsTimesOnly) {
+  site::Site site = eight_nodes();
+  site.partitions.push_back({.name = "urgent", .nodes = {0, 1}, .priority_tier = 10});
+  site.config.scheduler.type = site::SchedulerType::builtin;
+  site.config.scheduler.default_queue_depth = 1;
+  Clock clock(std::move(site));
+  clock.submit("-n1");
+  clock.run_until(100);
+  clock.submit("-p urgent -N3 -n3");
+  clock.submit("-p urgent -N3 -n3");
+  const JobNumber behind = clock.submit("-n1");
+  clock.run_until(130);
+  EXPECT_EQ(clock.start_of(behind), 120);
+}
+
 TEST(Controller, TriesAnInteractiveJobAtItsSubmission) {
   Clock clock;
   clock.submit("-n1");
@@ -113,6 +145,26 @@ TEST(Controller, BackfillsWhatDelaysNoPlannedStart) {
   EXPECT_EQ(clock.state().find(wide)->planned_start, 600);
   clock.run_until(700);
   EXPECT_EQ(clock.start_of(wide), 600);
+}
+
+// The wide job can start at 600 s on n01 to n04, and at 1200 s on n05 to n08. A reservation there,
+// too, would keep n08 from the lengthy job, which would run until 1830 s.
+TEST(Controller, ReservesInOnePartitionOnlyIfTheSiteSaysSo) {
+  for (const bool only_one : {false, true}) {
+    site::Site site = eight_nodes();
+    site.partitions = {{.name = "one", .nodes = {0, 1, 2, 3}, .is_default = true},
+                       {.name = "two", .nodes = {4, 5, 6, 7}}};
+    site.config.scheduler.bf_one_resv_per_job = only_one;
+    Clock clock(std::move(site));
+    clock.submit("-p one -N4 -n4 --exclusive -t 10");
+    clock.submit("-p two -N3 -n3 -w n[05-07] --exclusive -t 20");
+    clock.run_until(1);
+    const JobNumber wide = clock.submit("-p one,two -N4 -n4 --exclusive -t 10");
+    const JobNumber lengthy = clock.submit("-p two -N1 -n1 -t 30");
+    clock.run_until(120);
+    EXPECT_EQ(clock.state().find(wide)->planned_start, 600);
+    EXPECT_EQ(clock.start_of(lengthy), only_one ? 30 : -1);
+  }
 }
 
 TEST(Controller, ACycleWithoutContinueEndsWhereItWouldYield) {
