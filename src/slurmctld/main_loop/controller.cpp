@@ -38,6 +38,12 @@ void Controller::touch(Seconds now) {
     last_loop_ = next_full_ + (now - 1 - next_full_) / interval * interval;
     next_full_ = last_loop_ + interval;
   }
+  // So did a cycle without pending jobs.
+  if (cycle_due_ && backfills() && !is_waiting()) {
+    const Seconds empty = std::max(next_cycle_, changed_at_);
+    if (empty < now) next_cycle_ = empty + bf_interval();
+  }
+  changed_at_ = now;
   full_pass_due_ = cycle_due_ = true;
 }
 
@@ -279,6 +285,15 @@ bool Controller::time_changes(Seconds now) const {
 
 bool Controller::is_waiting() const { return !state_.queue.empty() || !dormant_.empty(); }
 
+bool Controller::backfills() const {
+  const site::SchedulerSettings& settings = state_.site.config.scheduler;
+  return settings.type == site::SchedulerType::backfill && settings.bf_interval != kNoDuration;
+}
+
+Seconds Controller::bf_interval() const {
+  return in_seconds(state_.site.config.scheduler.bf_interval);
+}
+
 Seconds Controller::full_interval() const {
   return std::max<Seconds>(1, in_seconds(state_.site.config.scheduler.sched_interval));
 }
@@ -304,11 +319,10 @@ void Controller::run(Seconds now) {
     const Seconds period = in_seconds(state_.site.config.priority.calc_period);
     next_decay_ += ((now - next_decay_) / period + 1) * period;
   }
-  if (cycle_due_ && now >= next_cycle_ && settings.type == site::SchedulerType::backfill &&
-      settings.bf_interval != kNoDuration) {
+  if (cycle_due_ && now >= next_cycle_ && backfills()) {
     cycle_due_ = false;
     cycle(now);
-    next_cycle_ = now + in_seconds(settings.bf_interval);
+    next_cycle_ = now + bf_interval();
   }
 }
 
@@ -337,10 +351,7 @@ Seconds Controller::next(Seconds now) const {
       next = std::min(next, last_loop_ + in_seconds(settings.batch_sched_delay));
     }
     if (full_pass_due_) next = std::min(next, next_full_);
-    if (cycle_due_ && settings.type == site::SchedulerType::backfill &&
-        settings.bf_interval != kNoDuration) {
-      next = std::min(next, next_cycle_);
-    }
+    if (cycle_due_ && backfills()) next = std::min(next, next_cycle_);
     for (const JobNumber number : dormant_) {
       const Job& job = *state_.find(number);
       if (job.ask.begin > now) next = std::min(next, job.ask.begin);

@@ -167,6 +167,21 @@ TEST(Controller, ReservesInOnePartitionOnlyIfTheSiteSaysSo) {
   }
 }
 
+// The first job starts and changes the job table, so there are cycles at 0 s and at 30 s, the
+// latter without a pending job. After it the wide job blocks the brief one until the cycle at 60 s.
+// If nothing has changed since 30 s, there is none before the change.
+TEST(Controller, ACycleWithoutPendingJobsCountsToo) {
+  Clock clock;
+  clock.submit("-N6 -n6 --exclusive -t 10");
+  clock.run_until(5);
+  clock.submit("-n1 -t 1 -w n07");
+  clock.run_until(45);
+  clock.submit("-N8 -n8 -t 10");
+  const JobNumber brief = clock.submit("-n1 -t 5");
+  clock.run_until(120);
+  EXPECT_EQ(clock.start_of(brief), 60);
+}
+
 TEST(Controller, ACycleWithoutContinueEndsWhereItWouldYield) {
   for (const bool continues : {false, true}) {
     site::Site site = eight_nodes();
