@@ -15,12 +15,13 @@ class Clock {
       : site_(std::move(site)), controller_(site_, {0, 0, 0}, plan_all) {}
 
   JobNumber submit(const std::string& options, const std::string& user = "ann",
-                   const std::string& program = "sbatch") {
+                   const std::string& program = "sbatch", int nvlink_gpus = 0) {
     auto parsed =
         parse_command_line(program + " " + options + " --wrap x", controller_.state().table);
     EXPECT_TRUE(parsed) << options;
     Job job{.number = ++last_, .ask = *std::move(parsed)};
     job.ask.user = user;
+    job.ask.request.nvlink_gpus = nvlink_gpus;
     for (PartitionAt at = 0; at < site_.partitions.size(); ++at) {
       const auto& asked = job.ask.partitions;
       const std::string& name = site_.partitions[at].name;
@@ -165,6 +166,25 @@ TEST(Controller, ReservesInOnePartitionOnlyIfTheSiteSaysSo) {
     EXPECT_EQ(clock.state().find(wide)->planned_start, 600);
     EXPECT_EQ(clock.start_of(lengthy), only_one ? 30 : -1);
   }
+}
+
+// Two nodes are free, in two domains. The node that shares one with n06 is free at 600 s, the one
+// that shares one with n07 at 1200 s.
+TEST(Controller, PlansStartsWithinNvlinkDomains) {
+  Clock clock;
+  clock.controller().state().table.nvlink_domains = {0, 0, 0, 0, 1, 1, 2, 2};
+  clock.submit("-N1 -n1 -w n05 --gres=gpu:8 -t 10");
+  clock.submit("-N1 -n1 -w n08 --gres=gpu:8 -t 20");
+  clock.run_until(1);
+  const JobNumber linked = clock.submit("-N2 -n2 --gres=gpu:8 -t 10", "ann", "sbatch", 16);
+  const JobNumber other = clock.submit("-N1 -n1 -w n07 -t 30");
+  const JobNumber behind = clock.submit("-N1 -n1 -w n06 -t 30");
+  clock.run_until(120);
+  EXPECT_EQ(clock.state().find(linked)->planned_start, 600);
+  EXPECT_EQ(clock.start_of(other), 30);
+  EXPECT_EQ(clock.start_of(behind), -1);
+  clock.run_until(700);
+  EXPECT_EQ(clock.start_of(linked), 600);
 }
 
 // The first job starts and changes the job table, so there are cycles at 0 s and at 30 s, the

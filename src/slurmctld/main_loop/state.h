@@ -132,10 +132,9 @@ class State {
   std::vector<Preemption> preemptions;  // likewise
   std::map<std::string, int> free_licenses;
   /// Decisions of the host: whether a job may start at all, and on these nodes. The second
-  /// call takes the nodes if it returns true, and may replace them by others of the partition.
-  /// Empty = always.
+  /// call takes the nodes if it returns true. Empty = always.
   std::function<bool(const Job&)> admits;
-  std::function<bool(const Job&, Allocation&)> takes;
+  std::function<bool(const Job&, const Allocation&)> takes;
 
  private:
   Queue::Record record(Job& job, PartitionAt partition) const;
