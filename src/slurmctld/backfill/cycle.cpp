@@ -286,6 +286,12 @@ BackfillCycle::Outcome BackfillCycle::start(Job& job, PartitionAt partition, con
       fit_now(state_.room, question, state_.fits(job, question)).allocation;
   if (!allocation) {
     leave_weights_of_empty_nodes(state_.table, question, nodes);
+    if (const ReasonName reason =
+            state_.check_request(job, partition, state_.limit_in(job, partition));
+        reason != kNone) {
+      job.reason = reason;
+      return Outcome::refused;
+    }
     preempt_for(state_, job, partition, nodes, now);
     return Outcome::busy;
   }

@@ -368,6 +368,24 @@ TEST(Controller, HoldsLimitsOfAQosAndSaysWhich) {
   EXPECT_EQ(clock.controller().reason(fourth), "QOSMaxJobsPerUserLimit");
 }
 
+// Nodes for the wide job are missing, and it requests 9 GPUs of the 8 that its QOS allows. The
+// limit counts, so it does not block the partition.
+TEST(Controller, AJobAboveALimitBlocksNobodyEvenWithoutNodes) {
+  site::Site site = eight_nodes();
+  site.config.enforced = {.associations = true, .limits = true};
+  site.config.scheduler.type = site::SchedulerType::builtin;
+  site.qos.push_back({.name = "small"});
+  site.qos.back().group.tres = {{8, 8}};  // gres/gpu
+  Clock clock(std::move(site));
+  clock.submit("-N8 -n8 --gres=gpu:4 -t 60");
+  const JobNumber wide = clock.submit("--qos=small -N3 -n3 --gres=gpu:a100:3 -t 5");
+  const JobNumber other = clock.submit("-n1 -t 5", "bob");
+  clock.run_until(10);
+  EXPECT_EQ(clock.start_of(wide), -1);
+  EXPECT_EQ(clock.controller().reason(wide), "QOSGrpGRES");
+  EXPECT_EQ(clock.start_of(other), 0);
+}
+
 TEST(Controller, PreemptsJobsOfALowerQos) {
   site::Site site = eight_nodes();
   site.config.preempt.type = site::PreemptType::qos;

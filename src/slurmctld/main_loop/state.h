@@ -84,6 +84,8 @@ class State {
   /// Checks the limits on what a job would hold. Returns a reason, or kNone.
   ReasonName check_limits(const Job& job, PartitionAt partition, Seconds limit,
                           const Allocation& allocation) const;
+  /// The same for what a job requests, as far as it does not depend on nodes.
+  ReasonName check_request(const Job& job, PartitionAt partition, Seconds limit) const;
   bool has_licenses(const Job& job) const;
   /// A question without side effects, and one with those of slurmctld.
   Question question(const Job& job, PartitionAt partition, const NodeBits& candidates) const;
@@ -141,6 +143,7 @@ class State {
   void run(Job& job, PartitionAt partition, Allocation allocation, Seconds now, Seconds limit);
 
   site::TresCounts tres_of(const Allocation& allocation, PartitionAt partition) const;
+  site::TresCounts with_billing(site::TresCounts held, PartitionAt partition) const;
   PriorityJob priority_job(const Job& job) const;
 
   /// Calls `act` with each list of running jobs that the job belongs to.
