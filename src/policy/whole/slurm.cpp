@@ -458,22 +458,22 @@ class Slurm final : public Policy {
     const slurmctld::Job* const own = state.find(number_of(job));
     reason.kind = ReasonKind::short_of_gpus;
     if (own == nullptr) return;
-    for (const slurmctld::Queue::Record& each : state.queue) {
-      const auto in = std::find(own->partitions.begin(), own->partitions.end(), each.partition);
-      if (in == own->partitions.end()) continue;
-      if (each.job == own) return;
-      reason.kind = ReasonKind::behind;
-      reason.other = next_of(*each.job);
-      const auto mine = static_cast<float>(state.priority(*own, each.partition));
-      const auto its = static_cast<float>(each.priority);
-      const int tier = site_.partitions[each.partition].priority_tier;
-      if (own->extra_tier + tier != each.tier) {
-        reason.precedence = {Term::tier, static_cast<float>(own->extra_tier + tier),
-                             static_cast<float>(each.tier)};
-      } else if (state.priorities && its > mine) {
-        reason.precedence = {Term::priority, mine, its};
-      }
-      return;
+    const slurmctld::Queue::Record* first = nullptr;
+    for (const PartitionAt partition : own->partitions) {
+      const slurmctld::Queue::Record* const here = state.queue.first(partition);
+      if (here != nullptr && (first == nullptr || *here < *first)) first = here;
+    }
+    if (first == nullptr || first->job == own) return;
+    reason.kind = ReasonKind::behind;
+    reason.other = next_of(*first->job);
+    const auto mine = static_cast<float>(state.priority(*own, first->partition));
+    const auto its = static_cast<float>(first->priority);
+    const int tier = site_.partitions[first->partition].priority_tier;
+    if (own->extra_tier + tier != first->tier) {
+      reason.precedence = {Term::tier, static_cast<float>(own->extra_tier + tier),
+                           static_cast<float>(first->tier)};
+    } else if (state.priorities && its > mine) {
+      reason.precedence = {Term::priority, mine, its};
     }
   }
 
