@@ -36,7 +36,6 @@
 
 #include "base/check.h"
 #include "policy/kit/doubted_nodes.h"
-#include "policy/kit/nvlink_placement.h"
 #include "policy/registry.h"
 #include "policy/whole/slurm/machines.h"
 #include "policy/whole/slurm/outages.h"
@@ -187,9 +186,15 @@ class Slurm final : public Policy {
     doubts_.resize(state.table.size());
     notice_nodes(ledger);
     state.admits = [this](const slurmctld::Job& job) { return admits(next_of(job)); };
-    state.takes = [this](const slurmctld::Job& job, slurmctld::Allocation& allocation) {
+    state.takes = [this](const slurmctld::Job& job, const slurmctld::Allocation& allocation) {
       return start(job, allocation);
     };
+    for (NodeAt node = 0; node < state.table.size(); ++node) {
+      const std::vector<NodeId> own = machines_->nodes_of(node);
+      state.table.nvlink_domains.push_back(
+          own.empty() ? static_cast<std::uint32_t>(view.cluster.nodes.size()) + node
+                      : static_cast<std::uint32_t>(index(ledger.domain(own.front()))));
+    }
   }
 
   /// The files' usage was read after the first job, or at an unknown time: it may contain that of
@@ -321,6 +326,7 @@ class Slurm final : public Policy {
       made.number = number_of(job);
       if (numbers_.contains(job)) made.task = static_cast<int>(index(job));
       made.extra_tier = request.priority_tier;
+      made.ask.request.nvlink_gpus = view.demand(progress.demand).nvlink_gpus;
       keep_to(progress.vc, made.partitions);
       return made;
     }
@@ -411,9 +417,8 @@ class Slurm final : public Policy {
   bool is_aside(JobId job) const { return std::binary_search(aside_.begin(), aside_.end(), job); }
 
   /// Takes the GPUs of a start that the controller has decided. Returns false if the ledger has not
-  /// got them. If they break NVLink groups, which the controller does not know, others on which the
-  /// controller may start the job replace them.
-  bool start(const slurmctld::Job& asking, slurmctld::Allocation& allocation) {
+  /// got them.
+  bool start(const slurmctld::Job& asking, const slurmctld::Allocation& allocation) {
     const JobId job = next_of(asking);
     const cluster::Demand& demand = view_->demand(view_->progress(job).demand);
     const std::size_t before = plan_->ledger.mark();
@@ -421,32 +426,10 @@ class Slurm final : public Policy {
     if (grants.empty()) return false;
     if (!plan_->ledger.in_domains(grants, demand.nvlink_gpus)) {
       plan_->ledger.undo(before);
-      grants.clear();
-      if (!place_groups(plan_->ledger, view_->progress(job).vc, demand, grants)) return false;
-      const PartitionAt partition = allocation.partition;
-      allocation = machines_->allocation_of(grants, partition);
-      if (!may_have(asking, allocation)) {
-        plan_->ledger.undo(before);
-        return false;
-      }
+      return false;
     }
     plan_->set(job, {.grants = grants});
     return true;
-  }
-
-  /// Whether a job may have these nodes: its partition, the reservations, and the nodes that it
-  /// names. Features are not looked at.
-  bool may_have(const slurmctld::Job& job, const slurmctld::Allocation& allocation) const {
-    const slurmctld::State& state = controller_->state();
-    const PartitionAt partition = allocation.partition;
-    slurmctld::NodeBits free = state.usable(partition);
-    state.reservations.apply(job, free, now_, now_ + state.limit_in(job, partition));
-    const slurmctld::NodeBits nodes = slurmctld::nodes_of(allocation, state.table.size());
-    const auto has = [&](NodeAt node) { return nodes.contains(node); };
-    const slurmctld::NodeRequest& request = job.ask.request;
-    return free.includes(nodes) &&
-           std::none_of(request.excluded.begin(), request.excluded.end(), has) &&
-           std::all_of(request.required.begin(), request.required.end(), has);
   }
 
   /// Tasks of arrays get a number when they start.
@@ -475,22 +458,22 @@ class Slurm final : public Policy {
     const slurmctld::Job* const own = state.find(number_of(job));
     reason.kind = ReasonKind::short_of_gpus;
     if (own == nullptr) return;
-    for (const slurmctld::Queue::Record& each : state.queue) {
-      const auto in = std::find(own->partitions.begin(), own->partitions.end(), each.partition);
-      if (in == own->partitions.end()) continue;
-      if (each.job == own) return;
-      reason.kind = ReasonKind::behind;
-      reason.other = next_of(*each.job);
-      const auto mine = static_cast<float>(state.priority(*own, each.partition));
-      const auto its = static_cast<float>(each.priority);
-      const int tier = site_.partitions[each.partition].priority_tier;
-      if (own->extra_tier + tier != each.tier) {
-        reason.precedence = {Term::tier, static_cast<float>(own->extra_tier + tier),
-                             static_cast<float>(each.tier)};
-      } else if (state.priorities && its > mine) {
-        reason.precedence = {Term::priority, mine, its};
-      }
-      return;
+    const slurmctld::Queue::Record* first = nullptr;
+    for (const PartitionAt partition : own->partitions) {
+      const slurmctld::Queue::Record* const here = state.queue.first(partition);
+      if (here != nullptr && (first == nullptr || *here < *first)) first = here;
+    }
+    if (first == nullptr || first->job == own) return;
+    reason.kind = ReasonKind::behind;
+    reason.other = next_of(*first->job);
+    const auto mine = static_cast<float>(state.priority(*own, first->partition));
+    const auto its = static_cast<float>(first->priority);
+    const int tier = site_.partitions[first->partition].priority_tier;
+    if (own->extra_tier + tier != first->tier) {
+      reason.precedence = {Term::tier, static_cast<float>(own->extra_tier + tier),
+                           static_cast<float>(first->tier)};
+    } else if (state.priorities && its > mine) {
+      reason.precedence = {Term::priority, mine, its};
     }
   }
 

@@ -60,6 +60,7 @@ void BackfillCycle::run(Seconds now, bool plan_all) {
                              ? settings.bf_max_job_test
                              : std::min(settings.bf_max_job_test, tests_before_yield(state_.site));
   std::set<std::pair<JobNumber, PartitionAt>> refused_arrays;
+  for (const Queue::Record& record : order_) record.job->planned_start = kNoSeconds;
   for (const Queue::Record& record : order_) {
     Job& job = *record.job;
     const PartitionAt partition = record.partition;
@@ -70,13 +71,14 @@ void BackfillCycle::run(Seconds now, bool plan_all) {
     if (refused_arrays.contains({job.array, partition})) continue;
     if (exceeds_counts(counts_, job, partition)) continue;
     ++counts_.total;
+    const bool reserves = may_reserve(job, partition, now);
     // Tasks of an array follow each other until one does not start.
     int planned = 0;
     for (bool goes_on = true; goes_on;) {
       const bool is_array = job.is_array();
       const int promised = promised_;
       const std::size_t tasks = job.ask.tasks.size();
-      const bool started = try_record(job, partition, now);
+      const bool started = try_record(job, partition, now, reserves);
       if (started) ++counts_.started;
       const bool was_planned = promised_ > promised;
       if (was_planned) ++planned;
@@ -148,7 +150,7 @@ bool BackfillCycle::may_reserve(const Job& job, PartitionAt partition, Seconds n
       state_.priority(job, partition) < settings.bf_min_prio_reserve) {
     return false;
   }
-  if (settings.bf_one_resv_per_job && job.planned_start >= now) return false;
+  if (settings.bf_one_resv_per_job && job.planned_start != kNoSeconds) return false;
   if (settings.bf_job_part_count_reserve > 0) {
     const auto reserved = counts_.reserved.find(partition);
     return reserved == counts_.reserved.end() ||
@@ -158,7 +160,7 @@ bool BackfillCycle::may_reserve(const Job& job, PartitionAt partition, Seconds n
 }
 
 /// Returns whether the job, or a task of the array, has started.
-bool BackfillCycle::try_record(Job& job, PartitionAt partition, Seconds now) {
+bool BackfillCycle::try_record(Job& job, PartitionAt partition, Seconds now, bool reserves) {
   if (job.ask.most_tasks > 0 && job.running_tasks >= job.ask.most_tasks) return false;
   if (state_.check_partition(job, partition) != kNone) return false;
   if (state_.admits && !state_.admits(job)) return false;
@@ -175,8 +177,7 @@ bool BackfillCycle::try_record(Job& job, PartitionAt partition, Seconds now) {
     job.reason = kLicenses;
     return false;
   }
-  job.planned_start = kNoSeconds;
-  return try_once(job, partition, now, may_reserve(job, partition, now));
+  return try_once(job, partition, now, reserves);
 }
 
 std::optional<PlannedStart> BackfillCycle::predict(const Job& job, PartitionAt partition,
@@ -235,7 +236,7 @@ bool BackfillCycle::try_once(Job& job, PartitionAt partition, Seconds now, bool 
         start = later > 0 ? later : now + kRefusedFor;
       }
     } else if (!may_reserve) {
-      job.planned_start = start;
+      note_plan(job, start);
       return false;
     }
     if (later > 0 && start > later) continue;
@@ -268,8 +269,12 @@ void BackfillCycle::reserve(Job& job, PartitionAt partition, Seconds start, Seco
   space_.promise(state_.zones.of_partition(partition), nodes, start / resolution_ * resolution_,
                  slot_end(start, limit));
   ++counts_.reserved[partition];
-  if (job.planned_start == kNoSeconds || start < job.planned_start) job.planned_start = start;
+  note_plan(job, start);
   ++promised_;
+}
+
+void BackfillCycle::note_plan(Job& job, Seconds start) {
+  if (job.planned_start == kNoSeconds || start < job.planned_start) job.planned_start = start;
 }
 
 BackfillCycle::Outcome BackfillCycle::start(Job& job, PartitionAt partition, const NodeBits& nodes,
@@ -281,6 +286,12 @@ BackfillCycle::Outcome BackfillCycle::start(Job& job, PartitionAt partition, con
       fit_now(state_.room, question, state_.fits(job, question)).allocation;
   if (!allocation) {
     leave_weights_of_empty_nodes(state_.table, question, nodes);
+    if (const ReasonName reason =
+            state_.check_request(job, partition, state_.limit_in(job, partition));
+        reason != kNone) {
+      job.reason = reason;
+      return Outcome::refused;
+    }
     preempt_for(state_, job, partition, nodes, now);
     return Outcome::busy;
   }

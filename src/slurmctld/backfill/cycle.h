@@ -41,12 +41,14 @@ class BackfillCycle {
 
   enum class Outcome : std::uint8_t { started, refused, busy };
 
-  bool try_record(Job& job, PartitionAt partition, Seconds now);
+  bool try_record(Job& job, PartitionAt partition, Seconds now, bool reserves);
   bool try_once(Job& job, PartitionAt partition, Seconds now, bool may_reserve);
   std::optional<PlannedStart> predict(const Job& job, PartitionAt partition, const NodeBits& nodes,
                                       Seconds now);
   void reserve(Job& job, PartitionAt partition, Seconds start, Seconds limit,
                const NodeBits& nodes);
+  /// A job in several partitions keeps the earliest plan.
+  static void note_plan(Job& job, Seconds start);
   bool exceeds_counts(Counts& counts, const Job& job, PartitionAt partition) const;
   bool may_reserve(const Job& job, PartitionAt partition, Seconds now) const;
   Outcome start(Job& job, PartitionAt partition, const NodeBits& nodes, Seconds now);

@@ -44,16 +44,27 @@ class KnownFits {
     NodeBits candidates{};
     StaleWeights weights{};
     FutureFits fits{};
-    std::uint32_t next = 0;  // in the same slot, from 1; 0 = none
   };
-  /// Answers about one zone, found by their hashes. Forgotten entries keep their memory.
+  /// The hash is here, too, so that a search reads few entries.
+  struct Slot {
+    std::size_t hash = 0;
+    std::uint32_t entry = 0;
+    std::uint32_t version = 0;  // of the zone; free if it is another one
+  };
+  /// Answers about one zone, found by their hashes: the slot of an entry is the first free one from
+  /// the hash on. Forgotten entries keep their memory.
   struct Zone {
     std::uint64_t version = 1;
     std::deque<Entry> entries{};
     std::uint32_t used = 0;
-    std::vector<std::uint32_t> slots = std::vector<std::uint32_t>(64);  // first entries, from 1
+    std::vector<Slot> slots = std::vector<Slot>(64);  // at least half of them are free
+
+    bool is_free(const Slot& slot) const {
+      return slot.version != static_cast<std::uint32_t>(version);
+    }
   };
 
+  static void file(Zone& zone, std::uint32_t entry);
   static void grow(Zone& zone);
 
   const Zones& zones_;

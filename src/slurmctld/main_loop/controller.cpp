@@ -31,14 +31,29 @@ Controller::Controller(const site::Site& site, const Phases& phases, bool plan_a
   }
 }
 
-void Controller::touch() { full_pass_due_ = cycle_due_ = true; }
+void Controller::touch(Seconds now) {
+  // Passes over the full queue that were due before found nothing new, so run() left them out.
+  if (now > next_full_ && !(full_pass_due_ && is_waiting())) {
+    const Seconds interval = full_interval();
+    last_loop_ = next_full_ + (now - 1 - next_full_) / interval * interval;
+    next_full_ = last_loop_ + interval;
+  }
+  // So did a cycle without pending jobs.
+  if (cycle_due_ && backfills() && !is_waiting()) {
+    const Seconds empty = std::max(next_cycle_, changed_at_);
+    if (empty < now) next_cycle_ = empty + bf_interval();
+  }
+  changed_at_ = now;
+  full_pass_due_ = cycle_due_ = true;
+}
 
-void Controller::changed(Seconds) {
-  touch();
+void Controller::changed(Seconds now) {
+  touch(now);
   pass_queued_ = true;
 }
 
 void Controller::submit(Job job, Seconds now) {
+  touch(now);
   job.submit = now;
   if (job.array == 0) job.array = job.number;
   job.is_held = job.ask.held;
@@ -54,54 +69,55 @@ void Controller::submit(Job job, Seconds now) {
     if (state_.priorities) state_.priorities->set_eligible(added.number, moment(now));
     state_.enqueue(added);
     const bool is_tried = added.ask.is_interactive && !state_.site.config.scheduler.defer;
-    if (is_tried && pass_.try_at_submission(added, now)) return touch();
+    if (is_tried && pass_.try_at_submission(added, now)) return;
   }
-  changed(now);
+  pass_queued_ = true;
 }
 
 void Controller::cancel(JobNumber number, Seconds now) {
   Job* const job = state_.find(number);
   if (job == nullptr) return;
   if (job->is_running) return end(number, now, true);
+  touch(now);
   dormant_.erase(number);
   if (job->is_array()) failed_arrays_[job->array] = true;
   ended_[number] = {.at = now, .failed = true};
   purges_.emplace_back(now, number);
   job->end = now;
   state_.forget(number);
-  touch();
 }
 
 void Controller::cancel_task(JobNumber number, int task, Seconds now) {
   Job* const job = state_.find(number);
   if (job == nullptr || job->ask.tasks.size() < 2) return cancel(number, now);
+  touch(now);
   std::erase(job->ask.tasks, task);
   failed_arrays_[job->array] = true;
-  touch();
 }
 
 void Controller::hold(JobNumber number, Seconds now) {
   Job* const job = state_.find(number);
   if (job == nullptr || job->is_running) return;
+  changed(now);
   state_.dequeue(*job);
   job->is_held = true;
   job->reason = kJobHeldUser;
   dormant_.insert(number);
   if (state_.priorities) state_.priorities->hold(number);
-  changed(now);
 }
 
 void Controller::release(JobNumber number, Seconds now) {
   Job* const job = state_.find(number);
   if (job == nullptr || job->is_running) return;
+  changed(now);
   job->is_held = false;
   if (state_.priorities) state_.priorities->release(number, moment(now));
-  changed(now);
 }
 
 void Controller::end(JobNumber number, Seconds now, bool failed) {
   Job* const job = state_.find(number);
   if (job == nullptr || !job->is_running) return;
+  touch(now);
   ended_[number] = {job->start, now, failed};
   purges_.emplace_back(now, number);
   if (job->task >= 0) {
@@ -113,7 +129,6 @@ void Controller::end(JobNumber number, Seconds now, bool failed) {
   }
   state_.finish(*job, now);
   state_.forget(number);
-  touch();
   if (state_.site.config.scheduler.defer) {
     pass_queued_ = true;
   } else {
@@ -122,21 +137,21 @@ void Controller::end(JobNumber number, Seconds now, bool failed) {
 }
 
 void Controller::adopt(Job job, PartitionAt partition, Allocation allocation, Seconds began) {
+  full_pass_due_ = cycle_due_ = true;
   job.submit = std::min(job.submit, began);
   if (job.array == 0) job.array = job.number;
   Job& added = state_.add(std::move(job), began);
   state_.adopt(added, partition, std::move(allocation), began);
-  touch();
 }
 
 void Controller::set_up(NodeAt node, bool up, Seconds now) {
-  state_.set_up(node, up);
   changed(now);
+  state_.set_up(node, up);
 }
 
 void Controller::reserve(ReservedNodes reservation, Seconds now) {
-  state_.reservations.add(std::move(reservation));
   changed(now);
+  state_.reservations.add(std::move(reservation));
 }
 
 ReasonName Controller::why_dormant(const Job& job, Seconds now) const {
@@ -251,7 +266,7 @@ void Controller::decay(Seconds now) {
   }
   state_.priorities->pass(moment(now));
   state_.refile();
-  touch();
+  touch(now);
 }
 
 void Controller::cycle(Seconds now) {
@@ -268,16 +283,31 @@ bool Controller::time_changes(Seconds now) const {
   });
 }
 
+bool Controller::is_waiting() const { return !state_.queue.empty() || !dormant_.empty(); }
+
+bool Controller::backfills() const {
+  const site::SchedulerSettings& settings = state_.site.config.scheduler;
+  return settings.type == site::SchedulerType::backfill && settings.bf_interval != kNoDuration;
+}
+
+Seconds Controller::bf_interval() const {
+  return in_seconds(state_.site.config.scheduler.bf_interval);
+}
+
+Seconds Controller::full_interval() const {
+  return std::max<Seconds>(1, in_seconds(state_.site.config.scheduler.sched_interval));
+}
+
 void Controller::run(Seconds now) {
   const site::SchedulerSettings& settings = state_.site.config.scheduler;
-  if (time_changes(now)) touch();
+  if (time_changes(now)) touch(now);
   last_run_ = now;
   if (std::exchange(pass_now_, false)) pass(now, false);
-  const Seconds interval = std::max<Seconds>(1, in_seconds(settings.sched_interval));
   if (now >= next_full_ && full_pass_due_) {
     pass(now, true);
     full_pass_due_ = pass_queued_ = false;
     last_loop_ = now;
+    const Seconds interval = full_interval();
     next_full_ += ((now - next_full_) / interval + 1) * interval;
   } else if (pass_queued_ && now - last_loop_ >= in_seconds(settings.batch_sched_delay)) {
     pass(now, false);
@@ -289,11 +319,10 @@ void Controller::run(Seconds now) {
     const Seconds period = in_seconds(state_.site.config.priority.calc_period);
     next_decay_ += ((now - next_decay_) / period + 1) * period;
   }
-  if (cycle_due_ && now >= next_cycle_ && settings.type == site::SchedulerType::backfill &&
-      settings.bf_interval != kNoDuration) {
+  if (cycle_due_ && now >= next_cycle_ && backfills()) {
     cycle_due_ = false;
     cycle(now);
-    next_cycle_ = now + in_seconds(settings.bf_interval);
+    next_cycle_ = now + bf_interval();
   }
 }
 
@@ -317,16 +346,12 @@ Seconds Controller::next(Seconds now) const {
   const site::SchedulerSettings& settings = state_.site.config.scheduler;
   if (pass_now_ || time_changes(now)) return now;
   Seconds next = kNothingDue;
-  const bool is_waiting = !state_.queue.empty() || !dormant_.empty();
-  if (is_waiting) {
+  if (is_waiting()) {
     if (pass_queued_) {
       next = std::min(next, last_loop_ + in_seconds(settings.batch_sched_delay));
     }
     if (full_pass_due_) next = std::min(next, next_full_);
-    if (cycle_due_ && settings.type == site::SchedulerType::backfill &&
-        settings.bf_interval != kNoDuration) {
-      next = std::min(next, next_cycle_);
-    }
+    if (cycle_due_ && backfills()) next = std::min(next, next_cycle_);
     for (const JobNumber number : dormant_) {
       const Job& job = *state_.find(number);
       if (job.ask.begin > now) next = std::min(next, job.ask.begin);
@@ -335,7 +360,7 @@ Seconds Controller::next(Seconds now) const {
       next = std::min(next, change);
     }
   }
-  if (decays() && (!state_.running().empty() || (is_waiting && awaits_decay()))) {
+  if (decays() && (!state_.running().empty() || (is_waiting() && awaits_decay()))) {
     next = std::min(next, next_decay_);
   }
   return std::max(next, now);

@@ -90,7 +90,13 @@ class Controller {
   Verdict judge(const Job& job, const Dependency& dependency, Seconds now) const;
   /// Whether a begin time has come, or a reservation has begun or ended, since the last run().
   bool time_changes(Seconds now) const;
-  void touch();
+  /// Notes, before anything changes, that it does.
+  void touch(Seconds now);
+  bool is_waiting() const;
+  /// Between two passes over the full queue.
+  Seconds full_interval() const;
+  bool backfills() const;
+  Seconds bf_interval() const;
   bool decays() const { return state_.priorities.has_value(); }
   /// Whether jobs that wait while none runs may be held back by usage, which decays.
   bool awaits_decay() const;
@@ -103,7 +109,8 @@ class Controller {
   Seconds next_cycle_;  // at the earliest
   Seconds next_decay_;
   Seconds last_run_ = 0;
-  Seconds last_loop_ = 0;  // pass that the background loop began
+  Seconds changed_at_ = 0;  // last
+  Seconds last_loop_ = 0;   // pass that the background loop began
   bool pass_queued_ = false;
   bool pass_now_ = false;
   bool full_pass_due_ = false;  // something has changed since the last one

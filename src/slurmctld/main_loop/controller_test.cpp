@@ -15,12 +15,13 @@ class Clock {
       : site_(std::move(site)), controller_(site_, {0, 0, 0}, plan_all) {}
 
   JobNumber submit(const std::string& options, const std::string& user = "ann",
-                   const std::string& program = "sbatch") {
+                   const std::string& program = "sbatch", int nvlink_gpus = 0) {
     auto parsed =
         parse_command_line(program + " " + options + " --wrap x", controller_.state().table);
     EXPECT_TRUE(parsed) << options;
     Job job{.number = ++last_, .ask = *std::move(parsed)};
     job.ask.user = user;
+    job.ask.request.nvlink_gpus = nvlink_gpus;
     for (PartitionAt at = 0; at < site_.partitions.size(); ++at) {
       const auto& asked = job.ask.partitions;
       const std::string& name = site_.partitions[at].name;
@@ -73,6 +74,38 @@ TEST(Controller, StartsAJobWithinThreeSecondsOfItsSubmission) {
   EXPECT_EQ(clock.start_of(second), 3);
 }
 
+// The loop called passes at 0 s and 60 s. The one at 60 s had nothing to do, but counts.
+TEST(Controller, WaitsForTheDelayAfterAPassThatHadNothingToDo) {
+  site::Site site = eight_nodes();
+  site.config.scheduler.type = site::SchedulerType::builtin;
+  Clock clock(std::move(site));
+  clock.submit("-n1");
+  clock.run_until(61);
+  const JobNumber second = clock.submit("-n1");
+  clock.run_until(100);
+  const JobNumber third = clock.submit("-n1");
+  clock.run_until(110);
+  EXPECT_EQ(clock.start_of(second), 63);
+  EXPECT_EQ(clock.start_of(third), 100);
+}
+
+// Passes at other times look at two records, those of the jobs that can never start. Passes over
+// the full queue are due at 60 s, when nothing has changed, and at 120 s.
+TEST(Controller, RunsAFullPassAtItsTimesOnly) {
+  site::Site site = eight_nodes();
+  site.partitions.push_back({.name = "urgent", .nodes = {0, 1}, .priority_tier = 10});
+  site.config.scheduler.type = site::SchedulerType::builtin;
+  site.config.scheduler.default_queue_depth = 1;
+  Clock clock(std::move(site));
+  clock.submit("-n1");
+  clock.run_until(100);
+  clock.submit("-p urgent -N3 -n3");
+  clock.submit("-p urgent -N3 -n3");
+  const JobNumber behind = clock.submit("-n1");
+  clock.run_until(130);
+  EXPECT_EQ(clock.start_of(behind), 120);
+}
+
 TEST(Controller, TriesAnInteractiveJobAtItsSubmission) {
   Clock clock;
   clock.submit("-n1");
@@ -113,6 +146,60 @@ TEST(Controller, BackfillsWhatDelaysNoPlannedStart) {
   EXPECT_EQ(clock.state().find(wide)->planned_start, 600);
   clock.run_until(700);
   EXPECT_EQ(clock.start_of(wide), 600);
+}
+
+// The wide job can start at 600 s on n01 to n04, and at 1200 s on n05 to n08. A reservation there,
+// too, would keep n08 from the lengthy job, which would run until 1830 s.
+TEST(Controller, ReservesInOnePartitionOnlyIfTheSiteSaysSo) {
+  for (const bool only_one : {false, true}) {
+    site::Site site = eight_nodes();
+    site.partitions = {{.name = "one", .nodes = {0, 1, 2, 3}, .is_default = true},
+                       {.name = "two", .nodes = {4, 5, 6, 7}}};
+    site.config.scheduler.bf_one_resv_per_job = only_one;
+    Clock clock(std::move(site));
+    clock.submit("-p one -N4 -n4 --exclusive -t 10");
+    clock.submit("-p two -N3 -n3 -w n[05-07] --exclusive -t 20");
+    clock.run_until(1);
+    const JobNumber wide = clock.submit("-p one,two -N4 -n4 --exclusive -t 10");
+    const JobNumber lengthy = clock.submit("-p two -N1 -n1 -t 30");
+    clock.run_until(120);
+    EXPECT_EQ(clock.state().find(wide)->planned_start, 600);
+    EXPECT_EQ(clock.start_of(lengthy), only_one ? 30 : -1);
+  }
+}
+
+// Two nodes are free, in two domains. The node that shares one with n06 is free at 600 s, the one
+// that shares one with n07 at 1200 s.
+TEST(Controller, PlansStartsWithinNvlinkDomains) {
+  Clock clock;
+  clock.controller().state().table.nvlink_domains = {0, 0, 0, 0, 1, 1, 2, 2};
+  clock.submit("-N1 -n1 -w n05 --gres=gpu:8 -t 10");
+  clock.submit("-N1 -n1 -w n08 --gres=gpu:8 -t 20");
+  clock.run_until(1);
+  const JobNumber linked = clock.submit("-N2 -n2 --gres=gpu:8 -t 10", "ann", "sbatch", 16);
+  const JobNumber other = clock.submit("-N1 -n1 -w n07 -t 30");
+  const JobNumber behind = clock.submit("-N1 -n1 -w n06 -t 30");
+  clock.run_until(120);
+  EXPECT_EQ(clock.state().find(linked)->planned_start, 600);
+  EXPECT_EQ(clock.start_of(other), 30);
+  EXPECT_EQ(clock.start_of(behind), -1);
+  clock.run_until(700);
+  EXPECT_EQ(clock.start_of(linked), 600);
+}
+
+// The first job starts and changes the job table, so there are cycles at 0 s and at 30 s, the
+// latter without a pending job. After it the wide job blocks the brief one until the cycle at 60 s.
+// If nothing has changed since 30 s, there is none before the change.
+TEST(Controller, ACycleWithoutPendingJobsCountsToo) {
+  Clock clock;
+  clock.submit("-N6 -n6 --exclusive -t 10");
+  clock.run_until(5);
+  clock.submit("-n1 -t 1 -w n07");
+  clock.run_until(45);
+  clock.submit("-N8 -n8 -t 10");
+  const JobNumber brief = clock.submit("-n1 -t 5");
+  clock.run_until(120);
+  EXPECT_EQ(clock.start_of(brief), 60);
 }
 
 TEST(Controller, ACycleWithoutContinueEndsWhereItWouldYield) {
@@ -279,6 +366,24 @@ TEST(Controller, HoldsLimitsOfAQosAndSaysWhich) {
   const JobNumber fourth = clock.submit("--qos=small -n1 -t 5");
   clock.run_until(120);
   EXPECT_EQ(clock.controller().reason(fourth), "QOSMaxJobsPerUserLimit");
+}
+
+// Nodes for the wide job are missing, and it requests 9 GPUs of the 8 that its QOS allows. The
+// limit counts, so it does not block the partition.
+TEST(Controller, AJobAboveALimitBlocksNobodyEvenWithoutNodes) {
+  site::Site site = eight_nodes();
+  site.config.enforced = {.associations = true, .limits = true};
+  site.config.scheduler.type = site::SchedulerType::builtin;
+  site.qos.push_back({.name = "small"});
+  site.qos.back().group.tres = {{8, 8}};  // gres/gpu
+  Clock clock(std::move(site));
+  clock.submit("-N8 -n8 --gres=gpu:4 -t 60");
+  const JobNumber wide = clock.submit("--qos=small -N3 -n3 --gres=gpu:a100:3 -t 5");
+  const JobNumber other = clock.submit("-n1 -t 5", "bob");
+  clock.run_until(10);
+  EXPECT_EQ(clock.start_of(wide), -1);
+  EXPECT_EQ(clock.controller().reason(wide), "QOSGrpGRES");
+  EXPECT_EQ(clock.start_of(other), 0);
 }
 
 TEST(Controller, PreemptsJobsOfALowerQos) {

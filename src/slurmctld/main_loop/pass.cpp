@@ -137,8 +137,13 @@ MainPass::Outcome MainPass::try_record(Job& job, PartitionAt partition, Seconds 
   std::optional<Allocation> allocation =
       fit_now(state_.room, question, state_.fits(job, question)).allocation;
   if (!allocation) {
-    job.reason = kResources;
     leave_weights_of_empty_nodes(state_.table, question, candidates);
+    // slurmctld checks limits even if there are no nodes. A job above a limit blocks no others.
+    if (const ReasonName reason = state_.check_request(job, partition, limit); reason != kNone) {
+      job.reason = reason;
+      return stops ? Outcome::blocks : Outcome::skipped;
+    }
+    job.reason = kResources;
     preempt_for(state_, job, partition, candidates, now);
     if (is_reserved) {
       // Other jobs may need other nodes than those of the reservation.

@@ -4,6 +4,7 @@
 /// The pending jobs in the order in which Slurm looks at them, one record for each partition.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <set>
 #include <vector>
@@ -38,14 +39,23 @@ class Queue {
   };
 
   void add(const Record& record) {
-    if (records_.insert(record).second) ++count(record.partition);
+    const auto [added, is_new] = records_.insert(record);
+    if (!is_new) return;
+    Line& line = line_of(record.partition);
+    const bool is_first = line.records++ == 0;
+    if (is_first || (line.first != nullptr && record < *line.first)) line.first = &*added;
   }
   void remove(const Record& record) {
-    if (records_.erase(record) > 0) --count(record.partition);
+    const auto found = records_.find(record);
+    if (found == records_.end()) return;
+    Line& line = line_of(record.partition);
+    --line.records;
+    if (line.first == &*found) line.first = nullptr;
+    records_.erase(found);
   }
   void clear() {
     records_.clear();
-    counts_.clear();
+    lines_.clear();
   }
 
   auto begin() const { return records_.begin(); }
@@ -56,17 +66,34 @@ class Queue {
   std::size_t size() const { return records_.size(); }
   /// Records of one partition.
   std::size_t size(PartitionAt partition) const {
-    return partition < counts_.size() ? counts_[partition] : 0;
+    return partition < lines_.size() ? lines_[partition].records : 0;
+  }
+  /// Returns the first record of a partition, or null if it has none. Cost: O(1) until that record
+  /// leaves, then O(records before the next one) once.
+  const Record* first(PartitionAt partition) const {
+    if (size(partition) == 0) return nullptr;
+    const Line& line = lines_[partition];
+    if (line.first == nullptr) {
+      line.first = &*std::find_if(records_.begin(), records_.end(),
+                                  [&](const Record& each) { return each.partition == partition; });
+    }
+    return line.first;
   }
 
  private:
-  std::size_t& count(PartitionAt partition) {
-    if (counts_.size() <= partition) counts_.resize(partition + 1);
-    return counts_[partition];
+  /// The records of one partition.
+  struct Line {
+    std::size_t records = 0;
+    mutable const Record* first = nullptr;  // null = not known
+  };
+
+  Line& line_of(PartitionAt partition) {
+    if (lines_.size() <= partition) lines_.resize(partition + 1);
+    return lines_[partition];
   }
 
   std::set<Record> records_;
-  std::vector<std::size_t> counts_;  // by partition
+  std::vector<Line> lines_;  // by partition
 };
 
 }  // namespace almanac::slurmctld

@@ -361,7 +361,10 @@ ReasonName State::check_partition(const Job& job, PartitionAt partition) const {
 }
 
 site::TresCounts State::tres_of(const Allocation& allocation, PartitionAt partition) const {
-  site::TresCounts held = held_tres(site, table, allocation);
+  return with_billing(held_tres(site, table, allocation), partition);
+}
+
+site::TresCounts State::with_billing(site::TresCounts held, PartitionAt partition) const {
   const auto billed = static_cast<std::int64_t>(
       billable(held, site.partitions[partition].billing_weights, site.config.priority, site.tres));
   const auto at = std::find_if(held.begin(), held.end(), [](const site::TresCount& each) {
@@ -375,6 +378,13 @@ ReasonName State::check_limits(const Job& job, PartitionAt partition, Seconds li
                                const Allocation& allocation) const {
   if (!limits.is_on()) return kNone;
   return limits.after_nodes(job, partition, {tres_of(allocation, partition), allocation, limit});
+}
+
+ReasonName State::check_request(const Job& job, PartitionAt partition, Seconds limit) const {
+  if (!limits.is_on()) return kNone;
+  const site::TresCounts asked =
+      with_billing(requested_tres(site, table, job.ask.request), partition);
+  return limits.after_nodes(job, partition, {asked, {}, limit});
 }
 
 bool State::has_licenses(const Job& job) const {

@@ -84,6 +84,8 @@ class State {
   /// Checks the limits on what a job would hold. Returns a reason, or kNone.
   ReasonName check_limits(const Job& job, PartitionAt partition, Seconds limit,
                           const Allocation& allocation) const;
+  /// The same for what a job requests, as far as it does not depend on nodes.
+  ReasonName check_request(const Job& job, PartitionAt partition, Seconds limit) const;
   bool has_licenses(const Job& job) const;
   /// A question without side effects, and one with those of slurmctld.
   Question question(const Job& job, PartitionAt partition, const NodeBits& candidates) const;
@@ -132,16 +134,16 @@ class State {
   std::vector<Preemption> preemptions;  // likewise
   std::map<std::string, int> free_licenses;
   /// Decisions of the host: whether a job may start at all, and on these nodes. The second
-  /// call takes the nodes if it returns true, and may replace them by others of the partition.
-  /// Empty = always.
+  /// call takes the nodes if it returns true. Empty = always.
   std::function<bool(const Job&)> admits;
-  std::function<bool(const Job&, Allocation&)> takes;
+  std::function<bool(const Job&, const Allocation&)> takes;
 
  private:
   Queue::Record record(Job& job, PartitionAt partition) const;
   void run(Job& job, PartitionAt partition, Allocation allocation, Seconds now, Seconds limit);
 
   site::TresCounts tres_of(const Allocation& allocation, PartitionAt partition) const;
+  site::TresCounts with_billing(site::TresCounts held, PartitionAt partition) const;
   PriorityJob priority_job(const Job& job) const;
 
   /// Calls `act` with each list of running jobs that the job belongs to.

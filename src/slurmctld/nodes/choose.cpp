@@ -5,6 +5,7 @@
 #include <iterator>
 #include <set>
 
+#include "slurmctld/nodes/nvlink_groups.h"
 #include "slurmctld/nodes/pick.h"
 
 namespace almanac::slurmctld {
@@ -198,13 +199,8 @@ std::optional<Nodes> pick_in_row(const Room& room, Question& question, const Bou
   return nodes;
 }
 
-}  // namespace
-
-std::optional<Allocation> choose(const Room& room, const Question& question) {
+std::optional<Allocation> choose_freely(const Room& room, const Question& question) {
   const Bounds bounds = bounds_of(question.request, question.partition, room.table().size());
-  if (question.stale != nullptr) {
-    for (const auto& [node, near] : weights_of_test(room, question)) (*question.stale)[node] = near;
-  }
   std::vector<Offer> offers;
   Question in_row = question;
   std::optional<Nodes> nodes = pick_in_row(room, in_row, bounds, offers);
@@ -220,7 +216,23 @@ std::optional<Allocation> choose(const Room& room, const Question& question) {
   return allocation;
 }
 
+}  // namespace
+
+std::optional<Allocation> choose(const Room& room, const Question& question) {
+  if (question.stale != nullptr) {
+    for (const auto& [node, near] : weights_of_test(room, question)) (*question.stale)[node] = near;
+  }
+  std::optional<Allocation> found = choose_freely(room, question);
+  if (!found || is_in_groups(room.table(), *found, question.request.nvlink_gpus)) return found;
+  return choose_in_groups(room, question, *found, choose_freely);
+}
+
 bool can_start(const Room& room, const Question& question) {
+  if (question.request.nvlink_gpus > 0) {
+    Question asked = question;
+    asked.stale = nullptr;
+    return choose(room, asked).has_value();
+  }
   const Bounds bounds = bounds_of(question.request, question.partition, room.table().size());
   std::vector<Offer> offers;
   Question in_row = question;

@@ -167,5 +167,31 @@ TEST(ChooseNodes, StaysBelowFewSwitches) {
   EXPECT_EQ(machines.start("-N3 -n3"), "n01:1 n02:1 n03:1");
 }
 
+TEST(Choose, KeepsNvlinkGroupsInOneDomain) {
+  Machines machines;
+  machines.table.nvlink_domains = {0, 0, 0, 0, 1, 1, 2, 2};
+  const auto nodes_for = [&](const std::string& options, int nvlink_gpus) {
+    Submission job = machines.parse(options);
+    job.request.nvlink_gpus = nvlink_gpus;
+    const auto found =
+        choose(machines.room,
+               {.request = job.request, .partition = machines.rules, .candidates = machines.all});
+    std::string text;
+    if (!found) return text;
+    for (const Share& share : found->shares) {
+      text += fmt::format("{}:{} ", machines.table.nodes[share.node].name, share.num_gpus());
+    }
+    return text;
+  };
+  EXPECT_NE(machines.start("-N1 -n1 -w n05 --gres=gpu:8"), "");
+  EXPECT_EQ(nodes_for("-N2 -n2 --gres=gpu:v100:8", 0), "n06:8 n07:8 ");
+  EXPECT_EQ(nodes_for("-N2 -n2 --gres=gpu:v100:8", 8), "n06:8 n07:8 ")
+      << "n05 and n06 are a domain";
+  EXPECT_EQ(nodes_for("-N2 -n2 --gres=gpu:v100:8", 16), "n07:8 n08:8 ");
+  EXPECT_EQ(nodes_for("-N3 -n3 --gres=gpu:v100:8", 8), "n06:8 n07:8 n08:8 ");
+  EXPECT_NE(machines.start("-N1 -n1 -w n08 --gres=gpu:8"), "");
+  EXPECT_EQ(nodes_for("-N2 -n2 --gres=gpu:v100:8", 16), "");
+}
+
 }  // namespace
 }  // namespace almanac::slurmctld

@@ -54,7 +54,13 @@ struct NodeTable {
   std::vector<std::string> gpu_types{};  ///< By TypeId, in order of first mention; "" if untyped.
   std::vector<std::string> features{};   ///< By TypeId.
 
+  /// NVLink domains by node: equal numbers share one. Empty: each node is a domain.
+  std::vector<std::uint32_t> nvlink_domains{};
+
   std::size_t size() const { return nodes.size(); }
+  std::uint32_t nvlink_domain(NodeAt node) const {
+    return nvlink_domains.empty() ? node : nvlink_domains[node];
+  }
   /// Returns the number of a GPU type or feature, or nothing if no node has it. Ignores case.
   std::optional<TypeId> find_gpu_type(std::string_view name) const;
   std::optional<TypeId> find_feature(std::string_view name) const;

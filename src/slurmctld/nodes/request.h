@@ -48,6 +48,7 @@ struct NodeRequest {
   int gpus = 0;
   TypeId gpu_type = kAnyGpu;
   int cpus_per_gpu = 0;
+  int nvlink_gpus = 0;  ///< GPUs of a group that shares an NVLink domain; 0 = no groups.
   bool exclusive = false;
   bool contiguous = false;
   std::vector<NodeAt> required{};

@@ -94,6 +94,7 @@ slurmctld::NodeRequest PlainRequests::of(const cluster::Demand& demand, VcId vc)
   if (kinds_[index(vc)].size() == 1) ask.one_of.clear();
   const auto cpus_of = [&](int units) { return std::max(1, demand.cpu_milli) * units; };
   ask.gpus = 1;
+  ask.nvlink_gpus = demand.nvlink_gpus;
   if (demand.nodes > 0 || demand.gpus <= gpus_per_node) {
     const int nodes = std::max(1, demand.nodes);
     ask.min_nodes = ask.max_nodes = ask.tasks = nodes;
