@@ -10,6 +10,7 @@ namespace {
 
 constexpr double kNotYet = std::numeric_limits<double>::infinity();
 constexpr int kMostRounds = 64;
+constexpr double kDone = 1e-9;  // part of a transfer that counts as none
 
 class PlayedLink {
  public:
@@ -87,6 +88,8 @@ class PlayedLink {
       if (!job.sends) continue;
       const bool ends = now_ + job.left / job.rate <= next;
       job.left = ends ? 0 : job.left - (next - now_) * job.rate;
+      // Rounding must not make a transfer that is done wait for one of a higher priority.
+      if (job.left < kDone * job.flow.sends_ms) job.left = 0;
     }
     now_ = next;
   }
