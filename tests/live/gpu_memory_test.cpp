@@ -23,6 +23,7 @@ namespace almanac::machine {
 namespace {
 
 using store::JobNumber;
+using testing::Contains;
 using testing::EndsWith;
 using testing::HasSubstr;
 using trace::JobState;
@@ -114,9 +115,9 @@ TEST_F(GpuMemoryTest, APartHasTheComputeAndTheMemoryThatItAsks) {
   ASSERT_TRUE(eventually([&] { return look(other).state == JobState::running; }));
   EXPECT_NE(look(other).held_gpus.front().gpus, look(large).held_gpus.front().gpus);
   const JobNumber third = ask(0.1, 45, "true");
-  EXPECT_THAT(
-      service_->explain(third, service::Eyes::owner)->front(),
-      HasSubstr("needs 45 GB, and no GPU with enough compute left has more than 40 GB free"));
+  EXPECT_THAT(*service_->explain(third, service::Eyes::owner),
+              Contains(HasSubstr("needs 45 GB, and no GPU with enough compute left has more than "
+                                 "40 GB free")));
 }
 
 TEST_F(GpuMemoryTest, AJobIsAdoptedAndEndedForWhatItTookMeanwhile) {
