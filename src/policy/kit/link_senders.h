@@ -26,7 +26,7 @@ class LinkSenders {
   struct Group {
     std::vector<JobId> jobs{};
     std::vector<std::uint32_t> links{};  ///< Those of several jobs, and the one that changed.
-    bool is_tree = true;               ///< Whether links and jobs form no loop.
+    bool is_tree = true;                 ///< Whether links and jobs form no loop.
   };
 
   /// Whether a job that runs on what the desk plans may send; the cluster must be the same in all
