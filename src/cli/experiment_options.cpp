@@ -127,8 +127,8 @@ void ExperimentOptions::add_single_run_to(CLI::App& command) {
   command
       .add_option(
           "--failures", experiment.failures,
-          "Failures to draw: a preset (llama3, rsc1, rsc2, infinitehbd), \"fitted\" to the log, "
-          "or a TOML file of rates, repairs, checkpoints and spare nodes "
+          "Failures to draw: a preset (llama3, acme, rsc1, rsc2, infinitehbd), \"fitted\" to the "
+          "log, or a TOML file of rates, repairs, checkpoints and spare nodes "
           "(docs/guide/failures.md)")
       ->option_text("NAME|FILE");
   command.add_option("--load", experiment.load, "Factor on the arrival rate")

@@ -219,6 +219,12 @@ slices::Taken Ledger::taken(NodeId node, int gpu) const {
   return taken.empty() ? slices::Taken{} : taken[static_cast<std::size_t>(gpu)];
 }
 
+std::int32_t Ledger::free_gpu_memory_mb(NodeId node, int gpu) const {
+  if ((nodes_[index(node)].free >> gpu & 1) != 0) return pool(node).gpu_memory_mb;
+  const bool is_open = free_milli(node, gpu) > 0;
+  return is_open ? parts_[index(node)].memory_mb[static_cast<std::size_t>(gpu)] : 0;
+}
+
 std::optional<Grant> Ledger::part_of(NodeId node, int gpu, const Demand& demand) const {
   const Pool& own = pool(node);
   Grant made{.node = node,
@@ -227,9 +233,7 @@ std::optional<Grant> Ledger::part_of(NodeId node, int gpu, const Demand& demand)
              .cpu_milli = demand.cpu_milli,
              .memory_mb = demand.memory_mb,
              .gpu_memory_mb = demand.gpu_memory_mb};
-  const bool is_free = (nodes_[index(node)].free & made.gpus) != 0;
-  const bool is_open = !is_free && !parts_.empty() && (parts_[index(node)].open & made.gpus) != 0;
-  if (!is_free && !is_open) return std::nullopt;
+  if (free_milli(node, gpu) == 0) return std::nullopt;
   if (demand.profile != slices::kNoProfile) {
     const int profile = own.board == nullptr ? -1 : slices::position(*own.board, demand.profile);
     if (profile < 0) return std::nullopt;
@@ -241,11 +245,8 @@ std::optional<Grant> Ledger::part_of(NodeId node, int gpu, const Demand& demand)
     made.slice = static_cast<std::int8_t>(start);
     return made;
   }
-  const std::int32_t memory =
-      is_free ? own.gpu_memory_mb : parts_[index(node)].memory_mb[static_cast<std::size_t>(gpu)];
-  if (free_milli(node, gpu) < demand.gpu_milli || memory < demand.gpu_memory_mb) {
-    return std::nullopt;
-  }
+  const bool has_memory = free_gpu_memory_mb(node, gpu) >= demand.gpu_memory_mb;
+  if (free_milli(node, gpu) < demand.gpu_milli || !has_memory) return std::nullopt;
   return made;
 }
 

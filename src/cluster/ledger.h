@@ -223,6 +223,9 @@ class Ledger {
     if (parts_.empty() || parts_[index(node)].free.empty()) return 0;
     return parts_[index(node)].free[static_cast<std::size_t>(gpu)];
   }
+  /// Returns the memory that is left of a GPU, in MB, whether or not its node is ready; kUnbounded
+  /// if its size is unknown.
+  std::int32_t free_gpu_memory_mb(NodeId node, int gpu) const;
   /// A number unique to this ledger; a copy gets another.
   std::uint64_t identity() const { return identity_.number; }
   /// Number of changes to the free resources of a node, including what-ifs and their undo.

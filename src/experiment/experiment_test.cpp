@@ -51,7 +51,7 @@ constexpr const char* kNoTrials =
     "left out because no job is a trial of a sweep (group, metric): asha, hyperband, hyperdrive, "
     "hypersched, rubberband, themis_auction";
 constexpr const char* kNoSignals =
-    "left out because no signal is given (--signal): gavel_cost, stop_and_go";
+    "left out because no signal is given (--signal): gaia, gavel_cost, stop_and_go";
 constexpr const char* kNoPrices =
     "left out because no speed profiles are given (--speed) and no signal is given (--signal): "
     "cynthia";

@@ -38,6 +38,13 @@ TEST(FailureModel, MeanTimeToFailureOfRsc1IsThePublishedOne) {
   EXPECT_NEAR(seconds(model->mean_time_to_failure(1024, 8)) / 3600, 28.8, 0.1);
 }
 
+TEST(FailureModel, MeanTimeToFailureOfAcmeIsThatOfItsTable) {
+  const auto model = read_model("acme");
+  ASSERT_TRUE(model) << to_string(model.error());
+  const double days = seconds(model->mean_time_to_failure(4704, 8)) / 86400;
+  EXPECT_NEAR(days, 184.0 / 281, 1e-3) << "54 + 21 + 16 + 12 + 12 + 147 + 10 + 9 failures";
+}
+
 TEST(FailureModel, EachPresetIsReadable) {
   for (const text::Preset& preset : presets()) {
     EXPECT_TRUE(read_model(std::string(preset.name))) << preset.name;

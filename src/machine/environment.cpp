@@ -25,6 +25,7 @@ namespace {
 struct Held {
   std::vector<std::string> gpus{};
   std::int32_t gpu_milli = cluster::kWholeGpu;
+  std::int32_t gpu_memory_mb = 0;  // that a part of a GPU asks; 0 = none
   double cpus = 0;
   double memory_gb = 0;
 };
@@ -44,7 +45,9 @@ void add_gpus(const cluster::Grant& grant, const Machine& machine, Held& sum) {
   for (std::size_t gpu = 0; gpu < names.size(); ++gpu) {
     if ((grant.gpus >> gpu & 1U) != 0) sum.gpus.push_back(names[gpu]);
   }
-  if (grant.gpus != 0) sum.gpu_milli = grant.gpu_milli;
+  if (grant.gpus == 0) return;
+  sum.gpu_milli = grant.gpu_milli;
+  if (grant.gpu_milli < cluster::kWholeGpu) sum.gpu_memory_mb = grant.gpu_memory_mb;
 }
 
 Held held_by(const std::vector<cluster::Grant>& grants, const Machine& machine) {
@@ -275,6 +278,10 @@ shepherd::Spec spec_of(const store::Job& job, const store::Submission& asked,
   }
   if (held.gpu_milli < cluster::kWholeGpu) {
     set(environment, "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", std::to_string(held.gpu_milli / 10));
+  }
+  if (held.gpu_memory_mb > 0) {  // of its only GPU, which it sees as number 0
+    set(environment, "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT",
+        fmt::format("0={}M", std::int64_t{held.gpu_memory_mb} * 1024 / 1000));
   }
   set(environment, "ALMANAC_JOB_ID", std::to_string(static_cast<std::int64_t>(job.number)));
   set(environment, "ALMANAC_JOB_NAME", job.asked->name);

@@ -15,9 +15,10 @@ namespace almanac::machine {
 /// Returns how to run `job`, which holds its GPUs. `asked` has its environment and script.
 ///
 /// The environment is the user's, plus CUDA_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES (empty for a job
-/// without GPUs), CUDA_DEVICE_ORDER, CUDA_MPS_ACTIVE_THREAD_PERCENTAGE for a part of a GPU,
-/// ALMANAC_JOB_ID, ALMANAC_JOB_NAME, ALMANAC_ATTEMPT, ALMANAC_GPUS, ALMANAC_CPUS, ALMANAC_PROGRESS
-/// (a file in `folder`, the folder of the run; machine/vitals.h), ALMANAC_ARRAY_JOB_ID and
+/// without GPUs), CUDA_DEVICE_ORDER, CUDA_MPS_ACTIVE_THREAD_PERCENTAGE for a part of a GPU
+/// and CUDA_MPS_PINNED_DEVICE_MEM_LIMIT for the memory that it asks with it, ALMANAC_JOB_ID,
+/// ALMANAC_JOB_NAME, ALMANAC_ATTEMPT, ALMANAC_GPUS, ALMANAC_CPUS, ALMANAC_PROGRESS (a file in
+/// `folder`, the folder of the run; machine/vitals.h), ALMANAC_ARRAY_JOB_ID and
 /// ALMANAC_ARRAY_TASK_ID, and OMP_NUM_THREADS unless set. A job that can run on several numbers of
 /// GPUs also gets ALMANAC_ALLOCATION, a file with allocation_of(), and ALMANAC_BATCH if its policy
 /// sets a batch size.

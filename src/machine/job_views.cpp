@@ -151,7 +151,8 @@ JobView JobViews::view_of(const Entry& entry) const {
   }
   using enum policy::ReasonKind;
   if (reason.kind == short_of_gpus || reason.kind == short_of_cores || reason.kind == fragmented ||
-      reason.kind == nvlink_busy) {
+      reason.kind == nvlink_busy || reason.kind == short_of_gpu_part ||
+      reason.kind == short_of_gpu_memory) {
     const Outage& outage = parts_.out_of_service.outage();
     for (const std::string& each :
          {outage.missing_text(), outage.drained_text(state_.config.machine.cluster)}) {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "policy/kit/nvlink_placement.h"
+#include "schedule/shortage.h"
 #include "trace/sizes.h"
 
 namespace almanac::schedule {
@@ -515,9 +515,11 @@ policy::Reason Round::why_waiting(Time now, JobId job) {
   using policy::ReasonKind;
   const bool lacks_gpus =
       reason.kind == ReasonKind::short_of_gpus || reason.kind == ReasonKind::fragmented;
-  const bool asks_instances = view.demand(progress(job).demand).profile != slices::kNoProfile;
-  if (lacks_gpus && asks_instances) reason = why_no_instance(job);
-  if (reason.kind == ReasonKind::fragmented) name_nvlink(job, reason);
+  const Progress& state = progress(job);
+  const cluster::Demand& wanted = view.demand(state.demand);
+  if (lacks_gpus && wanted.profile != slices::kNoProfile) reason = why_no_instance(job);
+  if (reason.kind == ReasonKind::fragmented) name_nvlink(ledger_, state.vc, wanted, reason);
+  if (lacks_gpus) name_part(ledger_, state.vc, wanted, reason);
   ledger_.commit();
   if (reason.kind == policy::ReasonKind::at_quota && !limits_.empty()) {
     const double left = limits_.left(progress(job).tenant, *plan_.quotas);
@@ -536,14 +538,6 @@ void Round::note_on_boards(JobId job) {
     on_boards_.insert(job);
     return;
   }
-}
-
-void Round::name_nvlink(JobId job, policy::Reason& reason) const {
-  const Progress& state = progress(job);
-  const cluster::Demand& wanted = admission_.demands()[index(state.demand)];
-  if (wanted.nvlink_gpus == 0) return;
-  reason.kind = policy::ReasonKind::nvlink_busy;
-  reason.available = policy::free_in_groups(ledger_, state.vc, wanted);
 }
 
 policy::Reason Round::why_no_instance(JobId job) {

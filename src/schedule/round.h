@@ -168,8 +168,6 @@ class Round {
   /// Returns why a job finds no instance: the job whose end makes room for one. If there are
   /// several, the one that must end first, or else has run longest.
   policy::Reason why_no_instance(JobId job);
-  /// If a job requests NVLink groups, makes them the reason why enough free GPUs do not fit it.
-  void name_nvlink(JobId job, policy::Reason& reason) const;
   /// `events`, and those of jobs that are held no longer.
   std::span<const policy::Event> with_released(Time now, std::span<const policy::Event> events);
   /// Takes the GPUs that must go out of service and are free.

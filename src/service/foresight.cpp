@@ -185,8 +185,8 @@ Foresight::Scene Foresight::scene_of(const Outlook& outlook) {
 }
 
 forecast::Setting Foresight::setting(const Outlook& outlook, const Scene& scene) const {
-  std::vector<sim::Closure> closures;
-  for (const Window& each : outlook.windows) closures.push_back({each.from, each.to});
+  std::vector<sim::Closure> closures = outlook.closed_nodes;
+  for (const Window& each : outlook.windows) closures.push_back({.from = each.from, .to = each.to});
   return {.trace = scene.trace,
           .cluster = cluster_,
           .composition = outlook.composition,

@@ -72,6 +72,7 @@ struct Outlook {
   Duration age_cap = kNoDuration;   ///< As policy::age_capped() takes it.
   std::vector<Window> windows{};    ///< In which no job may run, in order of time. Jobs that wait
                                     ///< for the end of one are among `jobs`.
+  std::vector<sim::Closure> closed_nodes{};  ///< Nodes on which nothing starts for a while.
 };
 
 class Foresight {

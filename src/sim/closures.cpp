@@ -6,6 +6,18 @@
 
 namespace almanac::sim {
 
+Closures::Closures(const trace::Trace& trace, std::vector<Closure> windows) : trace_(trace) {
+  for (Closure& each : windows) {
+    for (const NodeId node : each.nodes) {
+      edges_.push_back({each.from, node, true});
+      edges_.push_back({each.to, node, false});
+    }
+    if (each.nodes.empty()) windows_.push_back(std::move(each));
+  }
+  std::stable_sort(edges_.begin(), edges_.end(),
+                   [](const Edge& a, const Edge& b) { return a.at < b.at; });
+}
+
 Time Closures::closed_until(JobId job, Time now) const {
   const Duration limit = trace_.jobs[index(job)].request.time_limit;
   const auto closed = std::find_if(windows_.begin(), windows_.end(), [&](const Closure& each) {
@@ -33,6 +45,7 @@ void Closures::keep(JobId job, Time until, const schedule::Past& past) {
 
 Time Closures::next() const {
   Time at = looks_.empty() ? kNever : looks_.top().first;
+  if (next_edge_ < edges_.size()) at = std::min(at, edges_[next_edge_].at);
   for (const Kept& each : kept_) at = std::min(at, each.until);
   return at;
 }
@@ -42,6 +55,17 @@ JobId Closures::take_look(Time now) {
   const JobId job = looks_.top().second;
   looks_.pop();
   return job;
+}
+
+std::vector<Closures::Change> Closures::take_changes(Time now) {
+  std::vector<Change> made;
+  for (; next_edge_ < edges_.size() && edges_[next_edge_].at <= now; ++next_edge_) {
+    const Edge& edge = edges_[next_edge_];
+    int& windows = closed_[edge.node];
+    windows += edge.begins ? 1 : -1;
+    if (windows == (edge.begins ? 1 : 0)) made.push_back({edge.node, edge.begins});
+  }
+  return made;
 }
 
 std::vector<Closures::Kept> Closures::take_released(Time now) {

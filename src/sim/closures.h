@@ -3,11 +3,14 @@
 /// \file
 /// Maintenance windows: times in which no job may run. A job that would not end before a window, by
 /// its time limit, is kept from the policy until the window is over, as by the live service
-/// (machine/maintenance.h). Running jobs continue.
+/// (machine/maintenance.h). A window of some nodes drains these and gives them back, whatever the
+/// limits of jobs. Running jobs continue.
 #pragma once
 
+#include <cstddef>
 #include <deque>
 #include <functional>
+#include <map>
 #include <queue>
 #include <utility>
 #include <vector>
@@ -21,6 +24,7 @@ namespace almanac::sim {
 struct Closure {
   Time from{};
   Time to{};
+  std::vector<NodeId> nodes{};  ///< Where nothing starts; empty for everywhere.
 };
 
 /// Cost: O(windows + log jobs) for each job that begins to wait.
@@ -33,9 +37,14 @@ class Closures {
     Time until{};
   };
 
+  /// A node that nothing may start on from now on, or that takes jobs again.
+  struct Change {
+    NodeId node{};
+    bool drained = false;
+  };
+
   /// `windows` in order of `from`.
-  Closures(const trace::Trace& trace, std::vector<Closure> windows)
-      : trace_(trace), windows_(std::move(windows)) {}
+  Closures(const trace::Trace& trace, std::vector<Closure> windows);
 
   /// Returns until when a job may not start, as of `now`; kNoTime if it may.
   Time closed_until(JobId job, Time now) const;
@@ -50,12 +59,22 @@ class Closures {
   JobId take_look(Time now);
   /// Returns the jobs whose window is over, in the order in which they were kept.
   std::vector<Kept> take_released(Time now);
+  /// Returns the nodes whose windows have begun or are over, in order of time.
+  std::vector<Change> take_changes(Time now);
 
  private:
   using Look = std::pair<Time, JobId>;
+  struct Edge {
+    Time at{};
+    NodeId node{};
+    bool begins = false;
+  };
 
   const trace::Trace& trace_;
-  std::vector<Closure> windows_;
+  std::vector<Closure> windows_;  // of all nodes
+  std::vector<Edge> edges_;       // of windows of some nodes, in order of time
+  std::size_t next_edge_ = 0;
+  std::map<NodeId, int> closed_;  // windows of a node that have begun and are not over
   std::priority_queue<Look, std::vector<Look>, std::greater<>> looks_;
   std::deque<Kept> kept_;
 };

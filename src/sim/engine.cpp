@@ -238,8 +238,17 @@ bool Engine::keep_if_closed(JobId job, const schedule::Past& past) {
   return true;
 }
 
+void Engine::close_nodes() {
+  for (const Closures::Change& each : closures_->take_changes(now_)) {
+    set_drained(each.node, each.drained);
+    const VcId vc = cluster_.nodes[index(each.node)].vc;
+    events_.push_back({EventKind::capacity_changed, static_cast<std::uint32_t>(index(vc))});
+  }
+}
+
 void Engine::take_closures() {
   const std::size_t before = events_.size();
+  close_nodes();
   for (JobId job = closures_->take_look(now_); job != kNoJob; job = closures_->take_look(now_)) {
     const policy::Progress& state = round_.progress(job);
     if (state.phase != Phase::waiting) continue;

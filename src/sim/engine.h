@@ -210,6 +210,8 @@ class Engine final : public schedule::Actuator {
   /// Keeps a job from the policy if it would run into a maintenance window.
   bool keep_if_closed(JobId job, const schedule::Past& past);
   void take_closures();
+  /// Drains nodes whose window has begun, and gives back those whose window is over.
+  void close_nodes();
   void skip_jobs_left_out();
   void sample_until(Time until);
   void integrate_until(Time until);

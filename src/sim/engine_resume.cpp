@@ -73,6 +73,7 @@ void Engine::resume(const Present& from) {
     events_.push_back({EventKind::job_arrived, static_cast<std::uint32_t>(index(each.job))});
   }
   for (const NodeId node : from.drained) set_drained(node, true);
+  if (closures_) close_nodes();
   if (breakdowns_) breakdowns_->resume(from.drained, now_);
   if (!events_.empty()) decide();
 }

@@ -17,6 +17,7 @@ std::vector<JobId> SharedLinks::enter(JobId job, std::span<const cluster::Grant>
   if (!flow) return {};
   Sender made{.flow = *flow, .links = map_.links(held)};
   if (made.links.empty()) return {};
+  made.flow.priority = config.link_priority;
   made.flow.in_turn = config.sending == policy::Sending::in_turn;
   if (config.sending == policy::Sending::shifted) made.flow.shift_ms = config.shift_ms;
   const Sender& sender = jobs_.insert_or_assign(job, std::move(made)).first->second;

@@ -124,7 +124,8 @@ struct Options {
   const cluster::Incidents* incidents = nullptr;
   /// Failures to draw, by `seed`; null for none. After a state, new ones are drawn.
   const faults::Model* failures = nullptr;
-  /// Maintenance windows in which no job may run, in order of time.
+  /// Maintenance windows in which no job may run, in order of time. Nodes of a window must not be
+  /// out of service for another reason.
   std::vector<Closure> closures{};
   /// Services to run next to the jobs; null for none. Requires Services::trace() as the trace, a
   /// policy::Serving as the policy, and Services::tell_speeds() with `truth.speeds` and `believed`,

@@ -2,7 +2,11 @@
 #include "steer/outlook.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <map>
+#include <set>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -61,12 +65,33 @@ class Builder {
     }
   }
 
+  /// Requires that waiting jobs were added.
   void add_drained() {
+    std::map<std::string, Time> reserved_until;
+    for (const slurm::Reservation& each : mirror_.reservations()) {
+      const Time end = each.end == kNoTime ? kNever : each.end;
+      if (each.start > made_.at || end <= made_.at) continue;
+      for (const std::string& node : each.nodes) {
+        Time& until = reserved_until.try_emplace(node, end).first->second;
+        until = std::max(until, end);
+      }
+    }
+    std::set<NodeId> out;
     for (const auto& [name, id] : world_.nodes) {
       const auto found = mirror_.nodes().find(name);
-      if (found == mirror_.nodes().end() || is_out(found->second)) made_.drained.push_back(id);
+      const auto reserved = reserved_until.find(name);
+      bool is_closed = found == mirror_.nodes().end() || is_out(found->second);
+      if (is_closed && found != mirror_.nodes().end() && reserved != reserved_until.end() &&
+          reserved->second < kNever) {
+        slurm::Node node = found->second;
+        node.reserved = false;
+        is_closed = is_out(node);
+      }
+      if (is_closed) out.insert(id);
     }
+    made_.drained.assign(out.begin(), out.end());
     std::sort(made_.drained.begin(), made_.drained.end());
+    close_reserved(out);
   }
 
   TenantId tenant_of(const slurm::Job& job) const {
@@ -79,6 +104,32 @@ class Builder {
   }
 
  private:
+  /// Closes the nodes of reservations that are not out of service anyway. Slurm starts no job that
+  /// would run into one. Which jobs that will be is not known for a future, so a node closes from
+  /// when half of the waiting jobs would, by their limits.
+  void close_reserved(const std::set<NodeId>& out) {
+    std::vector<Duration> limits;
+    for (const service::Outlook::One& one : made_.jobs) {
+      const Duration limit = one.job.asked->time_limit;
+      if (!one.runs) limits.push_back(limit == kNoDuration ? Duration::max() : limit);
+    }
+    const auto middle = limits.begin() + static_cast<std::ptrdiff_t>(limits.size() / 2);
+    if (!limits.empty()) std::nth_element(limits.begin(), middle, limits.end());
+    const Duration lead = limits.empty() ? Duration{0} : *middle;
+    for (const slurm::Reservation& each : mirror_.reservations()) {
+      const Time end = each.end == kNoTime ? kNever : each.end;
+      if (end <= made_.at) continue;
+      sim::Closure closure{.from = made_.at, .to = end};
+      if (each.start > made_.at && lead < each.start - made_.at) closure.from = each.start - lead;
+      for (const auto& [name, id] : world_.nodes) {
+        const bool is_in =
+            std::find(each.nodes.begin(), each.nodes.end(), name) != each.nodes.end();
+        if (is_in && !out.contains(id)) closure.nodes.push_back(id);
+      }
+      if (!closure.nodes.empty()) made_.closed_nodes.push_back(std::move(closure));
+    }
+  }
+
   JobId next() const { return JobId{static_cast<std::uint32_t>(made_.jobs.size())}; }
 
   /// The job, with what policies take it to ask.

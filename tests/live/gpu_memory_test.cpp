@@ -23,12 +23,15 @@ namespace almanac::machine {
 namespace {
 
 using store::JobNumber;
+using testing::Contains;
 using testing::EndsWith;
+using testing::HasSubstr;
 using trace::JobState;
 
 /// The driver's two GPUs, each of 80 GB; it lists processes of the first only.
 Machine made_up_driver() {
   Machine made = made_up(2);
+  made.cluster.classes.front().gpu_memory_gb = 80;
   made.driver_numbers = {{0, 1}};
   made.has_driver = true;
   made.numbers_processes_as_driver = true;
@@ -92,6 +95,29 @@ TEST_F(GpuMemoryTest, AJobIsEndedThatHoldsMoreThanItsPart) {
   EXPECT_THAT(service_->explain(greedy, service::Eyes::owner)->back(), EndsWith(said));
   EXPECT_EQ(look(modest).state, JobState::running);
   EXPECT_TRUE(excesses_of(modest).empty());
+}
+
+TEST_F(GpuMemoryTest, APartHasTheComputeAndTheMemoryThatItAsks) {
+  begin_here();
+  const auto ask = [&](double share, double memory_gb, const std::string& script) {
+    store::Submission asked = shell(script);
+    asked.gpu_share = share;
+    asked.gpu_memory_gb = memory_gb;
+    return submit(asked);
+  };
+  // 0.3 of a GPU and 50 of its 80 GB; limits of NVIDIA MPS are in MiB.
+  const JobNumber large = ask(0.3, 50,
+                              "echo $CUDA_MPS_ACTIVE_THREAD_PERCENTAGE "
+                              "$CUDA_MPS_PINNED_DEVICE_MEM_LIMIT > limits; sleep 1000");
+  ASSERT_TRUE(eventually([&] { return text("limits") == "30 0=51200M\n"; }));
+  // Next to it 0.7 of the compute are left, but 30 GB only; the second GPU has both.
+  const JobNumber other = ask(0.3, 40, "sleep 1000");
+  ASSERT_TRUE(eventually([&] { return look(other).state == JobState::running; }));
+  EXPECT_NE(look(other).held_gpus.front().gpus, look(large).held_gpus.front().gpus);
+  const JobNumber third = ask(0.1, 45, "true");
+  EXPECT_THAT(*service_->explain(third, service::Eyes::owner),
+              Contains(HasSubstr("needs 45 GB, and no GPU with enough compute left has more than "
+                                 "40 GB free")));
 }
 
 TEST_F(GpuMemoryTest, AJobIsAdoptedAndEndedForWhatItTookMeanwhile) {

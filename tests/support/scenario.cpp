@@ -120,6 +120,10 @@ class Parser {
       sim::Closure made{.from = Time{words.duration("when a maintenance window begins")}};
       words.need("to");
       made.to = Time{words.duration("when it ends")};
+      if (words.skip("node")) {
+        const int node = words.number("the number of the node that it is for");
+        made.nodes.push_back(NodeId{static_cast<std::uint32_t>(node)});
+      }
       made_.input.options.closures.push_back(made);
     } else if (kind == "signal") {
       signal(words);

@@ -18,7 +18,8 @@
 ///     storage remote 1 [cache 100]       GB/s from afar and GB, of all jobs
 ///     capacity NAME 1 nodes at 1h        ("at start": from the beginning)
 ///     node 0 down at 100s         or `up at`, or `notice 120s at`: so long before it goes
-///     closed 100s to 200s         a maintenance window, in which no job may run
+///     closed 100s to 200s [node 1]       a maintenance window, in which no job may run, or none
+///                                        starts on that node
 ///     signal price 3 at 1h
 ///     job A submit 0s gpus 3 run 100s    [vc X] [user u] [name n] [type V100] [limit 200s]
 ///                                        [predicted 90s] [cpus 4] [memory 32] [model m] [kind k]

@@ -90,6 +90,8 @@ struct Config {
   /// Use of shared links and storage. Requires Trait::paces_traffic.
   Sending sending = Sending::at_once;
   float shift_ms = 0;  ///< Shift of its steps if `sending` is `shifted`.
+  /// Priority of its traffic on shared links (rules/links/contention.h): a higher one sends first.
+  std::int32_t link_priority = 0;
   float cache_gb = 0;  ///< Cache for its data set in GB; the largest value of several jobs counts.
   float remote_gbs = 0;  ///< Limit on remote reads of its data set, GB/s.
 

@@ -57,10 +57,14 @@ constexpr Words kWords[] = {
     {ReasonKind::stopped, "STOPPED", "Resources", "for jobs that it was stopped for"},
     {ReasonKind::nvlink_busy, "NVLINK_BUSY", "Resources", "for free GPUs in one NVLink domain"},
     {ReasonKind::nvlink_too_large, "NVLINK_TOO_LARGE", "Never", ""},
+    {ReasonKind::short_of_gpu_part, "SHORT_OF_GPU_PART", "Resources",
+     "for a part of a GPU that others held"},
+    {ReasonKind::short_of_gpu_memory, "SHORT_OF_GPU_MEMORY", "Resources",
+     "for GPU memory that others held"},
 };
 static_assert([] {
   std::size_t at = 0;
-  return std::rbegin(kWords)->kind == ReasonKind::nvlink_too_large &&
+  return std::rbegin(kWords)->kind == ReasonKind::short_of_gpu_memory &&
          std::all_of(std::begin(kWords), std::end(kWords), [&](const Words& each) {
            return each.kind == ReasonKind{static_cast<std::uint8_t>(at++)};
          });
@@ -259,6 +263,17 @@ std::string clause(const Reason& reason, const std::string& other) {
           "never: needs {} in groups that each share an NVLink domain (nvlink_gpus), and the nodes "
           "it can use make such groups of {} only",
           gpus(reason.wanted), gpus(reason.available));
+    case ReasonKind::short_of_gpu_part:
+      return fmt::format(
+          "not enough of a GPU: needs {:g} of its compute, and no GPU that it can use has more "
+          "than "
+          "{:g} free",
+          reason.wanted / 1e3, reason.available / 1e3);
+    case ReasonKind::short_of_gpu_memory:
+      return fmt::format(
+          "not enough GPU memory: needs {:g} GB, and no GPU with enough compute left has more than "
+          "{:g} GB free",
+          reason.wanted / 1e3, reason.available / 1e3);
   }
   return "";
 }

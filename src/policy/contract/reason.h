@@ -65,6 +65,9 @@ enum class ReasonKind : std::uint8_t {
                          ///< have room for a whole group of the job.
   nvlink_too_large,      ///< Never: its groups are larger than the NVLink domains, or these
                          ///< hold too few of them.
+  short_of_gpu_part,     ///< Not now: no GPU has as much of its compute left as the job's part.
+  short_of_gpu_memory,   ///< Not now: GPUs have enough compute left for its part, but too
+                         ///< little memory.
 };
 
 /// What puts one job before another.
@@ -98,10 +101,12 @@ struct Reason {
   ReasonKind kind = ReasonKind::none;
   SlurmReason slurm = SlurmReason::none;           ///< Slurm's own name, if its rules decide.
   slices::ProfileId profile = slices::kNoProfile;  ///< MIG instance requested.
-  std::int32_t wanted = 0;                         ///< GPUs requested.
+  std::int32_t wanted = 0;                         ///< GPUs requested; thousandths of a GPU, or MB,
+                                                   ///< for parts of one.
   std::int32_t available = 0;                      ///< GPUs that are free or that limits leave; for
                                                    ///< "never", that exist or that limits allow;
-                                                   ///< for NVLink, those that make whole groups.
+                                                   ///< for NVLink, those that make whole groups;
+                                                   ///< for a part of a GPU, the most that one has.
   JobId other = kNoJob;     ///< Job that this one waits behind or for, or was stopped for.
   Precedence precedence{};  ///< For behind, reserved and stopped: what puts
                             ///< `other` first.

@@ -73,6 +73,17 @@ TEST(Reason, SaysWhichInstanceIsLacking) {
             "2g.12gb+me, 4g.24gb");
 }
 
+TEST(Reason, SaysWhatOfAGpuIsShort) {
+  EXPECT_EQ(to_string({.kind = ReasonKind::short_of_gpu_part, .wanted = 500, .available = 400}, ""),
+            "not enough of a GPU: needs 0.5 of its compute, and no GPU that it can use has more "
+            "than 0.4 free");
+  EXPECT_EQ(
+      to_string({.kind = ReasonKind::short_of_gpu_memory, .wanted = 60'000, .available = 30'000},
+                ""),
+      "not enough GPU memory: needs 60 GB, and no GPU with enough compute left has more than 30 GB "
+      "free");
+}
+
 TEST(Reason, SaysNeverAsNever) {
   EXPECT_EQ(to_string({.kind = ReasonKind::too_large, .wanted = 9, .available = 8}, ""),
             "never: needs 9 GPUs, but the nodes it can use have at most 8 of one "

@@ -25,8 +25,8 @@
 #include <set>
 #include <vector>
 
-#include "policy/contract/link_map.h"
 #include "policy/kit/desk.h"
+#include "policy/kit/link_senders.h"
 #include "policy/registry.h"
 
 namespace almanac::policy::throttle {
@@ -43,55 +43,26 @@ using Shifts = std::map<JobId, std::optional<double>>;  // nothing = it drifts
 class Cassini final : public Throttle {
  public:
   void started(JobId job, const Desk& desk) override {
-    const View& view = desk.view();
-    if (view.speeds == nullptr || !view.cluster.has_links()) return;
-    if (!map_) map_.emplace(view.cluster);
-    if (desk.grants(job).size() > 1) starting_.push_back(job);
+    if (senders_.may_send(job, desk)) starting_.push_back(job);
   }
-  void ended(JobId job, const Desk&) override {
-    const auto found = senders_.find(job);
-    if (found == senders_.end()) return;
-    for (const std::uint32_t link : found->second.links) {
-      std::erase(on_link_[link], job);
-      changed_.insert(link);
-    }
-    senders_.erase(found);
-  }
+  void ended(JobId job, const Desk&) override { senders_.leave(job); }
   void follow(Desk& desk) override {
     for (const JobId job : starting_) {
       if (desk.starts(job)) choose_place(job, desk);
-      enter(job, desk);
+      senders_.enter(job, desk);
     }
     starting_.clear();
-    while (!changed_.empty()) shift_all(*changed_.begin(), desk);
+    while (const auto group = senders_.next_changed()) shift_all(*group, desk);
   }
 
  private:
-  struct Sender {
-    links::Flow flow;
-    std::vector<std::uint32_t> links;
-  };
-
-  void enter(JobId job, Desk& desk) {
-    const auto flow = desk.view().speeds->flow(job, desk.grants(job));
-    if (!flow) return;
-    Sender& made = senders_[job];
-    made = {*flow, map_->links(desk.grants(job))};
-    for (const std::uint32_t link : made.links) {
-      on_link_[link].push_back(job);
-      changed_.insert(link);
-    }
-  }
-
   /// Returns the scores of the links of a job with `flow` if it held `grants`, by link.
   std::map<std::uint32_t, double> scores(const links::Flow& flow, const Grants& grants) const {
     std::map<std::uint32_t, double> made;
-    for (const std::uint32_t link : map_->links(grants)) {
+    for (const std::uint32_t link : senders_.map().links(grants)) {
       std::vector<links::Flow> flows{flow};
-      if (const auto jobs = on_link_.find(link); jobs != on_link_.end()) {
-        for (const JobId job : jobs->second) flows.push_back(senders_.at(job).flow);
-      }
-      const double gbps = map_->gbps()[link];
+      for (const JobId job : senders_.on(link)) flows.push_back(senders_.of(job).flow);
+      const double gbps = senders_.gbps(link);
       const auto shifts = links::best_shifts(flows, gbps);
       for (std::size_t at = 0; at < flows.size(); ++at) flows[at].shift_ms = shifts[at];
       double sum = 0;
@@ -139,7 +110,7 @@ class Cassini final : public Throttle {
     for (const auto& [link, score] : scores) {
       if (score >= 1 - 1e-9) continue;
       for (const cluster::Grant& grant : place) {
-        if (map_->is_above(link, grant.node)) avoided.insert(grant.node);
+        if (senders_.map().is_above(link, grant.node)) avoided.insert(grant.node);
       }
     }
     return avoided.size() > before;
@@ -160,28 +131,8 @@ class Cassini final : public Throttle {
     return made;
   }
 
-  /// Shifts the jobs that `link` connects, directly or through others, and removes their links from
-  /// changed_.
-  void shift_all(std::uint32_t link, Desk& desk) {
-    std::vector<std::uint32_t> shared{link};
-    std::vector<JobId> jobs;
-    std::set<std::uint32_t> seen{link};
-    std::set<JobId> known;
-    std::size_t bonds = 0;
-    for (std::size_t at = 0; at < shared.size(); ++at) {
-      changed_.erase(shared[at]);
-      for (const JobId job : on_link_[shared[at]]) {
-        ++bonds;
-        if (!known.insert(job).second) continue;
-        jobs.push_back(job);
-        for (const std::uint32_t next : senders_.at(job).links) {
-          changed_.erase(next);
-          // A link that a job has for itself binds no other job.
-          if (on_link_[next].size() > 1 && seen.insert(next).second) shared.push_back(next);
-        }
-      }
-    }
-    const bool is_tree = bonds + 1 == jobs.size() + shared.size();
+  void shift_all(const LinkSenders::Group& group, Desk& desk) {
+    const auto& [jobs, shared, is_tree] = group;
     Shifts shifts;
     if (!is_tree) {
       shifts = shift_around(jobs, shared);
@@ -195,15 +146,15 @@ class Cassini final : public Throttle {
   }
 
   void shift_on(std::uint32_t link, Shifts& shifts) {
-    const auto made = links::best_shifts(flows_on(link, shifts), map_->gbps()[link]);
-    for (std::size_t at = 0; at < made.size(); ++at) shifts[on_link_[link][at]] = made[at];
+    const auto made = links::best_shifts(flows_on(link, shifts), senders_.gbps(link));
+    for (std::size_t at = 0; at < made.size(); ++at) shifts[senders_.on(link)[at]] = made[at];
   }
 
   /// Returns what jobs send over a link, with the shifts that they have.
   std::vector<links::Flow> flows_on(std::uint32_t link, const Shifts& shifts) const {
     std::vector<links::Flow> flows;
-    for (const JobId job : on_link_.at(link)) {
-      flows.push_back(senders_.at(job).flow);
+    for (const JobId job : senders_.on(link)) {
+      flows.push_back(senders_.of(job).flow);
       if (const auto found = shifts.find(job); found != shifts.end()) {
         flows.back().shift_ms = found->second;
       }
@@ -219,13 +170,14 @@ class Cassini final : public Throttle {
     for (int round = 0; round < 2; ++round) {  // the second knows all that the first has found
       for (const JobId job : jobs) {
         std::vector<links::SharedLink> over;
-        for (const std::uint32_t link : senders_.at(job).links) {
-          if (on_link_[link].size() < 2) continue;
-          links::SharedLink each{.capacity_gbps = map_->gbps()[link]};
+        for (const std::uint32_t link : senders_.of(job).links) {
+          const std::vector<JobId>& others = senders_.on(link);
+          if (others.size() < 2) continue;
+          links::SharedLink each{.capacity_gbps = senders_.gbps(link)};
           each.flows = flows_on(link, shifts);
-          const auto place = std::find(on_link_[link].begin(), on_link_[link].end(), job);
+          const auto place = std::find(others.begin(), others.end(), job);
           std::swap(each.flows.front(),
-                    each.flows[static_cast<std::size_t>(place - on_link_[link].begin())]);
+                    each.flows[static_cast<std::size_t>(place - others.begin())]);
           over.push_back(std::move(each));
         }
         shifts[job] = links::best_common_shift(std::move(over));
@@ -234,10 +186,10 @@ class Cassini final : public Throttle {
     }
     const bool suits_all = std::all_of(shared.begin(), shared.end(), [&](std::uint32_t link) {
       std::vector<links::Flow> alone = flows_on(link, {});
-      const auto best = links::best_shifts(alone, map_->gbps()[link]);
+      const auto best = links::best_shifts(alone, senders_.gbps(link));
       for (std::size_t at = 0; at < alone.size(); ++at) alone[at].shift_ms = best[at];
-      return links::lost(flows_on(link, shifts), map_->gbps()[link]) <=
-             links::lost(alone, map_->gbps()[link]) + 1e-9;
+      return links::lost(flows_on(link, shifts), senders_.gbps(link)) <=
+             links::lost(alone, senders_.gbps(link)) + 1e-9;
     });
     return suits_all ? shifts : Shifts{};
   }
@@ -253,10 +205,7 @@ class Cassini final : public Throttle {
     desk.plan().set(job, {.grants = grants, .config = config});
   }
 
-  std::optional<LinkMap> map_;
-  std::map<JobId, Sender> senders_;
-  std::map<std::uint32_t, std::vector<JobId>> on_link_;
-  std::set<std::uint32_t> changed_;
+  LinkSenders senders_;
   std::vector<JobId> starting_;
 };
 

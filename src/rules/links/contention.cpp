@@ -224,7 +224,33 @@ std::vector<double> meetings(std::span<const Flow> flows, std::size_t mine,
 
 }  // namespace
 
+namespace {
+
+/// Returns the mean of flows with priorities over starts that lie `kStarts` ways.
+std::vector<double> by_priority(std::span<const Flow> flows, double capacity_gbps) {
+  constexpr int kStarts = 11;
+  constexpr int kSteps = 32;
+  std::vector<Flow> shifted(flows.begin(), flows.end());
+  std::vector<double> means(flows.size(), 0);
+  for (int start = 0; start < kStarts; ++start) {
+    const double later = (start + 0.5) / kStarts;  // of a period, than the flow before
+    for (std::size_t at = 0; at < flows.size(); ++at) {
+      const double turns = later * static_cast<double>(at);
+      shifted[at].shift_ms = (turns - std::floor(turns)) * flows[at].period_ms;
+    }
+    const auto played = played_stretches(shifted, capacity_gbps, false, kSteps);
+    for (std::size_t at = 0; at < flows.size(); ++at) means[at] += played[at] / kStarts;
+  }
+  return means;
+}
+
+}  // namespace
+
 std::vector<double> stretches(std::span<const Flow> flows, double capacity_gbps) {
+  const bool by_rank = std::any_of(flows.begin(), flows.end(), [&](const Flow& flow) {
+    return flow.priority != flows.front().priority;
+  });
+  if (by_rank) return by_priority(flows, capacity_gbps);
   const bool in_turn =
       flows.size() > 1 &&
       std::all_of(flows.begin(), flows.end(), [](const Flow& flow) { return flow.in_turn; });

@@ -12,6 +12,8 @@
 ///   not shifted    Iterations drift, and all relative shifts occur equally long. A step is longer
 ///                  by the same average, over all shifts and over the time in which the job sends.
 ///   in turn        The rule of turns.h decides, if all jobs of the link follow it.
+///   by priority    If priorities differ, single transfers are simulated (turns.h) from several
+///                  relative starts, and the mean counts.
 ///
 /// Example: two jobs send at full speed for half of equal periods. Shifted by half a period,
 /// neither is slowed (if periods differ, the larger one counts). Not shifted, each loses a quarter
@@ -40,6 +42,7 @@ struct Flow {
   /// drift.
   std::optional<double> shift_ms{};
   bool in_turn = false;  ///< Starts to send only when the rule of turns.h allows.
+  int priority = 0;      ///< The link carries what higher priorities send first.
 
   bool operator==(const Flow&) const = default;
 };

@@ -10,15 +10,20 @@ namespace {
 
 constexpr double kNotYet = std::numeric_limits<double>::infinity();
 constexpr int kMostRounds = 64;
+constexpr double kDone = 1e-9;  // part of a transfer that counts as none
 
 class PlayedLink {
  public:
   PlayedLink(std::span<const Flow> flows, double capacity_gbps, bool in_turn)
       : capacity_(capacity_gbps), in_turn_(in_turn) {
-    for (const Flow& flow : flows) {
-      jobs_.push_back({.flow = flow, .until = flow.period_ms - flow.sends_ms});
+    for (std::size_t at = 0; at < flows.size(); ++at) {
+      const Flow& flow = flows[at];
+      jobs_.push_back({.flow = flow, .at = at, .until = flow.period_ms - flow.sends_ms});
       if (flow.shift_ms) jobs_.back().until += *flow.shift_ms;
     }
+    std::stable_sort(jobs_.begin(), jobs_.end(), [](const Sender& a, const Sender& b) {
+      return a.flow.priority > b.flow.priority;
+    });
   }
 
   std::vector<double> play(int steps) {
@@ -28,11 +33,11 @@ class PlayedLink {
       count(steps / 2);
       begin_transfers();
     }
-    std::vector<double> stretches;
+    std::vector<double> stretches(jobs_.size());
     for (const Sender& job : jobs_) {
       const int counted = job.counted_from < 0 ? 0 : job.steps - job.counted_from;
-      stretches.push_back(
-          counted == 0 ? 1 : std::max(1.0, (job.last - job.from) / counted / job.flow.period_ms));
+      const double step = counted == 0 ? now_ / (job.steps + 1) : (job.last - job.from) / counted;
+      stretches[job.at] = std::max(1.0, step / job.flow.period_ms);
     }
     return stretches;
   }
@@ -40,8 +45,10 @@ class PlayedLink {
  private:
   struct Sender {
     Flow flow;
-    double until = 0;  // when it will have computed; kNotYet = it has
-    double left = 0;   // of its transfer, as time alone
+    std::size_t at = 0;  // position in what was given
+    double until = 0;    // when it will have computed; kNotYet = it has
+    double left = 0;     // of its transfer, as time alone
+    double rate = 1;     // of its transfer, relative to what it asks
     bool sends = false;
     int steps = 0;
     int counted_from = -1;
@@ -53,25 +60,36 @@ class PlayedLink {
   double demand_of(const Sender& job) const {
     return job.flow.gbps > 0 ? job.flow.gbps : capacity_;
   }
-  /// Returns the speed of each transfer at present, relative to its demand.
-  double speed() const {
-    double sent = 0;
-    for (const Sender& job : jobs_) sent += job.sends ? demand_of(job) : 0;
-    return sent > capacity_ ? capacity_ / sent : 1;
+  /// Sets the speed of each transfer at present, relative to its demand: higher priorities first,
+  /// equal ones alike.
+  void share_link() {
+    double left = capacity_;
+    for (auto first = jobs_.begin(); first != jobs_.end();) {
+      double sent = 0;
+      auto last = first;
+      for (; last != jobs_.end() && last->flow.priority == first->flow.priority; ++last) {
+        sent += last->sends ? demand_of(*last) : 0;
+      }
+      const double rate = sent > left ? left / sent : 1;
+      for (; first != last; ++first) first->rate = rate;
+      left = std::max(0.0, left - sent * rate);
+    }
   }
 
   /// To the next end of a computation or a transfer.
   void advance() {
-    const double rate = speed();
+    share_link();
     double next = kNotYet;
     for (const Sender& job : jobs_) {
       if (waits(job)) continue;
-      next = std::min(next, job.sends ? now_ + job.left / rate : job.until);
+      next = std::min(next, job.sends ? now_ + job.left / job.rate : job.until);
     }
     for (Sender& job : jobs_) {
       if (!job.sends) continue;
-      const bool ends = now_ + job.left / rate <= next;
-      job.left = ends ? 0 : job.left - (next - now_) * rate;
+      const bool ends = now_ + job.left / job.rate <= next;
+      job.left = ends ? 0 : job.left - (next - now_) * job.rate;
+      // Rounding must not make a transfer that is done wait for one of a higher priority.
+      if (job.left < kDone * job.flow.sends_ms) job.left = 0;
     }
     now_ = next;
   }

@@ -27,9 +27,10 @@ inline bool may_overlap(double mine, double other, double eta = 0) {
 
 /// Returns the factor, 1 or more, by which the steps of each flow are longer. Simulates all flows
 /// from a common start, later by their shifts, until each has made `steps` steps or all together 64
-/// times as many. Steps after the first `steps` / 2 count. A flow without a counted step counts as
-/// not slowed. If `in_turn`, all flows follow the rule above; otherwise each sends at once and they
-/// share the link by demand.
+/// times as many. Steps after the first `steps` / 2 count. A flow without a counted step takes as
+/// long as its steps so far, and the one that it is in, on the mean. If `in_turn`, all flows follow
+/// the rule above; otherwise each sends at once, the link carries higher priorities first, and
+/// equal ones share it by demand.
 /// Cost     O(transfers x flows)
 std::vector<double> played_stretches(std::span<const Flow> flows, double capacity_gbps,
                                      bool in_turn, int steps = 64);
