@@ -246,6 +246,44 @@ TEST(GpuletPlan, CutsAGpuAtThePartBeyondWhichMoreBringsLittle) {
   }
 }
 
+/// Without parts each of the two services has a GPU of its own: both together need 2 x 21 ms of
+/// every 16 / 759 s. The smallest part that serves 759 a second is 40 %, and the other service
+/// takes the other 60 %.
+TEST(GpuletPlan, IsComparedWithWholeGpusAndWithTheSmallestParts) {
+  const Variant see{
+      .name = "a", .task = "see", .fixed_ms = 5, .item_ms = 1, .knee = 0.4, .most_batch = 16};
+  Variant hear = see;
+  hear.task = "hear";
+  const PlanningCase asked{.variants = {see, hear},
+                           .services = {{.task = "see", .rate = 690, .slo_ms = 50},
+                                        {.task = "hear", .rate = 690, .slo_ms = 50}},
+                           .fleet = {.gpus = 4, .beside = 1}};
+  const auto whole = planned("gpulet_whole", asked), greedy = planned("gpulet_greedy", asked);
+  ASSERT_TRUE(whole) << to_string(whole.error());
+  ASSERT_TRUE(greedy) << to_string(greedy.error());
+  EXPECT_EQ(judge(asked, *whole).gpus, 2);
+  for (const Instance& each : whole->instances) EXPECT_EQ(each.share, 1);
+  EXPECT_EQ(judge(asked, *greedy).gpus, 1);
+}
+
+/// A batch without a neighbor is not slowed by one: 759 a second fit on 40 % of a GPU that is
+/// otherwise empty. If all batches took 1.5 times as long, 16 would take 31.5 ms and answer 508 a
+/// second, so the service would need a second part.
+TEST(GpuletPlan, ChargesNeighborsOnlyWhereThereAreSome) {
+  const PlanningCase asked{.variants = {{.name = "a",
+                                         .task = "see",
+                                         .fixed_ms = 5,
+                                         .item_ms = 1,
+                                         .knee = 0.4,
+                                         .most_batch = 16}},
+                           .services = {{.task = "see", .rate = 690, .slo_ms = 50}},
+                           .fleet = {.gpus = 4, .beside = 1.5}};
+  const auto plan = planned("gpulet", asked);
+  ASSERT_TRUE(plan) << to_string(plan.error());
+  ASSERT_EQ(plan->instances.size(), 1U);
+  EXPECT_NEAR(plan->instances.front().share, 0.4, 1e-9);
+}
+
 /// The released scheduler drops up to 15 requests a second; this planner serves them.
 TEST(GpuletPlan, ServesServicesOfFewRequests) {
   const PlanningCase asked{
