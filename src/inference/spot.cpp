@@ -195,7 +195,11 @@ class SpotFleet {
       return;
     }
     if (!steps_.empty() && steps_.back().at == now_ - begin_) steps_.pop_back();
-    steps_.push_back({now_ - begin_, now});
+    const bool keeps_division = spot_.rule == SpotRule::reroute && layout_.replicas > 0;
+    steps_.push_back({.at = now_ - begin_,
+                      .layout = now,
+                      .gpus = gpus_in(present()),
+                      .needed = keeps_division ? layout_.replica_gpus() : layouts_.least_gpus()});
   }
   /// Counts and notes that replicas ended or began.
   void changed() {
