@@ -77,6 +77,12 @@ Device device_of(const inference::Board& board) {
 /// Whether each replica is a pod.
 bool has_pods(const std::string& format) { return format != "vllm" && format != "sglang"; }
 
+/// Whether each GPU has whole experts. Engines need a flag for it, with data-parallel attention
+/// too.
+bool has_whole_experts(const Service& service) {
+  return service.model.has_experts() && (service.whole_experts || service.data_attention);
+}
+
 /// Flags of vllm serve without those of the model and of parallelism.
 std::vector<std::string> vllm_engine(const Service& service) {
   const inference::Limits& limits = service.limits;
@@ -113,11 +119,11 @@ std::vector<std::string> vllm_engine(const Service& service) {
 std::vector<std::string> vllm_flags(const Service& service) {
   std::vector<std::string> flags;
   if (service.data_attention) {
-    flags = {"--tensor-parallel-size=1", fmt::format("--data-parallel-size={}", service.gpus),
-             "--enable-expert-parallel"};
+    flags = {"--tensor-parallel-size=1", fmt::format("--data-parallel-size={}", service.gpus)};
   } else {
     flags = {fmt::format("--tensor-parallel-size={}", service.gpus)};
   }
+  if (has_whole_experts(service)) flags.emplace_back("--enable-expert-parallel");
   if (service.stages > 1) {
     flags.push_back(fmt::format("--pipeline-parallel-size={}", service.stages));
   }
@@ -137,6 +143,9 @@ std::vector<std::string> sglang_flags(const Service& service) {
   if (service.data_attention) {
     flags.insert(flags.end(),
                  {"--enable-dp-attention", fmt::format("--data-parallel-size={}", service.gpus)});
+  }
+  if (has_whole_experts(service)) {
+    flags.push_back(fmt::format("--expert-parallel-size={}", service.gpus));
   }
   if (!service.limits.reuse) flags.emplace_back("--disable-radix-cache");
   if (service.model.positions > 0) {
@@ -229,7 +238,7 @@ std::string llm_d(const Service& service) {
   if (service.stages > 1) {
     flags.push_back(fmt::format("--pipeline-parallel-size={}", service.stages));
   }
-  if (service.data_attention) flags.emplace_back("--enable-expert-parallel");
+  if (has_whole_experts(service)) flags.emplace_back("--enable-expert-parallel");
   const std::string product = product_of(service.board);
   for (const Pool& pool : pools_of(service)) {
     made += fmt::format(
@@ -349,6 +358,7 @@ std::string kserve_workload(const Service& service, int replicas, int indent) {
   std::string made = fmt::format("{0}replicas: {1}\n{0}parallelism:\n", by, replicas);
   if (!service.data_attention) {
     return made + fmt::format("{0}  tensor: {1}\n", by, service.gpus) +
+           (has_whole_experts(service) ? by + "  expert: true\n" : "") +
            kserve_pod(service, "template", indent);
   }
   // KServe starts data parallelism only where there is a worker, of which one pod has none.

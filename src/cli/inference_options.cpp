@@ -67,7 +67,7 @@ Result<void> check_plan(const InferenceOptions& options) {
 
 /// Reads tables whose name does not say that they are of another board.
 Result<std::shared_ptr<const inference::StepTime>> kernel_tables_of(
-    const inference::Service& service, const std::string& prefix, bool whole_experts) {
+    const inference::Service& service, const std::string& prefix) {
   const std::string name = prefix.substr(prefix.rfind('/') + 1);
   const auto named = inference::find_board(name);
   if (named && named->name != service.board.name) {
@@ -76,10 +76,11 @@ Result<std::shared_ptr<const inference::StepTime>> kernel_tables_of(
                             service.board.name),
                 {}, fmt::format("use --board {}", named->name));
   }
-  const inference::Layout layout{
-      .gpus = service.gpus, .stages = service.stages, .data_attention = service.data_attention};
-  return inference::read_kernel_tables(prefix, service.model, service.board, layout, {},
-                                       whole_experts);
+  const inference::Layout layout{.gpus = service.gpus,
+                                 .stages = service.stages,
+                                 .data_attention = service.data_attention,
+                                 .whole_experts = service.whole_experts};
+  return inference::read_kernel_tables(prefix, service.model, service.board, layout, {});
 }
 
 /// Says how many requests a server of the model would reject.
@@ -99,13 +100,13 @@ void note_too_long(const inference::Service& service, const inference::Requests&
   if (model.layer_count() == 0) return;  // the requests are of several models
   const std::int64_t blocks =
       service.limits.kv_blocks > 0 ? service.limits.kv_blocks : inference::fitting_blocks(service);
-  const std::int64_t room = blocks * service.limits.block_tokens;
+  const std::int64_t room = inference::sequence_room(service, blocks);
   const auto rejected = longer_than(room + 1);  // the last token of an answer has no KV
   if (blocks < 1 || (model.positions > 0 && room >= model.positions) || rejected == 0) return;
-  note(
-      fmt::format("{}: {} of {} requests exceed the {} tokens of KV cache that a replica has room "
-                  "for, and are rejected",
-                  path, rejected, requests.size(), room));
+  note(fmt::format(
+      "{}: {} of {} requests exceed the {} tokens of KV cache that a {} has room for, and "
+      "are rejected",
+      path, rejected, requests.size(), room, service.data_attention ? "GPU" : "replica"));
 }
 
 }  // namespace
@@ -143,8 +144,7 @@ std::shared_ptr<InferenceOptions> add_inference_options(CLI::App& command) {
                    "Each GPU of a replica computes attention for requests of its own; experts are "
                    "divided");
   command.add_flag("--expert-parallel,--enable-expert-parallel", options->whole_experts,
-                   "Each GPU of a replica has experts of its own instead of a part of each. Only "
-                   "kernel tables distinguish these");
+                   "Each GPU of a replica has whole experts instead of a part of each");
   command
       .add_option("--gpus,--tensor-parallel-size", options->gpus,
                   "GPUs of a replica (tensor parallelism)")
@@ -376,6 +376,7 @@ Result<InferenceCase> inference_case(const InferenceOptions& options) {
                   .former = options.former,
                   .router = options.router,
                   .data_attention = options.data_attention,
+                  .whole_experts = options.whole_experts,
                   .at_limits = at_limits,
                   .speculation = {options.drafts, options.acceptance}};
   const auto first = bound("--ttft", options.first_token);
@@ -389,7 +390,7 @@ Result<InferenceCase> inference_case(const InferenceOptions& options) {
   told.service.limits.per_token = *rest;
   told.service.limits.end_to_end = *end;
   if (!tables.empty()) {
-    auto step = kernel_tables_of(told.service, tables, options.whole_experts);
+    auto step = kernel_tables_of(told.service, tables);
     if (!step) return tl::unexpected(step.error());
     told.service.tables = *std::move(step);
   }

@@ -129,13 +129,21 @@ FleetPlan as_divided(FleetPlan plan, const inference::SpotRun& spot) {
   return plan;
 }
 
+/// Why a fleet of spot instances has no replica, a clause.
+std::string why_none(const inference::SpotStep& step) {
+  if (step.gpus == 0) return "no instance can be used";
+  if (step.gpus >= step.needed) return "a replica starts or moves";
+  return fmt::format("{} can be used, and a replica needs {}",
+                     text::counted(static_cast<std::uint64_t>(step.gpus), "GPU"), step.needed);
+}
+
 /// Says which layouts a fleet of spot instances had, and if requests are never answered.
 void note_layouts(const inference::SpotRun& spot, std::size_t unanswered) {
   constexpr std::size_t kMost = 10;
   for (std::size_t each = 0; each < std::min(kMost, spot.steps.size()); ++each) {
     const inference::SpotStep& step = spot.steps[each];
     if (step.layout.replicas == 0) {
-      note(fmt::format("from {:.1f} s: no replica", step.at / 1e6));
+      note(fmt::format("from {:.1f} s: no replica, because {}", step.at / 1e6, why_none(step)));
       continue;
     }
     note(fmt::format("from {:.1f} s: {} of {} ({} x {})", step.at / 1e6,

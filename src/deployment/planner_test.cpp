@@ -222,42 +222,6 @@ TEST(IgniterPlan, TakesTheGpuOnWhichSharesGrowLeast) {
   EXPECT_EQ(judge(asked, *plan).gpus, 2) << "0.6 and 0.6 are more than a GPU";
 }
 
-/// A rate above 550 is planned a tenth higher: 759 a second. From 40 % of a GPU on, batches of 16
-/// take 21 ms and answer 762 a second, and a larger part brings no more. Batches of 16 gather in
-/// 16 / 759 s, which with 21 ms is within 50 ms. The other service gets the rest of that GPU.
-TEST(GpuletPlan, CutsAGpuAtThePartBeyondWhichMoreBringsLittle) {
-  const Variant see{
-      .name = "a", .task = "see", .fixed_ms = 5, .item_ms = 1, .knee = 0.4, .most_batch = 16};
-  Variant hear = see;
-  hear.task = "hear";
-  const PlanningCase asked{.variants = {see, hear},
-                           .services = {{.task = "see", .rate = 690, .slo_ms = 50},
-                                        {.task = "hear", .rate = 690, .slo_ms = 50}},
-                           .fleet = {.gpus = 4, .beside = 1}};
-  const auto plan = planned("gpulet", asked);
-  ASSERT_TRUE(plan) << to_string(plan.error());
-  ASSERT_EQ(plan->instances.size(), 2U);
-  EXPECT_NEAR(plan->instances[0].share, 0.4, 1e-9);
-  EXPECT_NEAR(plan->instances[1].share, 0.6, 1e-9);
-  for (const Instance& each : plan->instances) {
-    EXPECT_EQ(each.gpu, 0);
-    EXPECT_EQ(each.batch, 16);
-    EXPECT_NEAR(each.duty_ms, 16'000.0 / 759, 1e-3);
-  }
-}
-
-/// The released scheduler drops up to 15 requests a second; this planner serves them.
-TEST(GpuletPlan, ServesServicesOfFewRequests) {
-  const PlanningCase asked{
-      .variants = {{.name = "a", .task = "see", .item_ms = 10, .most_batch = 4}},
-      .services = {{.task = "see", .rate = 3, .slo_ms = 100}},
-      .fleet = {.gpus = 4, .beside = 1}};
-  const auto plan = planned("gpulet", asked);
-  ASSERT_TRUE(plan) << to_string(plan.error());
-  EXPECT_TRUE(judge(asked, *plan).meets(asked));
-  EXPECT_EQ(judge(asked, *plan).gpus, 1);
-}
-
 constexpr double kWholeGpu = 1;
 
 Variant variant(const char* name, double accuracy, double item_ms) {

@@ -13,8 +13,8 @@
 namespace almanac::deployment {
 
 /// Reads a table with the columns variant, task, accuracy, fixed_ms, item_ms, batch, memory_gib
-/// and, if known, operators (1), knee (1), load_s (0), busy_w (0). Fails with `not_found`,
-/// `invalid`.
+/// and, if known, operators (1), knee (1), load_s (0), disk_s (0), busy_w (0). Fails with
+/// `not_found`, `invalid`.
 Result<std::vector<Variant>> read_variants(const std::string& path);
 
 /// Reads a table with the columns task, rate, slo_ms and, if known, accuracy (0) and rates, those

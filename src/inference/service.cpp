@@ -103,6 +103,7 @@ Layout layout_of(const Service& service) {
   return {.gpus = service.gpus,
           .stages = service.stages,
           .data_attention = service.data_attention,
+          .whole_experts = service.whole_experts,
           .node_link = service.link_bytes_per_s,
           .speculation = service.speculation};
 }
@@ -189,6 +190,10 @@ std::int64_t fitting_blocks(const Service& service) {
       std::floor(left / (kv_token_bytes(service) * service.limits.block_tokens)));
 }
 
+std::int64_t sequence_room(const Service& service, std::int64_t blocks) {
+  return blocks / (service.data_attention ? service.gpus : 1) * service.limits.block_tokens;
+}
+
 Result<void> check_division(const Model& model, int gpus) {
   if (can_divide(model, gpus)) return {};
   return fail(Code::invalid, fmt::format("{} GPUs cannot divide the {} attention heads of {} "
@@ -203,6 +208,15 @@ Result<Parts> parts(const Service& service) {
       Error error = divided.error();
       error.hint = possible_gpus(service);
       return tl::unexpected(std::move(error));
+    }
+  }
+  if ((service.data_attention || service.whole_experts) && !service.measured) {
+    for (const Layers& each : service.model.layers) {
+      if (each.experts == 0 || each.experts >= service.gpus) continue;
+      return fail(Code::invalid,
+                  fmt::format("{} GPUs cannot have whole experts each: {} has {} in a layer",
+                              service.gpus, service.model.name, each.experts),
+                  {}, fmt::format("use --gpus {} or fewer", each.experts));
     }
   }
   if (service.stages > service.model.layer_count() && !service.measured) {
@@ -231,7 +245,7 @@ Result<Parts> parts(const Service& service) {
           fmt::format("{} does not fit on {} {}: its weights take {:.1f} GB, and {:.1f} GB can be "
                       "used (90 % of {:.1f} GB, less activations)",
                       service.model.name, service.replica_gpus(), service.board.name,
-                      weight_bytes(service) / kGb, usable_bytes(service) / kGb,
+                      weight_bytes(service) / kGb, std::max(0.0, usable_bytes(service)) / kGb,
                       service.replica_gpus() * service.board.memory_bytes / kGb),
           {}, more_gpus(service));
     }
@@ -252,6 +266,11 @@ Result<Parts> parts(const Service& service) {
   limits.swap_blocks = static_cast<std::int32_t>(std::min(service.swap_gib * kGib / block, 1e9));
   limits.stages = service.stages;
   limits.context = service.model.positions;
+  if (service.data_attention) {
+    const auto most = static_cast<std::int32_t>(std::min<std::int64_t>(
+        sequence_room(service, limits.kv_blocks) + 1, std::numeric_limits<std::int32_t>::max()));
+    limits.context = limits.context > 0 ? std::min(limits.context, most) : most;
+  }
   limits.swap_block = 1e6 * block / (service.board.host_bandwidth * service.replica_gpus());
   const double adapter = service.model.adapter_bytes(service.adapter_rank);
   limits.adapters = service.adapters;

@@ -38,6 +38,8 @@ struct Service {
   std::uint64_t seed = 1;
   /// Each GPU computes attention for requests of its own, and experts are divided (see Layout).
   bool data_attention = false;
+  /// Each GPU has whole experts (see Layout).
+  bool whole_experts = false;
   /// Step times at the limits of the board, which no server beats.
   bool at_limits = false;
   Speculation speculation{};
@@ -60,6 +62,10 @@ std::string basis_of_times(const Service& service);
 ///          published the figure is at most 6 % off. A sequence's state of linear attention is
 ///          set aside for as many as may run.
 std::int64_t fitting_blocks(const Service& service);
+
+/// Returns the tokens of a sequence for which a replica with `blocks` has KV cache. With
+/// data-parallel attention it is on one GPU of each stage.
+std::int64_t sequence_room(const Service& service, std::int64_t blocks);
 
 /// Returns the numbers of GPUs per stage, in ascending order, that divide the attention heads of
 /// the model and on which it fits.

@@ -195,7 +195,9 @@ class SpotFleet {
       return;
     }
     if (!steps_.empty() && steps_.back().at == now_ - begin_) steps_.pop_back();
-    steps_.push_back({now_ - begin_, now});
+    const bool is_fixed = spot_.rule == SpotRule::reroute && layout_.replicas > 0;
+    const int needed = is_fixed ? layout_.replica_gpus() : layouts_.least_gpus();
+    steps_.push_back({now_ - begin_, now, gpus_in(present()), needed});
   }
   /// Counts and notes that replicas ended or began.
   void changed() {

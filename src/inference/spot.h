@@ -49,6 +49,8 @@ int most_at_once(const std::vector<SpotInstance>& instances);
 struct SpotStep {
   Micros at = 0;  ///< Since the first request.
   SpotLayout layout{};
+  int gpus = 0;    ///< Of instances that can be used and have no notice,
+  int needed = 0;  ///< and those of the smallest replica.
 };
 
 struct SpotRun {

@@ -134,6 +134,12 @@ SpotLayout SpotLayouts::choose(int gpus, double rate) {
   return best;
 }
 
+int SpotLayouts::least_gpus() const {
+  int least = std::numeric_limits<int>::max();
+  for (const auto& [key, division] : divisions_) least = std::min(least, key.first * key.second);
+  return least;
+}
+
 const Parts& SpotLayouts::parts_of(const SpotLayout& layout) const {
   return divisions_.at({layout.stages, layout.gpus}).parts;
 }

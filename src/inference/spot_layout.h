@@ -48,6 +48,8 @@ class SpotLayouts {
 
   /// Returns the layout for `gpus` GPUs at `rate` requests per second.
   SpotLayout choose(int gpus, double rate);
+  /// Returns the GPUs of the smallest replica.
+  int least_gpus() const;
   /// Returns the components of a replica that is divided like `layout`.
   const Parts& parts_of(const SpotLayout& layout) const;
   const Service& service_of(const SpotLayout& layout) const;

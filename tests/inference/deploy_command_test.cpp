@@ -40,7 +40,7 @@ TEST_F(DeployCommand, SetsWhatPlannersChooseSideBySide) {
   ASSERT_EQ(made.status, 0) << made.err;
   std::map<std::string, json> all;
   for (const json& each : json::parse(made.out)) all[each["planner"]] = each;
-  ASSERT_EQ(all.size(), 10);
+  ASSERT_EQ(all.size(), 12);
   // The small variant answers 1,000 a second on half a GPU; of the large one it takes three GPUs.
   EXPECT_EQ(all["infaas"]["gpus"], 1);
   EXPECT_EQ(all["infaas"]["plan"][0]["variant"], "small");

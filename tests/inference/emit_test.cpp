@@ -4,6 +4,7 @@
 /// almanac inference size --emit: what its tools demand of the files.
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <sstream>
 #include <string>
@@ -88,6 +89,22 @@ TEST_F(Emit, LimitsOfVllmAreThoseOfARank) {
   // SGLang divides by itself.
   EXPECT_THAT(text("sglang", more), AllOf(HasSubstr("--max-running-requests=64"),
                                           HasSubstr("--chunked-prefill-size=2048")));
+}
+
+TEST_F(Emit, SaysThatGpusHaveWholeExperts) {
+  const std::vector<std::string> divided{"--model", "mixtral-8x7b", "--gpus", "4"};
+  std::vector<std::string> whole = divided;
+  whole.emplace_back("--expert-parallel");
+  const std::map<std::string, std::string> flags{{"vllm", "--enable-expert-parallel"},
+                                                 {"sglang", "--expert-parallel-size=4"},
+                                                 {"llm-d", "--enable-expert-parallel"},
+                                                 {"dynamo", "--enable-expert-parallel"},
+                                                 {"kserve", "    expert: true\n"}};
+  for (const auto& [format, flag] : flags) {
+    EXPECT_THAT(text(format, whole), HasSubstr(flag)) << format;
+    EXPECT_THAT(text(format, own_attention_), HasSubstr(flag)) << format;
+    EXPECT_THAT(text(format, divided), Not(HasSubstr(flag))) << format;
+  }
 }
 
 TEST_F(Emit, LlmDHasAnImageAndRoomForTheModel) {

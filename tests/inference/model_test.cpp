@@ -529,6 +529,8 @@ vocab_size = 1000
   EXPECT_EQ(board->bandwidth, 100e9);
   EXPECT_EQ(board->linked_boards, 4);
   EXPECT_EQ(board->kernels_of, "h100");
+  const std::string roomy = "memory_bytes = 9007199254740994\nbandwidth_gbs = 1\nbf16_tflops = 1\n";
+  EXPECT_EQ(parse_board(roomy, "mine.toml")->memory_bytes, 9007199254740994) << "2^53 + 2";
   const auto measured = parse_board(
       plain + "[kernels]\nbf16 = {fixed_us = 3, bandwidth = 0.5, peak = 0.25}\n", "mine.toml");
   ASSERT_TRUE(measured) << to_string(measured.error());

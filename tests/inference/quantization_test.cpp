@@ -44,6 +44,8 @@ TEST(Quantization, QuantizedWeightsTakeTheirBitsAndScales) {
               HasSubstr("bits: expected a whole number from -1 to 1,000,000, found \"4\""));
   EXPECT_THAT(refusal(R"("quant_method":"awq","bits":5)"),
               HasSubstr("5-bit quantization of weights"));
+  EXPECT_THAT(refusal(R"("quant_method":"gptq","bits":64)"),
+              HasSubstr("64-bit quantization of weights"));
   EXPECT_THAT(refusal(R"("quant_method":"gptq","bits":4,"group_size":-5)"),
               HasSubstr("group_size: expected"));
   EXPECT_THAT(refusal(R"("quant_method":"compressed-tensors","config_groups":{"a":

@@ -188,6 +188,19 @@ TEST_F(Logs, OfGuidellmHaveTheRequestsOfAllBenchmarks) {
               "one of them, keep it alone in the file"});
   EXPECT_THAT(error(R"({"benchmarks": [{}]})"),
               testing::HasSubstr("has no list requests.successful"));
+  // As version 0.6 writes it: one line, in which each request has its times and counts again
+  // inside.
+  expect_two(read(R"({"metadata": {"version": 1, "guidellm_version": "0.6.0"}, "args": {}, )"
+                  R"("benchmarks": [{"start_time": 1759813200, "requests": {"total": null, )"
+                  R"("incomplete": [], "errored": [{"prompt_tokens": 5}], "successful": [)"
+                  R"({"request_args": "{\"timestamp\": 1}", "info": {"timings": )"
+                  R"({"request_start": 1759813207.5, "request_end": 1759813208}}, )"
+                  R"("input_metrics": {"text_tokens": 100, "total_tokens": 100}, )"
+                  R"("request_start_time": 1759813207.5, "prompt_tokens": 100, )"
+                  R"("cached_tokens": null, "output_tokens": 10}, )"
+                  R"({"request_start_time": 1759813208.5, "prompt_tokens": null, )"
+                  R"("input_metrics": {"text_tokens": 200}, "output_tokens": 20}]}}]})"),
+             {});
 }
 
 TEST_F(Logs, OfAiperfAreRecordsInNanoseconds) {

@@ -32,73 +32,117 @@ Batch drawn(Rng& rng) {
   return made;
 }
 
-/// What cannot be less, in other words than the roofline's: sums over layers, a token at a time.
+/// What cannot be less on the GPU with the most work, in other words than the roofline's: sums over
+/// layers, a token at a time.
 struct Least {
   double bytes = 0, narrow_flops = 0, wide_flops = 0;
 };
-Least least(const Model& model, const Batch& batch) {
-  Least made;
-  double tokens = static_cast<double>(batch.decodes), ends = tokens;
+Least least(const Model& model, const Batch& batch, const Layout& layout) {
+  const double gpus = layout.gpus, verified = 1 + layout.speculation.drafts;
+  const bool own = layout.data_attention, whole = own || layout.whole_experts;
+  const auto decodes = static_cast<double>(batch.decodes);
+  // A sequence is on one GPU if attention is not divided, so one GPU has at least these.
+  const double most_decodes = own ? std::ceil(decodes / gpus) : decodes;
+  double tokens = decodes * verified, ends = tokens, longest = 0;
   for (const Chunk& each : batch.prefills) {
     tokens += each.fresh;
+    longest = std::max<double>(longest, each.fresh);
     ends += each.done + each.fresh >= each.prompt ? 1 : 0;
   }
+  const double most_tokens =
+      own ? std::max({tokens / gpus, longest, most_decodes * verified}) : tokens;
+  const double divided = own ? 1 : gpus;  // a matrix that every token uses
+  Least made;
   const double head = model.head > 0 ? model.head : model.embedding;
-  if (ends > 0) made.bytes += 2 * head;
-  made.wide_flops += 2 * head * ends;
+  if (ends > 0) made.bytes += 2 * head / divided;
+  made.wide_flops += 2 * head * (own ? std::ceil(ends / gpus) : ends) / divided;
   for (const Layers& each : model.layers) {
     const double window = each.window > 0 ? static_cast<double>(each.window) : 1e18;
     // A token passes its own experts, so no fewer are read than one token chooses.
-    const double experts = each.experts > 0 ? each.chosen : 0;
+    double experts = each.experts > 0 ? each.chosen / gpus : 0;
+    if (whole && each.experts > 0) experts = std::max(experts, 1.0);
     made.bytes +=
-        each.count * (model.attention.bytes * each.attention + model.dense.bytes * each.dense +
-                      model.experts.bytes * experts * each.expert);
-    made.narrow_flops +=
-        each.count * 2 * tokens * (each.attention + each.dense + each.chosen * each.expert);
-    double looks = 0, kv = tokens;
+        each.count *
+        ((model.attention.bytes * each.attention + model.dense.bytes * each.dense) / divided +
+         model.experts.bytes * experts * each.expert);
+    made.narrow_flops += each.count * 2 *
+                         (most_tokens * (each.attention + each.dense) / divided +
+                          tokens * each.chosen * each.expert / gpus);
+    double looks = 0, most_looks = 0, kv = 0, most_kv = 0;
     for (const Chunk& chunk : batch.prefills) {
-      for (int at = 0; at < chunk.fresh; ++at) looks += std::min(chunk.done + at + 1.0, window);
-      kv += std::min<double>(chunk.done, window);
+      double of_chunk = 0;
+      for (int at = 0; at < chunk.fresh; ++at) of_chunk += std::min(chunk.done + at + 1.0, window);
+      looks += of_chunk;
+      most_looks = std::max(most_looks, of_chunk);
+      const double touched = chunk.fresh + std::min<double>(chunk.done, window);
+      kv += touched;
+      most_kv = std::max(most_kv, touched);
     }
-    made.wide_flops += each.count * each.look_prefill * looks;
-    if (batch.decodes > 0) {
-      const double context =
-          static_cast<double>(batch.context) / static_cast<double>(batch.decodes);
-      const double seen = std::min(context + 1, window);
-      made.wide_flops += each.count * each.look_decode * seen * static_cast<double>(batch.decodes);
-      kv += (seen - 1) * static_cast<double>(batch.decodes);
+    double decode_looks = 0;
+    if (decodes > 0) {
+      const double context = static_cast<double>(batch.context) / decodes;
+      decode_looks = std::min(context + 1, window) * most_decodes;
     }
-    made.bytes += each.count * model.kv_number_bytes * each.kv * kv;
+    made.wide_flops += each.count * (each.look_prefill *
+                                         (own ? std::max(looks / gpus, most_looks) : looks / gpus) +
+                                     each.look_decode * decode_looks * verified / divided);
+    made.bytes += each.count * model.kv_number_bytes * each.kv *
+                  ((own ? std::max(kv / gpus, most_kv) : kv / gpus) + decode_looks / divided);
   }
   return made;
+}
+
+/// Returns the model with matrices and KV cache stored in a format drawn for it.
+Model drawn_precision(Model model, Rng& rng) {
+  static constexpr Precision kAll[] = {{2, Arithmetic::bf16},
+                                       {1, Arithmetic::fp8},
+                                       {1.0003, Arithmetic::fp8},
+                                       {1, Arithmetic::int8},
+                                       {0.53, Arithmetic::weights_only},
+                                       {0.5625, Arithmetic::fp4}};
+  if (rng.below(4) > 0) {
+    for (Precision* each : {&model.attention, &model.dense, &model.experts}) {
+      *each = kAll[rng.below(std::size(kAll))];
+    }
+    if (rng.below(2) == 0) model.kv_number_bytes = 1;
+  }
+  return model;
 }
 
 TEST(Roofline, NoStepIsFasterThanItsBytesOrItsOperations) {
   Rng rng(40);
   for (const std::string& name : model_names()) {
-    const Model model = *find_model(name);
     for (const Board& built_in : built_in_boards()) {
+      const Model model = drawn_precision(*find_model(name), rng);
       // With measured kernels, and with kernels that reach the limits.
       const bool at_limits = rng.below(2) == 0;
       const Board board = at_limits ? built_in.at_its_limits() : built_in;
-      for (const int gpus : {1, 2, 4, 8, 16}) {
+      for (const int gpus : {1, 2, 4, 8, 16, 72}) {
         for (const int stages : {1, 2, 4}) {
-          const bool data_attention = rng.below(2) == 0;
-          const Roofline step(
-              model, board,
-              {.gpus = gpus, .stages = stages, .data_attention = data_attention, .node_link = 25e9},
-              at_limits ? Launch::none() : Launch{});
-          const Batch batch = drawn(rng);
-          const Least needs = least(model, batch);
+          Layout layout{.gpus = gpus,
+                        .stages = stages,
+                        .data_attention = rng.below(2) == 0,
+                        .whole_experts = rng.below(2) == 0,
+                        .node_link = 25e9};
+          Batch batch = drawn(rng);
+          if (rng.below(4) == 0) {
+            // A step takes the time per token, if all drafts are right.
+            layout.speculation = {.drafts = 1 + static_cast<int>(rng.below(8)), .acceptance = 1};
+            batch = {.decodes = 1 + batch.decodes, .context = batch.context};
+          }
+          const Roofline step(model, board, layout, at_limits ? Launch::none() : Launch{});
+          const Least needs = least(model, batch, layout);
           const double narrow =
               std::max({board.peak(model.attention.arithmetic), board.peak(model.dense.arithmetic),
                         board.peak(model.experts.arithmetic)});
-          const double bound_s = std::max(
-              needs.bytes / gpus / board.bandwidth,
-              needs.narrow_flops / gpus / narrow + needs.wide_flops / gpus / board.bf16_flops);
-          const double took_s = step(batch) / 1e6;
+          const double bound_s =
+              std::max(needs.bytes / board.bandwidth,
+                       needs.narrow_flops / narrow + needs.wide_flops / board.bf16_flops);
+          const double took_s = step(batch) / 1e6 * layout.speculation.tokens();
           ASSERT_GE(took_s, bound_s * (1 - 1e-9))
-              << name << " on " << gpus << " x " << stages << " " << board.name;
+              << name << " on " << gpus << " x " << stages << " " << board.name
+              << (layout.data_attention ? ", data-parallel attention" : "")
+              << (layout.whole_experts ? ", whole experts" : "");
         }
       }
     }
@@ -142,6 +186,36 @@ TEST(Roofline, DataParallelAttentionReadsAllWeightsButOnlyItsOwnKv) {
   EXPECT_LT(of_own({.decodes = 256, .context = 2'560'000}),
             step({.decodes = 256, .context = 2'560'000}));
   EXPECT_GT(of_own({.decodes = 1, .context = 10}), step({.decodes = 1, .context = 10}));
+}
+
+TEST(Roofline, OneSequenceIsOnOneGpuWithDataParallelAttention) {
+  Board board = *find_board("h200");
+  board.peer_bandwidth = 1e18;  // sums over GPUs take no time
+  const Layout own{.gpus = 8, .data_attention = true};
+  // Multiplying 128 heads with the 1,088 numbers of 100,000 tokens in 61 layers takes longer than
+  // to read them; seven GPUs have nothing to do meanwhile.
+  const Model latent = *find_model("deepseek-v3");
+  const double long_s = limit_s(latent, board, {.decodes = 1, .context = 100'000}, own) -
+                        limit_s(latent, board, {.decodes = 1}, own);
+  EXPECT_NEAR(long_s, 100'000.0 * 61 * 2 * 128 * (512 + 512 + 64) / 989e12, 1e-5);
+  // A prompt is computed as fast as on one GPU, and eight prompts as fast as one.
+  const Model dense = *find_model("llama-3.1-8b");
+  const Chunk prompt{.fresh = 4000, .prompt = 4000};
+  const Batch one{.prefills = {prompt}}, eight{.prefills = std::vector<Chunk>(8, prompt)};
+  const double alone_s = limit_s(dense, board, one);
+  EXPECT_NEAR(limit_s(dense, board, one, own), alone_s, kMicro);
+  EXPECT_NEAR(limit_s(dense, board, eight, own), alone_s, kMicro);
+}
+
+TEST(Roofline, AGpuWithWholeExpertsReadsAtLeastOne) {
+  const Model model = *find_model("mixtral-8x7b");
+  Board board = *find_board("h100");
+  board.peer_bandwidth = 1e18;
+  // A token chooses 2 of 8 experts of 3 x 4,096 x 14,336 weights, in 32 layers: eight GPUs read a
+  // quarter of an expert each if they divide all, and one of them a whole one if they do not.
+  const double divided_s = limit_s(model, board, {.decodes = 1}, {.gpus = 8});
+  const double whole_s = limit_s(model, board, {.decodes = 1}, {.gpus = 8, .whole_experts = true});
+  EXPECT_NEAR(whole_s - divided_s, 32 * 0.75 * 3 * 4096 * 14336 * 2 / 3.35e12, kMicro);
 }
 
 TEST(Roofline, CountsAllWeightsOfADecode) {

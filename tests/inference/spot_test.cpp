@@ -248,7 +248,25 @@ TEST(Spot, StopsForeverWhenAllInstancesAreGone) {
     EXPECT_NEAR(fleet->seen.span, 149e6, 1);
     EXPECT_NEAR(fleet->gpu_hours, (50.5 + 10) / 3600, 1e-9);
     EXPECT_EQ(fleet->spot->steps.back().layout.replicas, 0);
+    EXPECT_EQ(fleet->spot->steps.back().gpus, 0);
   }
+}
+
+TEST(Spot, SaysWhyThereIsNoReplica) {
+  // The model needs two GPUs. One of three instances goes at 50 s, a second at 90 s, the last at
+  // 130 s; a fourth comes then.
+  const auto spot = instances_of_one({{.from = 0, .until = 90e6},
+                                      {.from = 0, .until = 50e6},
+                                      {.from = 0, .until = 130e6},
+                                      {.from = 130e6}},
+                                     SpotRule::migrate, 5e6);
+  const auto run = play_spot(on_h100("llama-3.1-70b"), trickle(200), spot);
+  ASSERT_TRUE(run) << to_string(run.error());
+  const SpotStep& last = run->steps.back();
+  EXPECT_EQ(last.layout.replicas, 0);
+  EXPECT_GE(last.at, 85e6);
+  EXPECT_EQ(last.gpus, 1);
+  EXPECT_EQ(last.needed, 2);
 }
 
 TEST(Spot, EndsWithTheLastAnswer) {

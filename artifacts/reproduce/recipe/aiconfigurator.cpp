@@ -91,9 +91,9 @@ void compare(Bench& bench, const File& file) {
     };
     const Board board = value_or_throw(find_board(rows.text("system_name")));
     const int gpus = whole("tp_size");
-    const auto step = value_or_throw(read_kernel_tables(prefix, *model, board, {.gpus = gpus},
-                                                        Launch{.iteration = 0, .sequence = 0},
-                                                        whole("moe_tp_size") < gpus));
+    const Layout layout{.gpus = gpus, .whole_experts = whole("moe_tp_size") < gpus};
+    const auto step = value_or_throw(
+        read_kernel_tables(prefix, *model, board, layout, Launch{.iteration = 0, .sequence = 0}));
     const Static ours =
         play_static(*step, whole("batch_size"), whole("isl"), whole("osl"), whole("prefix"));
     ++covered;

@@ -359,7 +359,7 @@ void compare_closed_loops(Bench& bench, const File& file) {
                           .board = value_or_throw(find_board(rows.text("system"))),
                           .gpus = whole("tp_size") * own,
                           .stages = whole("pp_size"),
-                          .limits = {.sequences = 1024, .tokens = kTokens},
+                          .limits = {.sequences = 1024, .tokens = kTokens * own},
                           .data_attention = own > 1};
     const Request request{.prompt = static_cast<std::int32_t>(kLength * rows.number("isl")),
                           .output = static_cast<std::int32_t>(kLength * rows.number("osl"))};

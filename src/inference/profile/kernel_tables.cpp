@@ -464,8 +464,7 @@ std::string find_kernel_tables(const std::string& path) {
 Result<std::shared_ptr<const StepTime>> read_kernel_tables(const std::string& prefix,
                                                            const Model& model, const Board& board,
                                                            const Layout& layout,
-                                                           const Launch& launch,
-                                                           bool whole_experts) try {
+                                                           const Launch& launch) try {
   if (layout.stages > 1 || layout.data_attention) {
     return fail(Code::unsupported,
                 "tables of kernels describe GPUs that divide every layer, without stages and "
@@ -478,7 +477,7 @@ Result<std::shared_ptr<const StepTime>> read_kernel_tables(const std::string& pr
                             text::counted(static_cast<std::uint64_t>(layout.gpus), "GPU"),
                             model.heads, model.name));
   }
-  const Composer composer(prefix, model, board, layout.gpus, whole_experts);
+  const Composer composer(prefix, model, board, layout.gpus, layout.whole_experts);
   return std::make_shared<const KernelTables>(composer.made(launch));
 } catch (const BadTable& bad) {
   return tl::unexpected(bad.error);

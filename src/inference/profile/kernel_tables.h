@@ -21,8 +21,7 @@ std::string find_kernel_tables(const std::string& path);
 
 /// Reads PREFIX_gemm, _context_attention, _generation_attention, and as needed _moe and
 /// _custom_allreduce (.csv or .csv.gz; milliseconds), and composes the step times of a model whose
-/// layers the GPUs of `layout` divide (tensor parallelism). With `whole_experts` each GPU has
-/// experts of its own (expert parallelism), otherwise a part of each.
+/// layers the GPUs of `layout` divide (tensor parallelism, or expert parallelism of its experts).
 ///
 /// A step is the sum of its kernels. Times between the token counts of a matrix are interpolated; a
 /// matrix of other sizes takes the utilization of the four nearest by logarithm of its sizes.
@@ -39,7 +38,6 @@ std::string find_kernel_tables(const std::string& path);
 Result<std::shared_ptr<const StepTime>> read_kernel_tables(const std::string& prefix,
                                                            const Model& model, const Board& board,
                                                            const Layout& layout,
-                                                           const Launch& launch,
-                                                           bool whole_experts = false);
+                                                           const Launch& launch);
 
 }  // namespace almanac::inference

@@ -63,7 +63,7 @@ constexpr Precision kMxfp4{4.25 / 8, Arithmetic::fp4}, kNvfp4{4.5 / 8, Arithmeti
 /// Whole numbers of `bits`, in groups of `group` that share a 2-byte scale and a zero point. A
 /// group of -1 or 0 is a whole column, whose scale does not count.
 Precision grouped(int bits, int group, bool weights_only) {
-  if (bits >= 16) return {};
+  if (bits == 16) return {};
   if (bits != 2 && bits != 3 && bits != 4 && bits != 8) {
     refuse(fmt::format("{}-bit quantization of weights", bits));
   }

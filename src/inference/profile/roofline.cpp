@@ -54,6 +54,7 @@ int nodes_of(const Board& board, int together) {
 struct Roofline::Tokens {
   const Batch& batch;
   double fresh = 0, decodes = 0, context = 0, made = 0;
+  double longest = 0;   // chunk
   double verified = 1;  // tokens of a decode
 
   explicit Tokens(const Batch& of, int drafts = 0)
@@ -64,6 +65,7 @@ struct Roofline::Tokens {
     made = decodes * verified;
     for (const Chunk& chunk : of.prefills) {
       fresh += chunk.fresh;
+      longest = std::max<double>(longest, chunk.fresh);
       made += chunk.done + chunk.fresh >= chunk.prompt ? 1 : 0;
     }
   }
@@ -72,17 +74,22 @@ struct Roofline::Tokens {
   double decode_looks(double window) const {
     return decodes > 0 ? std::min(context + decodes, decodes * window) : 0;
   }
-  double prefill_looks(double window) const {
-    double sum = 0;
-    for (const Chunk& chunk : batch.prefills) sum += looked_at(chunk.done, chunk.fresh, window);
-    return sum;
-  }
-  double prefill_kv(double window) const {
-    double sum = 0;
-    for (const Chunk& chunk : batch.prefills) sum += std::min<double>(chunk.done, window);
-    return sum;
-  }
 };
+
+/// Returns `sum` if it can be divided evenly among the GPUs. With data-parallel attention, in which
+/// a part of it as large as `largest` is the work of one GPU, it is at least that for each GPU.
+double Roofline::even(double sum, double largest) const {
+  return layout_.data_attention ? std::max(sum, layout_.gpus * largest) : sum;
+}
+
+/// Decodes, as if each GPU had as many as the one with the most.
+double Roofline::even_decodes(const Tokens& tokens) const {
+  return even(tokens.decodes, std::ceil(tokens.decodes / layout_.gpus));
+}
+
+double Roofline::even_tokens(const Tokens& tokens) const {
+  return std::max(even(tokens.all(), tokens.longest), even_decodes(tokens) * tokens.verified);
+}
 
 double Roofline::Line::of(double tokens, double share) const {
   return fixed_s + std::max(share * bytes_s, token_s * tokens);
@@ -134,6 +141,9 @@ Roofline::Roofline(const Model& model, Board board, Layout layout, Launch launch
                   each.kv_parts;
     Group made{
         .count = static_cast<double>(each.count),
+        .least_experts = each.experts > 0 && (layout.whole_experts || layout.data_attention)
+                             ? gpus / each.experts
+                             : 0,
         .attention = matrices(each.attention, each.attention, model.attention, false,
                               each.mixer == Mixer::latent ? 4 : 2, cut),
         .dense = matrices(each.dense, each.dense, model.dense, false, 2, cut),
@@ -163,31 +173,44 @@ Roofline::Roofline(const Model& model, Board board, Layout layout, Launch launch
 }
 
 double Roofline::group_s(const Group& group, const Tokens& tokens) const {
-  const double all = tokens.all();
+  const double all = tokens.all(), own = even_tokens(tokens);
   const double bf16 = board_.bf16_flops, bandwidth = board_.bandwidth;
   const auto attend = [&](const Kernel& kernel, double flops, double bytes) {
     return 1e-6 * kernel.fixed_us +
            std::max(flops / (bf16 * kernel.peak), bytes / (bandwidth * kernel.bandwidth));
   };
-  double busy = group.attention.of(all) + group.dense.of(all) + group.router.of(all);
-  if (group.has_experts) busy += group.experts.of(all, 1 - std::pow(group.idle, all));
+  double busy = group.attention.of(own) + group.dense.of(own) + group.router.of(own);
+  if (group.has_experts) {
+    busy += group.experts.of(all, std::max(1 - std::pow(group.idle, all), group.least_experts));
+  }
   if (group.looks && tokens.decodes > 0) {
     // Attention reads all tokens except the new ones, and writes the new ones.
-    const double looks = tokens.decode_looks(group.window);
+    const double looks =
+        tokens.decode_looks(group.window) * (even_decodes(tokens) / tokens.decodes);
     busy += attend(decode_, group.decode_flops * looks * tokens.verified, group.kv_bytes * looks);
   }
   if (group.looks && tokens.fresh > 0) {
-    busy += attend(prefill_, group.prefill_flops * tokens.prefill_looks(group.window),
-                   group.kv_bytes * (tokens.prefill_kv(group.window) + tokens.fresh));
+    double looks = 0, most_looks = 0, kv = 0, most_kv = 0;
+    for (const Chunk& chunk : tokens.batch.prefills) {
+      const double looked = looked_at(chunk.done, chunk.fresh, group.window);
+      const double touched = std::min<double>(chunk.done, group.window) + chunk.fresh;
+      looks += looked;
+      most_looks = std::max(most_looks, looked);
+      kv += touched;
+      most_kv = std::max(most_kv, touched);
+    }
+    busy += attend(prefill_, group.prefill_flops * even(looks, most_looks),
+                   group.kv_bytes * even(kv, most_kv));
   }
   if (group.state_bytes > 0) {
-    busy += attend(decode_, 6 * group.state_bytes / 4 * all,
-                   2 * group.state_bytes * tokens.sequences());
+    const double sequences = tokens.sequences();
+    busy += attend(decode_, 6 * group.state_bytes / 4 * own,
+                   2 * group.state_bytes * even(sequences, std::ceil(sequences / layout_.gpus)));
   }
-  const double own = layout_.data_attention ? all / layout_.gpus : all;
   const double activations = all * hidden_ * kActivationBytes;
-  busy += 1e-6 * launch_.layer +
-          launch_.passes * own * hidden_ * kActivationBytes / (bandwidth * launch_.bandwidth);
+  busy += 1e-6 * launch_.layer + launch_.passes *
+                                     (layout_.data_attention ? own / layout_.gpus : own) * hidden_ *
+                                     kActivationBytes / (bandwidth * launch_.bandwidth);
   if (group.exchanges > 0) {
     busy += 1e-6 * (group.exchanges * all_reduce_.fixed_us + group.messages * launch_.message);
     if (sum_link_ > 0) busy += group.gathered * activations / (sum_link_ * all_reduce_.bandwidth);
@@ -201,11 +224,12 @@ double Roofline::drafts_s(const Tokens& tokens) const {
   if (drafts == 0 || tokens.decodes == 0 || groups_.empty()) return 0;
   const Batch batch{.decodes = tokens.batch.decodes, .context = tokens.batch.context};
   const Group& layer = groups_.front();
-  return drafts * (group_s(layer, Tokens(batch)) / layer.count + head_.of(tokens.decodes));
+  return drafts * (group_s(layer, Tokens(batch)) / layer.count + head_.of(even_decodes(tokens)));
 }
 
 double Roofline::batch_s(const Tokens& tokens) const {
-  double busy_s = tokens.made > 0 ? head_.of(tokens.made) : 0;
+  double busy_s = 0;
+  if (tokens.made > 0) busy_s = head_.of(even(tokens.made, std::ceil(tokens.made / layout_.gpus)));
   for (const Group& each : groups_) busy_s += group_s(each, tokens);
   if (stage_link_ > 0) {
     const int nodes = nodes_of(board_, layout_.gpus * layout_.stages);

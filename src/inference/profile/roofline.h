@@ -35,9 +35,11 @@ struct Speculation {
 struct Layout {
   int gpus = 1;    ///< GPUs that compute each layer together.
   int stages = 1;  ///< Parts of the layers, each on its own `gpus`.
-  /// Each GPU computes attention and dense layers for requests of its own; experts are divided
+  /// Each GPU computes attention and dense layers for requests of its own, and has whole experts
   /// (data-parallel attention with expert parallelism). Otherwise `gpus` divide every matrix.
   bool data_attention = false;
+  /// Each GPU has whole experts instead of a part of each (expert parallelism).
+  bool whole_experts = false;
   double node_link = 0;  ///< Between nodes, bytes per second.
   Speculation speculation{};
 };
@@ -67,6 +69,10 @@ struct Launch {
 /// of the activations over the slowest link, Thakur et al. 2005). With data-parallel attention they
 /// gather the tokens before each feed-forward block and scatter its sums after it. Across n nodes a
 /// gathering or scattering needs ceil(log2 n) messages one after the other, a sum twice as many.
+///
+/// Other work is divided evenly among GPUs, except what cannot be: with data-parallel attention a
+/// sequence is computed by one GPU, so a step waits for the GPU with the most sequences or with the
+/// longest chunk; and a GPU with whole experts reads at least one.
 ///
 /// With speculation an iteration multiplies all drafted tokens, and reads weights and KV once. Each
 /// draft is one pass of a small model: a layer and the output head (Li et al., 2024, EAGLE). The
@@ -100,6 +106,7 @@ class Roofline final : public StepTime {
   /// Layers of the same shape.
   struct Group {
     double count = 0;
+    double least_experts = 0;  // part of a GPU's experts that one of the GPUs reads at least
     Matrices attention{}, dense{}, router{}, experts{};
     bool has_experts = false, looks = false;
     double idle = 0;                             // probability that a token skips an expert
@@ -112,6 +119,9 @@ class Roofline final : public StepTime {
   };
   Matrices matrices(double weights, double uses, const Precision& precision, bool experts,
                     double kernels, double cut) const;
+  double even(double sum, double largest) const;
+  double even_decodes(const Tokens& tokens) const;
+  double even_tokens(const Tokens& tokens) const;
   double group_s(const Group& group, const Tokens& tokens) const;
   double batch_s(const Tokens& tokens) const;
   double drafts_s(const Tokens& tokens) const;
