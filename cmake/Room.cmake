@@ -34,7 +34,7 @@ endif()
 # Makes the library almanac::<name> of every .cpp in the current folder and below, and the test
 # program <name>_test (label "unit;<name>") of every *_test.cpp. A dependency that is unknown or not of
 # a lower layer stops the configuration. A release compiles HOT rooms for speed, all others for size: a
-# room is HOT if simulations, readers of logs or the loop of a live service spend their time in it.
+# room is HOT if simulations, policies or readers of logs spend their time in it.
 function(add_room name)
   cmake_parse_arguments(PARSE_ARGV 1 ROOM "HOT" "LAYER" "DEPS;LIBS;PUBLIC_LIBS")
   set(hot_rooms "")
