@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The folder that packaging/playground writes (PLAYGROUND), opened from the disk.
+// The folder that packaging/playground writes (PLAYGROUND), opened from the disk and from a web server.
 import assert from 'node:assert/strict';
-import {mkdtempSync, rmSync} from 'node:fs';
+import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
+import {createServer} from 'node:http';
+import type {AddressInfo} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {after, before, test} from 'node:test';
@@ -12,18 +14,27 @@ import {checkPlain, env, launch, watch} from './browser';
 const kViews = ['now', 'queue', 'sweeps', 'history', 'use', 'tenants', 'policy'];
 const profile = mkdtempSync(join(tmpdir(), 'playground-'));
 const home = pathToFileURL(`${env('PLAYGROUND')}/`).href;
+// As simple as a web server can be: each path is a page of the folder.
+const server = createServer((ask, answer) => {
+  answer.setHeader('Content-Type', 'text/html; charset=utf-8');
+  answer.end(readFileSync(join(env('PLAYGROUND'), new URL(ask.url ?? '', 'http://any').pathname)));
+});
 let browser: BrowserContext;
-before(async () => { browser = await launch(profile); });
+before(async () => {
+  browser = await launch(profile);
+  await new Promise<void>((listens) => { server.listen(0, '127.0.0.1', listens); });
+});
 after(async () => {
   await browser.close();
+  server.close();
   rmSync(profile, {recursive: true, force: true});
 });
 
-async function opened(name: string, width: number): Promise<{page: Page; faults: string[]}> {
+async function opened(name: string, width: number, from = home): Promise<{page: Page; faults: string[]}> {
   const page = await browser.newPage();
-  const faults = watch(page, (asked) => asked.startsWith(home));
+  const faults = watch(page, (asked) => asked.startsWith(from));
   await page.setViewportSize({width, height: 900});
-  await page.goto(home + name);
+  await page.goto(from + name);
   await page.waitForSelector('h1');
   return {page, faults};
 }
@@ -45,18 +56,25 @@ for (const width of [1400, 400]) {
   });
 }
 
-test('each view of the dashboard shows what was recorded', async () => {
-  const {page, faults} = await opened('dashboard.html', 1400);
-  for (const view of kViews) {
-    await page.goto(`${home}dashboard.html#/${view}`);
-    await page.waitForFunction(() => !document.body.innerText.includes('Loading'));
-    if (view === 'now') await page.getByText('the clock stands still').waitFor();
-    const words = await page.locator('body').innerText();
-    assert.doesNotMatch(words, /has no answer|does not answer/, view);
-  }
-  assert.deepEqual(faults, []);
-  await page.close();
-});
+for (const place of ['disk', 'web server']) {
+  test(`each view of the dashboard shows what was recorded, from a ${place}`, async () => {
+    const from = place === 'disk' ? home : `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const {page, faults} = await opened('dashboard.html', 1400, from);
+    for (const view of kViews) {
+      await page.goto(`${from}dashboard.html#/${view}`);
+      await page.waitForFunction(() => !document.body.innerText.includes('Loading'));
+      if (view === 'now') await page.getByText('the clock stands still').waitFor();
+      const words = await page.locator('body').innerText();
+      assert.doesNotMatch(words, /has no answer|does not answer/, view);
+    }
+    for (const report of ['index', 'run', 'advise', 'study', 'inference']) {
+      await page.goto(`${from}${report}.html`);
+      await page.waitForSelector('h1');
+    }
+    assert.deepEqual(faults, []);
+    await page.close();
+  });
+}
 
 for (const state of ['Running', 'Pending']) {
   test(`a ${state.toLowerCase()} job has its page, and its clock stands still`, async () => {
