@@ -76,7 +76,7 @@ TEST(Experiment, LeavesOutOfAllWhatTheLogGivesNothingToDo) {
   EXPECT_EQ(made.experiment.policies[0], "almanac");
   EXPECT_EQ(made.experiment.policies[1], "fifo");
   EXPECT_EQ(made.experiment.policies.size(), made.runs.size());
-  EXPECT_EQ(made.runs.size() + 41, all_policies().size());
+  EXPECT_EQ(made.runs.size() + 42, all_policies().size());
   EXPECT_THAT(made.experiment.policies, Not(Contains("chronus")));
 }
 
