@@ -83,7 +83,7 @@ class Reader final : text::TomlReader {
     const toml::node* const node = find(from, key, needed);
     if (node == nullptr) return;
     if (!node->is_number()) refuse(node->source(), fmt::format("{} must be a number", key));
-    const double number = *node->value<double>();
+    const double number = text::toml_number(*node);
     // Not "number < least": NaN is in no range.
     if (!(number >= range.least && number <= range.most)) {
       refuse(node->source(),

@@ -94,6 +94,8 @@ TEST(PowerFile, SaysWhatIsWrongAndWhere) {
   says("gpus = 1.5\nidle_w = 300\n" + board,
        "mine.toml:1:8: gpus must be a whole number, found 1.5");
   says("gpus = 4\nidle_w = \"300\"\n" + board, "mine.toml:2:10: idle_w must be a number");
+  says("gpus = 4\nidle_w = 1000000000000000001\n" + board,
+       "idle_w must be 0 to 1000000, found 1e+18");
   says("gpus = 4\nidle_w = nan\n" + board, "idle_w must be 0 to 1000000, found nan");
   says(node + "full_w = 200\n" + board, "full_w must be 300 to 1000000, found 200");
   says(node + "asleep_w = 301\n" + board, "asleep_w must be 0 to 300, found 301");

@@ -74,7 +74,7 @@ class Reader final : text::TomlReader {
     const toml::node* const node = from.get(key);
     if (node == nullptr) return std::nullopt;
     if (!node->is_number()) refuse(*node, fmt::format("{} must be a number", key));
-    const double value = *node->value<double>();
+    const double value = text::toml_number(*node);
     // Not "value < least": NaN is in no range.
     if (!(value >= least && value <= most)) {
       refuse(*node, fmt::format("{} must be {} to {}, found {}", key, least, most, value));

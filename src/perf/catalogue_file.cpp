@@ -56,7 +56,7 @@ class Reader final : text::TomlReader {
     const toml::node* const node = from.get(key);
     if (node == nullptr) refuse(from.source(), fmt::format("{} is missing", key));
     if (!node->is_number()) refuse(node->source(), fmt::format("{} must be a number", key));
-    const double value = *node->value<double>();
+    const double value = text::toml_number(*node);
     // Not "value < least": NaN is in no range.
     if (!(value >= range.least && value <= range.most)) {
       refuse(node->source(),
@@ -245,8 +245,8 @@ class Reader final : text::TomlReader {
         !(*batch)[1].is_number()) {
       refuse(board.source(), "batch must be the smallest and the largest: batch = [16, 256]");
     }
-    made.least_batch = *(*batch)[0].value<double>();
-    made.most_batch = *(*batch)[1].value<double>();
+    made.least_batch = text::toml_number((*batch)[0]);
+    made.most_batch = text::toml_number((*batch)[1]);
     if (!(made.least_batch > 0 && made.most_batch >= made.least_batch && made.most_batch < 1e12)) {
       refuse(batch->source(), "batch must be two numbers above 0, the smaller one first");
     }

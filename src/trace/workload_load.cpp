@@ -28,10 +28,9 @@ class TomlTableReader {
   void field(const char* key, double& value, Range range) {
     const toml::node* const node = find(key);
     if (node == nullptr) return;
-    const std::optional<double> number = node->value<double>();
     if (!node->is_number()) return complain(*node, key, "a number");
-    if (!in_range(*node, key, *number, range)) return;
-    value = *number;
+    const double number = text::toml_number(*node);
+    if (in_range(*node, key, number, range)) value = number;
   }
   void field(const char* key, std::int64_t& value, Range range) {
     const toml::node* const node = find(key);
@@ -70,10 +69,9 @@ class TomlTableReader {
     if (!node->is_array()) return complain(*node, key, "a list of numbers");
     std::vector<double> numbers;
     for (const toml::node& element : *node->as_array()) {
-      const std::optional<double> number = element.value<double>();
       if (!element.is_number()) return complain(element, key, "a list of numbers");
-      if (!in_range(element, key, *number, range)) return;
-      numbers.push_back(*number);
+      numbers.push_back(text::toml_number(element));
+      if (!in_range(element, key, numbers.back(), range)) return;
     }
     values = std::move(numbers);
   }

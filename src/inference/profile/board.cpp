@@ -116,10 +116,7 @@ class BoardReader final : text::TomlReader {
       if (needed) refuse(from, fmt::format("{} is missing", key));
       return 0;
     }
-    // toml++ converts no integer above 2^53 to a floating-point number.
-    const double value = node->is_integer() ? static_cast<double>(node->as_integer()->get())
-                         : node->is_floating_point() ? node->as_floating_point()->get()
-                                                     : -1;
+    const double value = text::toml_number(*node);
     if (!(value > 0 && std::isfinite(value))) {
       refuse(*node, fmt::format("{} must be a number above 0", key));
     }

@@ -112,12 +112,12 @@ class WorkloadReader final : text::TomlReader {
     return made;
   }
   double checked(const toml::node& node, const char* key, double low, double high) const {
-    const auto found = node.value<double>();
-    if (!node.is_number() || !(*found >= low && *found <= high)) {
+    const double found = text::toml_number(node);
+    if (!(found >= low && found <= high)) {
       refuse(node, high == kEndless ? fmt::format("{} must be at least {}", key, low)
                                     : fmt::format("{} must be between {} and {}", key, low, high));
     }
-    return *found;
+    return found;
   }
   double number(const toml::table& from, const char* key, double missing, double low,
                 double high) const {

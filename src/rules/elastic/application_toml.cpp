@@ -106,11 +106,11 @@ class ApplicationReader : public text::TomlReader {
       "gradient must be a list of its squared norm and variance in each epoch: [[1, 0], [0.5, 2]]";
 
   double number(const toml::node& node, const char* key) const {
-    const auto value = node.value<double>();
-    if (!node.is_number() || !std::isfinite(*value) || *value < 0) {
+    const double value = text::toml_number(node);
+    if (!(std::isfinite(value) && value >= 0)) {
       refuse(node, fmt::format("{} must be a number of 0 or more", key));
     }
-    return *value;
+    return value;
   }
   int whole(const toml::table& from, const char* key) const {
     const toml::node* const node = from.get(key);
