@@ -27,8 +27,8 @@ inline Where toml_place(const std::string& path, const toml::source_region& at) 
           .column = static_cast<std::int64_t>(at.begin.column)};
 }
 
-/// Returns the nearest double of a number; NaN of another value. node.value<double>() has nothing for
-/// integers above 2^53.
+/// Returns the nearest double of a number; NaN of another value. node.value<double>() has nothing
+/// for integers above 2^53.
 inline double toml_number(const toml::node& node) {
   if (node.is_integer()) return static_cast<double>(node.as_integer()->get());
   if (node.is_floating_point()) return node.as_floating_point()->get();

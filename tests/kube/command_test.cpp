@@ -111,6 +111,18 @@ TEST_F(KubeCommand, TourWithoutAWrite) {
   const ProgramRun simulated = run_program(simulate);
   EXPECT_EQ(simulated.status, 0) << simulated.err;
 
+  // With its workloads as the log, and with a recorded one; both with the queues as they are now.
+  const std::vector<std::string> change{
+      "--kube", "--kubeconfig", config_, "--what-if", "team-a.nominalQuota=16", "-o", "json"};
+  for (const std::string& log : {std::string(), site + "/jobs.csv"}) {
+    std::vector<std::string> advise{"advise"};
+    if (!log.empty()) advise.push_back(log);
+    advise.insert(advise.end(), change.begin(), change.end());
+    const ProgramRun advised = run_program(advise);
+    ASSERT_EQ(advised.status, 0) << advised.err;
+    EXPECT_EQ(Json::parse(advised.out)["changed"][0]["to"], "16") << advised.out;
+  }
+
   EXPECT_THAT(server_.asked(),
               Each(AnyOf(HasSubstr("limit="), HasSubstr("/version"), HasSubstr("/apis/"),
                          HasSubstr("/api/v1/namespaces/kueue-system/"))));

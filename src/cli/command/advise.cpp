@@ -19,6 +19,7 @@
 #include "cli/advice_text.h"
 #include "cli/cluster_option.h"
 #include "cli/interrupt.h"
+#include "cli/kube_options.h"
 #include "cli/kueue_advice_text.h"
 #include "cli/list_options.h"
 #include "cli/option_group.h"
@@ -29,10 +30,13 @@
 #include "cli/value_check.h"
 #include "cli/vc_option.h"
 #include "cli/wall_clock.h"
+#include "cluster/read_toml.h"
 #include "experiment/impossible_jobs.h"
 #include "experiment/infer_cluster.h"
 #include "experiment/shares_of_cluster.h"
 #include "experiment/site_of_log.h"
+#include "kube/picture.h"
+#include "kube/snapshot.h"
 #include "kueue/read.h"
 #include "report/document_directory.h"
 #include "report/page.h"
@@ -57,6 +61,8 @@ struct AdviseOptions {
   std::string vc = "partition";
   std::string cluster;
   std::string queues;
+  bool from_kube = false;
+  KubeOptions kube;
   bool is_fair = false;
   int weeks = 4;
   std::string policies = kAll;
@@ -72,6 +78,7 @@ struct Subject {
   std::shared_ptr<const site::Site> site{};  ///< Null if the settings of Slurm are unknown.
   std::optional<experiment::SiteQuotas> quotas;
   std::unordered_set<trace::JobKey> kept{};
+  std::optional<kueue::Objects> queues{};  ///< Of Kueue.
 };
 
 /// Returns the limits that the site enforces; nothing if the connection does not report them.
@@ -105,16 +112,38 @@ Result<Subject> load_slurm(const AdviseOptions& options) {
   return subject;
 }
 
+/// Its queues and nodes. The past is that of the workloads that it still has, for want of a log.
+Result<Subject> load_kube(const AdviseOptions& options, std::optional<cluster::Cluster>& known) {
+  auto client = options.kube.client();
+  if (!client) return tl::unexpected(client.error());
+  auto picture = kube::take_picture(*client);
+  if (!picture) return tl::unexpected(picture.error());
+  say_notes(*picture);
+  Subject subject{.log = kube::log_of(*picture)};
+  if (const std::string nodes = kube::cluster_toml(*picture); !nodes.empty()) {
+    auto cluster = cluster::parse_toml(nodes, "the nodes of the cluster");
+    if (!cluster) return tl::unexpected(cluster.error());
+    known = std::move(*cluster);
+  }
+  subject.queues = std::move(picture->objects);
+  return subject;
+}
+
 Result<Subject> load(const AdviseOptions& options) {
   const int sources = static_cast<int>(!options.log.path.empty()) +
                       static_cast<int>(!options.history.empty()) +
                       static_cast<int>(!options.slurm.empty());
-  if (sources != 1) {
+  if (sources > 1 || (sources == 0 && !options.from_kube)) {
     return fail(Code::usage,
-                "give one past to learn from: a job log, --history DIR or --slurm WAY");
+                "give one past to learn from: a job log, --history DIR, --slurm WAY or --kube");
   }
   Subject subject;
   std::optional<cluster::Cluster> known;
+  if (options.from_kube) {
+    auto made = load_kube(options, known);
+    if (!made) return tl::unexpected(made.error());
+    subject = std::move(*made);
+  }
   if (!options.slurm.empty()) {
     auto made = load_slurm(options);
     if (!made) return tl::unexpected(made.error());
@@ -129,10 +158,13 @@ Result<Subject> load(const AdviseOptions& options) {
     for (std::size_t at = 0; at < jobs->size(); ++at) {
       if ((*jobs)[at].asked->kept) subject.kept.insert(subject.log.jobs[at].id);
     }
-  } else {
+  } else if (!options.log.path.empty()) {
     auto log = options.log.load();
     if (!log) return tl::unexpected(log.error());
     subject.log = std::move(*log);
+  } else if (subject.log.jobs.empty()) {
+    return fail(Code::not_found, "the cluster has no workloads to learn from", {},
+                "record runs with almanac kube record, and give its LOG");
   }
   if (!options.cluster.empty()) {
     auto cluster = experiment::read_cluster_of(subject.log, options.cluster, &subject.site);
@@ -193,13 +225,17 @@ std::size_t simulations(const advice::Question& question, const Subject& subject
 /// For a cluster that uses Kueue: quotas, and an order by Almanac.
 Result<int> advise_under_kueue(const AdviseOptions& options) {
   if (options.policies != kAll || !options.slurm.empty() || !options.out.empty()) {
-    return fail(Code::usage, "--queues compares quotas and an order, not policies", {},
-                "leave out --policy, --slurm and --out; see almanac simulate for policies");
+    return fail(Code::usage,
+                fmt::format("{} compares quotas and an order, not policies",
+                            options.from_kube ? "--kube" : "--queues"),
+                {}, "leave out --policy, --slurm and --out; see almanac simulate for policies");
   }
-  auto queues = kueue::read_objects(options.queues);
+  Result<kueue::Objects> queues = kueue::Objects{};
+  if (!options.from_kube) queues = kueue::read_objects(options.queues);
   if (!queues) return tl::unexpected(queues.error());
   auto subject = load(options);
   if (!subject) return tl::unexpected(subject.error());
+  if (subject->queues) queues = *std::move(subject->queues);
   constexpr std::size_t kMostSimulations = 4;
   advice::Progress progress(kMostSimulations);
   const advice::KueueQuestion question{
@@ -227,7 +263,8 @@ Result<int> advise_under_kueue(const AdviseOptions& options) {
 
 Result<int> advise(const AdviseOptions& options, const std::vector<std::string>& command) {
   keep_memory();  // from one run to the next
-  if (!options.queues.empty()) return advise_under_kueue(options);
+  if (options.from_kube || !options.queues.empty()) return advise_under_kueue(options);
+  if (options.is_fair) return fail(Code::usage, "--fair requires --queues or --kube");
   auto policies = advice::candidates(options.policies);
   if (!policies) return tl::unexpected(policies.error());
   auto subject = load(options);
@@ -283,19 +320,28 @@ void register_advise(Program& program) {
       ->type_name("WAY")
       ->group(heading(Group::input));
   add_vc_option(command, options->vc)->needs("--slurm");
-  add_cluster_option(command, options->cluster, "Slurm's, else inferred from the log");
-  CLI::Option* const queues =
+  CLI::Option* const kube =
       command
-          .add_option("--queues", options->queues,
-                      "Queues of Kueue: compare quotas and an order by Almanac there, instead of "
-                      "policies (output of kubectl get clusterqueues,cohorts,resourceflavors -o "
-                      "json, or queues.json of almanac kube snapshot)")
-          ->type_name("FILE")
-          ->group(heading(Group::cluster));
+          .add_flag("--kube", options->from_kube,
+                    "Queues and nodes of this Kubernetes cluster, and without LOG its workloads: "
+                    "compare quotas and an order by Almanac there, instead of policies")
+          ->group(heading(Group::input));
+  options->kube.add_to(command);
+  for (const char* const each : {"--kubeconfig", "--context", "--server"}) {
+    command.get_option(each)->needs(kube);
+  }
+  add_cluster_option(command, options->cluster, "Slurm's, else inferred from the log");
+  command
+      .add_option("--queues", options->queues,
+                  "Queues of Kueue: compare quotas and an order by Almanac there, instead of "
+                  "policies (output of kubectl get clusterqueues,cohorts,resourceflavors -o "
+                  "json, or queues.json of almanac kube snapshot)")
+      ->type_name("FILE")
+      ->excludes(kube)
+      ->group(heading(Group::cluster));
   command
       .add_flag("--fair", options->is_fair,
                 "Kueue's configuration has fairSharing on, which no object shows")
-      ->needs(queues)
       ->group(heading(Group::cluster));
   command.add_option("--weeks", options->weeks, "Number of weeks, up to the last submission")
       ->type_name("N")
@@ -312,7 +358,7 @@ void register_advise(Program& program) {
       .add_option("--what-if", options->what_if,
                   "Settings of the site of --cluster to change together, instead of comparing "
                   "policies: keys of slurm.conf, words of SchedulerParameters, qos.NAME.LIMIT and "
-                  "partition.NAME.LIMIT, each =VALUE; with --queues QUEUE.FIELD=VALUE")
+                  "partition.NAME.LIMIT, each =VALUE; with --queues or --kube QUEUE.FIELD=VALUE")
       ->type_name("LIST")
       ->group(heading(Group::policies));
   command
@@ -334,6 +380,7 @@ void register_advise(Program& program) {
       "almanac advise sacct.txt --cluster site --what-if PriorityWeightAge=5000,bf_continue");
   add_example(command,
               "almanac advise jobs.csv --queues queues.json --what-if team-a.nominalQuota=16");
+  add_example(command, "almanac advise jobs.csv --kube --what-if team-a.nominalQuota=16");
   add_example(command, "almanac advise venus.csv.zst --policy qssf,sjf+easy:1 -o json");
   program.on(command, [options, &program] { return advise(*options, program.command_line); });
 }
