@@ -55,12 +55,13 @@ Least least(const Model& model, const Batch& batch, const Layout& layout) {
   Least made;
   const double head = model.head > 0 ? model.head : model.embedding;
   if (ends > 0) made.bytes += 2 * head / divided;
-  made.wide_flops += 2 * head * (own ? std::ceil(ends / gpus) : ends) / divided;
+  made.wide_flops +=
+      2 * head * (own ? std::max(std::ceil(ends / gpus), most_decodes * verified) : ends) / divided;
   for (const Layers& each : model.layers) {
     const double window = each.window > 0 ? static_cast<double>(each.window) : 1e18;
     // A token passes its own experts, so no fewer are read than one token chooses.
     double experts = each.experts > 0 ? each.chosen / gpus : 0;
-    if (whole && each.experts > 0) experts = std::max(experts, 1.0);
+    if (whole) experts = std::ceil(experts);
     made.bytes +=
         each.count *
         ((model.attention.bytes * each.attention + model.dense.bytes * each.dense) / divided +

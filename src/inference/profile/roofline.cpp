@@ -142,7 +142,7 @@ Roofline::Roofline(const Model& model, Board board, Layout layout, Launch launch
     Group made{
         .count = static_cast<double>(each.count),
         .least_experts = each.experts > 0 && (layout.whole_experts || layout.data_attention)
-                             ? gpus / each.experts
+                             ? gpus * std::ceil(each.chosen / gpus) / each.experts
                              : 0,
         .attention = matrices(each.attention, each.attention, model.attention, false,
                               each.mixer == Mixer::latent ? 4 : 2, cut),
@@ -229,7 +229,10 @@ double Roofline::drafts_s(const Tokens& tokens) const {
 
 double Roofline::batch_s(const Tokens& tokens) const {
   double busy_s = 0;
-  if (tokens.made > 0) busy_s = head_.of(even(tokens.made, std::ceil(tokens.made / layout_.gpus)));
+  if (tokens.made > 0) {
+    busy_s = head_.of(std::max(even(tokens.made, std::ceil(tokens.made / layout_.gpus)),
+                               even_decodes(tokens) * tokens.verified));
+  }
   for (const Group& each : groups_) busy_s += group_s(each, tokens);
   if (stage_link_ > 0) {
     const int nodes = nodes_of(board_, layout_.gpus * layout_.stages);

@@ -72,7 +72,8 @@ struct Launch {
 ///
 /// Other work is divided evenly among GPUs, except what cannot be: with data-parallel attention a
 /// sequence is computed by one GPU, so a step waits for the GPU with the most sequences or with the
-/// longest chunk; and a GPU with whole experts reads at least one.
+/// longest chunk; and if GPUs have whole experts, one of them reads at least its part of those of
+/// one token, rounded up.
 ///
 /// With speculation an iteration multiplies all drafted tokens, and reads weights and KV once. Each
 /// draft is one pass of a small model: a layer and the output head (Li et al., 2024, EAGLE). The
