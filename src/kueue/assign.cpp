@@ -34,8 +34,8 @@ class Search {
         cycle_(cycle),
         only_(only) {}
 
-  /// Nothing = it neither fits nor finds victims; `assignment` is what was found all the same, and
-  /// otherwise moved from.
+  /// Returns nothing if it neither fits nor finds victims; `assignment` is then what was found, and
+  /// moved from otherwise.
   std::optional<Nomination> attempt(std::span<const int> counts, Assignment& assignment) {
     assignment = assign(counts);
     const Fit fit = assignment.fit();

@@ -35,7 +35,7 @@ class Fair {
   }
 
  private:
-  /// Those of a queue in the order of preemption.
+  /// Returns the candidates; those of one queue are in the order of preemption.
   std::vector<Workload*> candidates() const {
     const ClusterQueue& queue = *world_.queues[node_].declared;
     std::vector<Workload*> made;

@@ -31,8 +31,8 @@ class Line {
   void push(Workload& workload);
   /// Back into the heap, whatever its shape.
   void put_back(Workload& workload);
-  /// Sets it aside. With `takes_its_shape`, it is in the heap, and all of the heap with its shape
-  /// go with it. Cost: that of the smaller of the two parts of its shape.
+  /// Sets it aside. With `takes_its_shape`, which requires that it is in the heap, all of the heap
+  /// with its shape go with it. Cost: that of the smaller of the two parts of its shape.
   void set_aside(Workload& workload, bool takes_its_shape);
   /// Returns all that were set aside to the heap. Cost: for each shape, that of the smaller of its
   /// two parts: a queue of 10,000 workloads of few shapes takes no longer than a short one.

@@ -27,7 +27,7 @@ class KubeCluster final : public service::Cluster {
   /// The first look, decision and save. Fails as the store does.
   Result<void> begin();
 
-  /// Lets what predicts run times forget what is older than its lessons.
+  /// Replaces a predictor of run times that is_worn() by one that learns from the store again.
   void renew(bool) override;
   void take_requests() override {}
   bool look() override;
@@ -41,7 +41,7 @@ class KubeCluster final : public service::Cluster {
   void close() override;
 
  private:
-  /// Predicts run times by what the store has. Fails as the store does.
+  /// Returns a predictor of run times that has learned from the store. Fails as the store does.
   Result<RunTimes> taught() const;
   /// Forgets runs that are older than the retention.
   void forget();

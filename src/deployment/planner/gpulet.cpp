@@ -3,8 +3,8 @@
 /// \file
 /// GPUs are divided into two parts, and services take turns on a part; and the two systems with
 /// which its authors compare it, settings of the same scheduler: whole GPUs on which services take
-/// turns (squishy bin packing), and the smallest part that does for each service, without turns
-/// (guided self-tuning).
+/// turns (squishy bin packing), and the smallest part that suffices for each service, without
+/// turns (guided self-tuning).
 ///
 /// Source   Choi et al., ATC'22 (gpulet), and its released scheduler (gpulet/scheduler.h), which
 ///          makes the plan.
@@ -13,7 +13,7 @@
 ///          a variant too. A service has at least two requests in the time of its objective: for
 ///          fewer, the scheduler finds no batch. Neighbors slow each other by --beside, whatever
 ///          they do; the paper fits caches and memory. The scheduler may leave a service late
-///          beside a newcomer; the plan is then made as if each batch had a neighbor. Each service
+///          next to a newcomer; the plan is then made as if each batch had a neighbor. Each service
 ///          has the most accurate variant that is in time. As in the scheduler, rates and
 ///          milliseconds of objectives are whole numbers.
 #include <algorithm>
@@ -36,7 +36,7 @@ using gpulet::GpuletSetting;
 
 class GpuletPlan {
  public:
-  /// `setting` says whether GPUs have parts, and whether the smallest does.
+  /// `setting` says whether GPUs have parts, and whether each service gets the smallest.
   GpuletPlan(const PlanningCase& asked, const GpuletSetting& setting)
       : asked_(asked), setting_(setting) {}
 
@@ -169,7 +169,7 @@ void register_gpulet(Registry& registry) {
        .make = choice({.parts = false})});
   registry.planners.add(
       {.name = "gpulet_greedy",
-       .summary = "the smallest part of a GPU that does for each service, without turns",
+       .summary = "the smallest part of a GPU that suffices for each service, without turns",
        .source = "Choi et al. ATC'22, the released scheduler with self-tuning",
        .make = choice({.greedy = true})});
 }
