@@ -236,7 +236,7 @@ Result<int> advise_under_kueue(const AdviseOptions& options) {
   auto subject = load(options);
   if (!subject) return tl::unexpected(subject.error());
   if (subject->queues) queues = *std::move(subject->queues);
-  constexpr std::size_t kMostSimulations = 4;
+  constexpr std::size_t kMostSimulations = 5;
   advice::Progress progress(kMostSimulations);
   const advice::KueueQuestion question{
       .weeks = 24h * 7 * options.weeks,
