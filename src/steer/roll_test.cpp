@@ -21,7 +21,7 @@ slurm::News news(Duration at, std::vector<slurm::Job> jobs) {
   return {.at = Time{at}, .jobs = std::move(jobs)};
 }
 
-Mirror site() {
+Mirror rolled_site() {
   Mirror made;
   slurm::News first = news(1s, {});
   first.nodes = {{.name = "g1", .gpus = 8, .partitions = {"p"}}};
@@ -39,7 +39,7 @@ std::vector<std::uint32_t> numbers(const std::vector<Roll::Member*>& members) {
 }
 
 TEST(Roll, OrdersRunningJobsByStartAndWaitingJobsByNumber) {
-  Mirror mirror = site();
+  Mirror mirror = rolled_site();
   const auto world = make_world(mirror, Grouping::partitions);
   Roll roll;
   mirror.take(news(2s, {running(4, 20s, 1),
@@ -61,7 +61,7 @@ TEST(Roll, OrdersRunningJobsByStartAndWaitingJobsByNumber) {
 }
 
 TEST(Roll, KeepsWhatItKnowsUntilTheJobChanges) {
-  Mirror mirror = site();
+  Mirror mirror = rolled_site();
   const auto world = make_world(mirror, Grouping::partitions);
   Roll roll;
   mirror.take(news(2s, {running(1, 1s, 2), running(2, 1s, 1)}));
@@ -86,7 +86,7 @@ TEST(Roll, KeepsWhatItKnowsUntilTheJobChanges) {
 }
 
 TEST(Roll, KnowsAJobThatHasTheNumberOfAnEarlierOne) {
-  Mirror mirror = site();
+  Mirror mirror = rolled_site();
   const auto world = make_world(mirror, Grouping::partitions);
   Roll roll;
   mirror.take(news(2s, {running(1, 1s, 2)}));

@@ -119,7 +119,8 @@ Result<Subject> load_kube(const AdviseOptions& options, std::optional<cluster::C
   auto picture = kube::take_picture(*client);
   if (!picture) return tl::unexpected(picture.error());
   say_notes(*picture);
-  Subject subject{.log = kube::log_of(*picture)};
+  Subject subject;
+  subject.log = kube::log_of(*picture);
   if (const std::string nodes = kube::cluster_toml(*picture); !nodes.empty()) {
     auto cluster = cluster::parse_toml(nodes, "the nodes of the cluster");
     if (!cluster) return tl::unexpected(cluster.error());
