@@ -43,13 +43,14 @@ std::optional<std::string> stand_in(const std::string& text) {
   return name.replace(at + 1, end - at - 1, kPredicted);
 }
 
-std::string live_note(const std::string& text) {
+std::string live_note(const std::string& text, bool gives_speeds) {
   const auto made = policy::registry().compose(text);
   if (!made) return "";
-  if (packs_by_models(*made)) {
+  if (!gives_speeds && packs_by_models(*made)) {
     return fmt::format(
-        "policy {} lets jobs share GPUs by speed models, which a live service does not give to "
-        "policies: jobs that request whole GPUs do not share them. The packing gandiva works here",
+        "policy {} lets jobs share GPUs by speed models, which only serve --engine slurm --speed "
+        "gives to policies: elsewhere jobs that request whole GPUs do not share them. The packing "
+        "gandiva works without",
         text);
   }
   if (!needs_the_past(*made)) return "";

@@ -30,8 +30,8 @@ Result<policy::Composition> compose(const std::string& text);
 /// "easy+rolling" for "easy+oracle". Nothing if `text` runs as it is, and for a file.
 std::optional<std::string> stand_in(const std::string& text);
 /// Says which part of a policy has no effect in a service: true run times, the predictions of a
-/// log, a packing that needs speed models. "" if every part has one.
-std::string live_note(const std::string& text);
+/// log, a packing that needs speed models, unless policies get them. "" if every part has one.
+std::string live_note(const std::string& text, bool gives_speeds = false);
 
 /// Replaces an estimate that only a simulation of the past can have by the paper's rolling one.
 void take_no_truth(policy::Composition& composition);

@@ -29,6 +29,7 @@ TEST(StandIn, SaysInOneSentenceWhatRuns) {
   EXPECT_THAT(live_note("qssf+given"), testing::HasSubstr("the predictions of a job log"));
   EXPECT_EQ(live_note("qssf"), "");
   EXPECT_THAT(live_note("qssf+scan+harmless"), testing::HasSubstr("do not share them"));
+  EXPECT_EQ(live_note("qssf+scan+harmless", true), "");
   EXPECT_EQ(live_note("qssf+scan+gandiva"), "");
 }
 

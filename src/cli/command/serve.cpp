@@ -378,7 +378,8 @@ Result<int> run(const ServeOptions& options) {
   for (const std::string& each : {overview.policy, overview.shadow}) {
     // Kueue decides there, and lever order predicts run times.
     if (options.engine == "kubernetes") break;
-    if (const std::string words = service::live_note(each); !words.empty())
+    const bool gives_speeds = options.engine == "slurm" && !options.speed.empty();
+    if (const std::string words = service::live_note(each, gives_speeds); !words.empty())
       service::log_warning(words);
   }
   service::log_info(fmt::format("listening on {}", (*server)->socket()));
@@ -461,8 +462,9 @@ void register_serve(Program& program) {
       ->group(heading(Group::policies));
   command
       .add_option("--speed", options->speed,
-                  "Speed models, to forecast other numbers of GPUs and to show how much jobs slow "
-                  "each other on a GPU: a name, or a file of almanac profile")
+                  "Speed models, to forecast other numbers of GPUs, to show how much jobs slow "
+                  "each other on a GPU and, with --engine slurm, to let them share one: a name, or "
+                  "a file of almanac profile")
       ->type_name("NAME|FILE")
       ->group(heading(Group::policies));
   command
