@@ -63,7 +63,8 @@ class Ones final : public ElasticAllocator {
     set_limits(jobs, room, view);
     jobs_.clear();
     for (const Elastic& job : jobs) jobs_.push_back(look_at(job, room));
-    recall(static_cast<std::size_t>(room.gpus));
+    std::vector<std::vector<JobId>>& last = last_[view.progress(jobs.front().job).vc];
+    recall(last, static_cast<std::size_t>(room.gpus));
     for (int generation = 0; generation < kGenerations; ++generation) evolve(view.rng);
     const std::vector<int> gpus = count(population_.front());
     bool may_change = false;
@@ -78,7 +79,7 @@ class Ones final : public ElasticAllocator {
         limit.gpus = std::max(job.least, limit.gpus / 2);
       }
     }
-    remember();
+    remember(last);
     if (may_change) deal_by(view.now + every(), view);
   }
 
@@ -143,15 +144,15 @@ class Ones final : public ElasticAllocator {
   }
 
   /// Takes the schedules of the last reallocation for the present jobs and GPUs.
-  void recall(std::size_t gpus) {
+  void recall(const std::vector<std::vector<JobId>>& last, std::size_t gpus) {
     std::map<JobId, int> places;
     for (std::size_t at = 0; at < jobs_.size(); ++at) {
       places.emplace(jobs_[at].job, static_cast<int>(at));
     }
     population_.assign(kPopulation, Slots(gpus, kIdle));
-    for (std::size_t each = 0; each < last_.size(); ++each) {
-      for (std::size_t gpu = 0; gpu < std::min(gpus, last_[each].size()); ++gpu) {
-        const auto place = places.find(last_[each][gpu]);
+    for (std::size_t each = 0; each < last.size(); ++each) {
+      for (std::size_t gpu = 0; gpu < std::min(gpus, last[each].size()); ++gpu) {
+        const auto place = places.find(last[each][gpu]);
         if (place != places.end()) population_[each][gpu] = place->second;
       }
     }
@@ -171,10 +172,10 @@ class Ones final : public ElasticAllocator {
                      [&](int a, int b) { return at(a).alone_s < at(b).alone_s; });
   }
 
-  void remember() {
-    last_.clear();
+  void remember(std::vector<std::vector<JobId>>& last) const {
+    last.clear();
     for (const Slots& each : population_) {
-      auto& kept = last_.emplace_back();
+      std::vector<JobId>& kept = last.emplace_back();
       for (const int job : each) kept.push_back(job == kIdle ? kNoJob : at(job).job);
     }
   }
@@ -267,7 +268,8 @@ class Ones final : public ElasticAllocator {
 
   Duration scale_every_;
   std::map<JobId, Limit> limits_;
-  std::vector<std::vector<JobId>> last_;  // schedules of the last reallocation, the best first
+  /// Of each virtual cluster, the schedules of its last reallocation, the best first.
+  std::map<VcId, std::vector<std::vector<JobId>>> last_;
   // In one reallocation:
   std::vector<Seen> jobs_;
   std::vector<Slots> population_;  // the best first
