@@ -46,9 +46,11 @@ class Gaia final : public Allocator {
   }
   bool rests(JobId job) const override { return resting_.contains(job); }
   ReasonKind rests_for() const override { return ReasonKind::awaits_signal; }
-  void left(JobId job, const View&) override {
+  void left(JobId job, const View& view) override {
     resting_.erase(job);
-    starts_.erase(job);
+    // A job whose node failed has waited and goes on at once.
+    const Phase phase = view.progress(job).phase;
+    if (phase != Phase::running && phase != Phase::waiting) starts_.erase(job);
   }
 
   void allocate(VcId vc, std::span<const JobId> jobs, const View& view, Plan& plan,
@@ -60,9 +62,13 @@ class Gaia final : public Allocator {
       auto start = starts_.find(job);
       if (start == starts_.end()) start = starts_.emplace(job, best_start(job, view)).first;
       const bool may_run = runs(job) || start->second <= view.now;
-      may_run ? static_cast<void>(resting_.erase(job)) : static_cast<void>(resting_.insert(job));
-      if (may_run) line.push_back(job);
-      if (!may_run) next = std::min(next, start->second);
+      if (may_run) {
+        resting_.erase(job);
+        line.push_back(job);
+      } else {
+        resting_.insert(job);
+        next = std::min(next, start->second);
+      }
     }
     if (next != kNever) plan.wake(next);
     std::stable_partition(line.begin(), line.end(), runs);
@@ -109,7 +115,7 @@ class Gaia final : public Allocator {
 void register_gaia(Registry& registry) {
   registry.wholes.add(
       {.name = "gaia",
-       .summary = "jobs wait for the hour in which their run costs least power or carbon",
+       .summary = "jobs wait for the hour in which their run costs least money or carbon",
        .source = "Hanafy et al. ASPLOS'24 (GAIA)",
        .traits = {.has = {Trait::reads_run_times, Trait::reads_signals, Trait::keeps_line}},
        .parameters = {word("start", "which hour a job waits for", {"window", "saving"}),
