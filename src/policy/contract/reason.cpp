@@ -266,8 +266,7 @@ std::string clause(const Reason& reason, const std::string& other) {
     case ReasonKind::short_of_gpu_part:
       return fmt::format(
           "not enough of a GPU: needs {:g} of its compute, and no GPU that it can use has more "
-          "than "
-          "{:g} free",
+          "than {:g} free",
           reason.wanted / 1e3, reason.available / 1e3);
     case ReasonKind::short_of_gpu_memory:
       return fmt::format(

@@ -9,9 +9,8 @@
 /// or goes.
 ///
 /// Source   Cao et al., SIGCOMM'24 (Crux), section 4.
-/// Differs  No paths are selected (section 4.1): the switches of a cluster file are a tree, with
-/// one
-///          path between two nodes. A job is compared with the reference job on the slowest of its
+/// Differs  No paths are selected (section 4.1): the switches of a cluster file are a tree, so one
+///          path connects two nodes. A job is compared with the reference job on the slowest of its
 ///          own links.
 /// Cost     a comparison per job that sends when one comes, or for all if the job that sends most
 ///          changes; O(jobs^2 x levels) for the jobs that links connect
@@ -38,9 +37,11 @@ class Crux final : public Throttle {
   }
   void ended(JobId job, const Desk&) override {
     senders_.leave(job);
-    corrections_.erase(job);
+    if (corrections_.erase(job) > 0) has_left_ = true;
   }
   void follow(Desk& desk) override {
+    if (starting_.empty() && !has_left_) return;
+    has_left_ = false;
     for (const JobId job : starting_) senders_.enter(job, desk);
     starting_.clear();
     compare_with_largest();
@@ -135,6 +136,7 @@ class Crux final : public Throttle {
   JobId reference_ = kNoJob;
   std::map<JobId, double> corrections_;
   std::vector<JobId> starting_;
+  bool has_left_ = false;  // a job that sent, since the last comparison
 };
 
 }  // namespace
