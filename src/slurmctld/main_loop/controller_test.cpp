@@ -370,7 +370,7 @@ TEST(Controller, HoldsLimitsOfAQosAndSaysWhich) {
 
 // Nodes for the wide job are missing, and it requests 9 GPUs of the 8 that its QOS allows. The
 // limit counts, so it does not block the partition.
-TEST(Controller, AJobAboveALimitBlocksNobodyEvenWithoutNodes) {
+TEST(Controller, AJobAboveALimitBlocksNoOthersEvenWithoutNodes) {
   site::Site site = eight_nodes();
   site.config.enforced = {.associations = true, .limits = true};
   site.config.scheduler.type = site::SchedulerType::builtin;

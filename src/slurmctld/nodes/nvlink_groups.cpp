@@ -2,6 +2,7 @@
 #include "slurmctld/nodes/nvlink_groups.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -60,10 +61,11 @@ std::optional<Allocation> choose_in_groups(const Room& room, const Question& que
   const int all = gpus / size;
   std::vector<NodeBits> domains = by_domain(table, question.candidates);
   std::optional<Allocation> whole;
+  int some = all;  // groups in the next domain: never more than in the one before
   for (int left = all; left > 0;) {
     std::optional<Allocation> best;
     std::size_t best_at = 0;
-    int some = left;
+    some = std::min(some, left);
     while (some > 0) {
       const NodeRequest part = part_of(question.request, some, all);
       for (best_at = 0; best_at < domains.size(); ++best_at) {
