@@ -90,7 +90,6 @@ class Builder {
       if (is_closed) out.insert(id);
     }
     made_.drained.assign(out.begin(), out.end());
-    std::sort(made_.drained.begin(), made_.drained.end());
     close_reserved(out);
   }
 
@@ -121,11 +120,13 @@ class Builder {
       if (end <= made_.at) continue;
       sim::Closure closure{.from = made_.at, .to = end};
       if (each.start > made_.at && lead < each.start - made_.at) closure.from = each.start - lead;
-      for (const auto& [name, id] : world_.nodes) {
-        const bool is_in =
-            std::find(each.nodes.begin(), each.nodes.end(), name) != each.nodes.end();
-        if (is_in && !out.contains(id)) closure.nodes.push_back(id);
+      for (const std::string& name : each.nodes) {
+        const auto [first, last] = world_.nodes.equal_range(name);
+        for (auto at = first; at != last; ++at) {
+          if (!out.contains(at->second)) closure.nodes.push_back(at->second);
+        }
       }
+      std::sort(closure.nodes.begin(), closure.nodes.end());
       if (!closure.nodes.empty()) made_.closed_nodes.push_back(std::move(closure));
     }
   }
