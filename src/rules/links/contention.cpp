@@ -222,11 +222,8 @@ std::vector<double> meetings(std::span<const Flow> flows, std::size_t mine,
   return shifts;
 }
 
-}  // namespace
-
-namespace {
-
-/// Returns the mean of flows with priorities over starts that lie `kStarts` ways.
+/// Returns how much longer the steps of flows with priorities are, as the mean over `kStarts`
+/// relative starts.
 std::vector<double> by_priority(std::span<const Flow> flows, double capacity_gbps) {
   constexpr int kStarts = 11;
   constexpr int kSteps = 32;
