@@ -64,6 +64,22 @@ bool can_divide(const Model& model, int gpus) {
   return model.heads % gpus == 0 && std::all_of(model.layers.begin(), model.layers.end(), divides);
 }
 
+/// Returns the layers with fewer experts than GPUs, if each GPU must have whole ones; null = none.
+const Layers* short_of_experts(const Service& service) {
+  if (!service.data_attention && !service.whole_experts) return nullptr;
+  const std::vector<Layers>& layers = service.model.layers;
+  const auto found = std::find_if(layers.begin(), layers.end(), [&](const Layers& each) {
+    return each.experts > 0 && each.experts < service.gpus;
+  });
+  return found == layers.end() ? nullptr : &*found;
+}
+
+/// Whether the GPUs of a stage can divide the model, and it fits.
+bool can_serve(const Service& service) {
+  return can_divide(service.model, service.gpus) && short_of_experts(service) == nullptr &&
+         fitting_blocks(service) >= 1;
+}
+
 /// Memory of a replica for weights and KV cache: nine tenths, less activations.
 double usable_bytes(const Service& service) {
   constexpr double kGib = 1024.0 * 1024 * 1024;
@@ -85,7 +101,7 @@ std::string more_gpus(Service service) {
   constexpr int kMost = 1024;
   const int first = service.gpus + 1;
   for (service.gpus = first; service.gpus <= kMost; ++service.gpus) {
-    if (!can_divide(service.model, service.gpus) || fitting_blocks(service) < 1) continue;
+    if (!can_serve(service)) continue;
     return fmt::format("use --gpus {} or more, or GPUs with more memory", service.gpus);
   }
   return "use GPUs with more memory";
@@ -146,8 +162,7 @@ std::vector<int> fitting_gpus(Service service) {
   std::vector<int> fitting;
   const int most = service.model.heads;
   for (service.gpus = 1; service.gpus <= most; ++service.gpus) {
-    if (can_divide(service.model, service.gpus) && fitting_blocks(service) >= 1)
-      fitting.push_back(service.gpus);
+    if (can_serve(service)) fitting.push_back(service.gpus);
   }
   return fitting;
 }
@@ -210,14 +225,11 @@ Result<Parts> parts(const Service& service) {
       return tl::unexpected(std::move(error));
     }
   }
-  if ((service.data_attention || service.whole_experts) && !service.measured) {
-    for (const Layers& each : service.model.layers) {
-      if (each.experts == 0 || each.experts >= service.gpus) continue;
-      return fail(Code::invalid,
-                  fmt::format("{} GPUs cannot have whole experts each: {} has {} in a layer",
-                              service.gpus, service.model.name, each.experts),
-                  {}, fmt::format("use --gpus {} or fewer", each.experts));
-    }
+  if (const Layers* const few = short_of_experts(service); few != nullptr && !service.measured) {
+    return fail(Code::invalid,
+                fmt::format("{} GPUs cannot have whole experts each: {} has {} in a layer",
+                            service.gpus, service.model.name, few->experts),
+                {}, fmt::format("use --gpus {} or fewer", few->experts));
   }
   if (service.stages > service.model.layer_count() && !service.measured) {
     return fail(Code::invalid,

@@ -391,5 +391,30 @@ TEST(Service, SaysWhereFewerGpusPerReplicaAreFaster) {
   EXPECT_TRUE(slower_than_fewer_gpus(large).empty());
 }
 
+TEST(Service, EachGpuNeedsAWholeExpert) {
+  // 93 GB of weights and 8 experts: they do not fit on one GPU, and 16 have too few experts.
+  Service service{.model = *find_model("mixtral-8x7b"), .board = *find_board("h100"), .gpus = 16};
+  EXPECT_TRUE(parts(service));
+  EXPECT_THAT(fitting_gpus(service), testing::ElementsAre(2, 4, 8, 16, 32));
+  service.whole_experts = true;
+  const auto refused = parts(service);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message,
+            "16 GPUs cannot have whole experts each: mixtral-8x7b has 8 in a layer");
+  EXPECT_EQ(refused.error().hint, "use --gpus 8 or fewer");
+  EXPECT_THAT(fitting_gpus(service), testing::ElementsAre(2, 4, 8));
+}
+
+TEST(Service, ASequenceIsWithinTheKvCacheOfAGpuWithDataParallelAttention) {
+  Service service{.model = *find_model("llama-3.1-8b"),
+                  .board = *find_board("h100"),
+                  .gpus = 4,
+                  .limits = {.kv_blocks = 103, .block_tokens = 16}};
+  EXPECT_EQ(parts(service)->limits.context, 131'072) << "the positions of the model";
+  service.data_attention = true;
+  // 25 blocks on each GPU, and the last token has no KV cache.
+  EXPECT_EQ(parts(service)->limits.context, 401);
+}
+
 }  // namespace
 }  // namespace almanac::inference
