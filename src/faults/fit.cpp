@@ -259,13 +259,13 @@ std::string counted_over(const Rate& rate, const char* unit) {
 }
 
 std::string cause_toml(const char* name, const char* of, const Rate& rate, const char* unit) {
+  if (rate.days <= 0) {
+    return fmt::format("\n# {}: no rate of its {} failures, because there are no {}\n", name,
+                       rate.failures, unit);
+  }
   if (rate.failures == 0) {
     return fmt::format("\n# {}: none in {:.3g} {}, so fewer than {:.3g} per 1,000 days (95 %)\n",
                        name, rate.days, unit, 1000 * rate.high);
-  }
-  if (rate.days <= 0) {
-    return fmt::format("\n# {}: no rate, because {} failures were seen in no {}\n", name,
-                       rate.failures, unit);
   }
   return fmt::format("\n[[cause]]\nname = \"{}\"\nof = \"{}\"\nper_1000_days = {}  # {}\n", name,
                      of, per_thousand(rate), counted_over(rate, unit));

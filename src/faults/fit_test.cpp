@@ -191,5 +191,14 @@ TEST(FitTest, WritesAModelThatSimulateReads) {
       testing::HasSubstr("# node failure: none in 10 node-days, so fewer than 369 per 1,000"));
 }
 
+TEST(FitTest, ClaimsNoRateWhereNothingWasWatched) {
+  const std::vector<SeenCause> causes{{.name = "NCCL error", .of = Unit::link, .failures = 2}};
+  const std::string text =
+      to_toml(causes, std::vector<PastRun>(3, {.gpus = 8, .days = 2}), "the output of jobs");
+  EXPECT_THAT(text, testing::HasSubstr("# NCCL error: no rate of its 2 failures, because there are "
+                                       "no node-days of jobs on several nodes\n"));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("[[cause]]")));
+}
+
 }  // namespace
 }  // namespace almanac::faults
