@@ -67,10 +67,11 @@ export default defineConfig({
       {text: 'Start', items: [item('docs/index.md', 'Overview'), item('docs/install.md'), item('docs/policy.md', 'The policy almanac'), item('examples/README.md'), item('docs/faq.md', 'FAQ'), item('docs/trouble.md')]},
       {
         text: 'Operator', items: [
-          item('docs/tour/operator.md', 'Tour'), guide('slurm'), guide('slurm_levers'), guide('kubernetes'), guide('kueue'), guide('efficiency'), guide('energy'), guide('failures'), guide('fairness'),
+          item('docs/tour/operator.md', 'Tour'), guide('slurm'), guide('slurm_levers'), guide('efficiency'), guide('energy'), guide('failures'), guide('fairness'),
           guide('fragmentation'), guide('capacity'),
         ],
       },
+      {text: 'Kubernetes', items: [item('docs/tour/kubernetes.md', 'Tour'), guide('kubernetes'), guide('kueue')]},
       {text: 'Lab', items: [item('docs/tour/lab.md', 'Tour'), guide('live'), guide('boxes'), guide('dashboard'), guide('packaging'), guide('security'), guide('agents')]},
       {
         text: 'Researcher', items: [
