@@ -31,6 +31,7 @@ std::string beyond_slurm(const policy::Composition& composition) {
       {Trait::parts_cluster, "parts of the cluster reserved for kinds of jobs"},
       {Trait::splits_nodes, "parts of the nodes with a queue each"},
       {Trait::reads_queues, "the queues of Kueue"},
+      {Trait::reads_signals, "signals of prices or carbon"},
       // Slurm restarts a requeued job from the beginning. A simulation would resume it.
       {Trait::stops_jobs, "jobs that resume where they were stopped"}};
   const policy::TraitSet does = policy::registry().traits(composition);

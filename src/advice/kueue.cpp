@@ -8,6 +8,7 @@
 #include <tbb/parallel_for.h>
 
 #include "advice/change.h"
+#include "experiment/recorded_waits.h"
 #include "kueue/logged_jobs.h"
 #include "kueue/order_guard.h"
 #include "service/policies.h"
@@ -105,7 +106,12 @@ Result<KueueAdvice> advise_kueue(trace::Trace log, const cluster::Cluster& clust
   const std::vector<Lived> really = play.really();
   const bool is_known =
       std::all_of(really.begin(), really.end(), [](const Lived& each) { return each.ended; });
-  if (is_known) made.real = figures_of(really);
+  if (is_known) {
+    made.real = figures_of(really);
+    made.reproduces =
+        experiment::reproduces({made.real->avg_wait_s, made.real->p99_wait_s},
+                               {made.today.avg_wait_s, made.today.p99_wait_s});
+  }
   for (std::size_t at = 1; at < cases.size(); ++at) {
     const std::vector<Lived> lived = kept(*lives[at], ended);
     made.variants.push_back(

@@ -68,7 +68,8 @@ std::string losers_text(const KueueVariant& variant) {
 std::string never_text(const KueueVariant& variant) {
   std::string made;
   if (variant.never > 0) {
-    made += fmt::format("{}: {} that start today would never start.\n", variant.name,
+    made += fmt::format("{}: {} that start today would never start, and count in no row.\n",
+                        variant.name,
                         text::counted(static_cast<std::uint64_t>(variant.never), "job"));
   }
   if (variant.newly > 0) {
@@ -119,11 +120,25 @@ figure::Listing kueue_advice_rows(const KueueAdvice& advice) {
     return of.variant == nullptr ? figure::Cell::nothing("-")
                                  : figure::Cell(of.variant->losers.size());
   });
+  const bool any_never = std::any_of(advice.variants.begin(), advice.variants.end(),
+                                     [](const KueueVariant& each) { return each.never > 0; });
+  rows.add(any_never ? figure::Tier::key : figure::Tier::wide, "never", "NEVER START",
+           [](const KueueRow& of) {
+             return of.variant == nullptr ? figure::Cell::nothing("-")
+                                          : figure::Cell(of.variant->never);
+           });
   return rows;
 }
 
 std::string kueue_advice_introduction(const KueueAdvice& advice) {
-  std::string made = fmt::format("{} of {} to {}, simulated under the queues of your Kueue.\n",
+  std::string made;
+  if (!advice.reproduces) {
+    made = fmt::format(
+        "No recommendation: the simulation does not match your cluster. Mean wait: {} recorded, {} "
+        "simulated. The queues may have been others when these jobs ran.\n",
+        human_time(advice.real->avg_wait_s), human_time(advice.today.avg_wait_s));
+  }
+  made += fmt::format("{} of {} to {}, simulated under the queues of your Kueue.\n",
                                  text::counted(static_cast<std::uint64_t>(advice.jobs), "job"),
                                  text::moment(advice.since), text::moment(advice.until));
   if (advice.never > 0) {
@@ -138,13 +153,13 @@ std::string kueue_advice_introduction(const KueueAdvice& advice) {
   for (const kueue::Changed& each : advice.changed) {
     made += fmt::format("Change: {}: {} {} -> {}\n", each.owner, each.what, each.from, each.to);
   }
+  for (const KueueVariant& each : advice.variants) made += never_text(each);
   return made + "\n";
 }
 
 std::string kueue_advice_explanation(const KueueAdvice& advice) {
-  std::string made = "\n";
-  for (const KueueVariant& each : advice.variants) made += never_text(each);
-  made +=
+  std::string made =
+      "\n"
       "Almanac's order is what serve --engine kubernetes --order on would write: ranks for the "
       "first "
       "20 jobs of each queue. It reserves nothing for large jobs. Its backfill mode (--backfill) "
@@ -156,7 +171,7 @@ std::string kueue_advice_explanation(const KueueAdvice& advice) {
   for (const KueueVariant& each : advice.variants) {
     if (each.kind != KueueVariant::Kind::free) made += losers_text(each);
   }
-  if (!advice.changed.empty()) {
+  if (!advice.changed.empty() && advice.reproduces) {
     made += "\nTo make the change:\n";
     for (const kueue::Changed& each : advice.changed) {
       made += fmt::format("  kubectl edit {}   # {}: {}\n", each.owner, each.what, each.to);
@@ -172,6 +187,7 @@ std::string kueue_advice_json(const KueueAdvice& advice) {
                               {"days", advice.days},
                               {"jobs_that_never_start", advice.never},
                               {"recorded", nullptr},
+                              {"reproduces", advice.reproduces},
                               {"today", figures_json(advice.today)},
                               {"changed", nlohmann::ordered_json::array()},
                               {"variants", nlohmann::ordered_json::array()},

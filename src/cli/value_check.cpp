@@ -125,7 +125,7 @@ CLI::Validator time_up_to(Duration most) {
             const auto time = text::parse_duration(text);
             if (time && *time >= Duration{0} && *time <= most) return "";
             return found_instead(
-                fmt::format("a time of at most {}, such as 90, 15:00 or 1-00:00:00",
+                fmt::format("a time of at most {}, such as 1:30, 15:00 or 1-00:00:00",
                             text::format_duration(most)),
                 text);
           },

@@ -31,7 +31,7 @@ CLI::Validator positive_number();
 /// One of a few words.
 CLI::Validator one_of(std::vector<std::string> words);
 
-/// A time such as 90, 15:00 or 2-00:00:00, of at most `most`.
+/// A time such as 1:30, 15:00 or 2-00:00:00, of at most `most`.
 CLI::Validator time_up_to(Duration most);
 /// A zone of the tz database, or a fixed offset.
 CLI::Validator zone_name();

@@ -145,8 +145,40 @@ Result<std::string> set_word(T& into, const std::string& value, std::string_view
   return from;
 }
 
+/// Where the field is in the spec of v1beta2.
+std::string path_of(std::string_view field) {
+  if (field == "weight") return "fairSharing.weight";
+  if (field == "cohort") return "cohortName";
+  if (field == "queueingStrategy") return std::string(field);
+  return fmt::format("preemption.{}", field);
+}
+
+/// What Kueue's webhook refuses of a changed queue.
+///
+/// Source   Kueue, pkg/webhooks/clusterqueue_webhook.go, validateLimit(), validateLendingLimit().
+Result<void> check_limits(const ClusterQueue& queue) {
+  for (const ResourceGroup& group : queue.groups) {
+    for (const FlavorQuotas& flavor : group.flavors) {
+      for (const auto& [resource, quota] : flavor.resources) {
+        if (queue.cohort.empty() && (quota.borrowing_limit || quota.lending_limit)) {
+          return fail(Code::usage,
+                      fmt::format("ClusterQueue {}: Kueue refuses borrowingLimit and lendingLimit "
+                                  "of a queue without a cohort",
+                                  queue.name));
+        }
+        if (quota.lending_limit && *quota.lending_limit > quota.nominal) {
+          return fail(Code::usage, fmt::format("ClusterQueue {}: Kueue refuses a lendingLimit "
+                                               "above nominalQuota ({} of {})",
+                                               queue.name, resource, flavor.flavor));
+        }
+      }
+    }
+  }
+  return {};
+}
+
 Result<Changed> change_field(const Owner& owner, std::string_view field, const std::string& value) {
-  Changed made{.what = std::string(field), .to = value};
+  Changed made{.what = path_of(field), .to = value};
   Result<std::string> from;
   if (field == "weight") {
     // In thousandths, as a core.
@@ -217,7 +249,20 @@ Result<std::vector<Changed>> change(Setup& setup, std::string_view text) {
     while (item.ends_with(' ')) item.remove_suffix(1);
     auto one = change_one(setup, item);
     if (!one) return tl::unexpected(one.error());
+    const auto is_same = [&](const Changed& each) {
+      return each.owner == one->owner && each.what == one->what;
+    };
+    if (std::any_of(made.begin(), made.end(), is_same)) {
+      return fail(Code::usage, fmt::format("{} of {} is changed twice", one->what, one->owner));
+    }
     made.push_back(std::move(*one));
+  }
+  for (const ClusterQueue& queue : setup.queues) {
+    const auto is_of = [&](const Changed& each) {
+      return each.owner == "ClusterQueue " + queue.name;
+    };
+    if (std::none_of(made.begin(), made.end(), is_of)) continue;
+    if (auto checked = check_limits(queue); !checked) return tl::unexpected(checked.error());
   }
   if (auto checked = check_setup(setup); !checked) {
     return fail(Code::usage, checked.error().message);

@@ -18,6 +18,7 @@ Setup two_queues() {
                   .cohort = "all",
                   .groups = {{.flavors = {{"h100", {{"nvidia.com/gpu", {8}}}}}}}},
                  {.name = "b.x",
+                  .cohort = "all",
                   .groups = {{.flavors = {{"h100", {{"cpu", {1000}}, {"nvidia.com/gpu", {2}}}},
                                           {"a100", {{"cpu", {0}}, {"nvidia.com/gpu", {2}}}}}}}}};
   return made;
@@ -52,6 +53,8 @@ TEST(WhatIf, ChangesHowAQueueDecides) {
   EXPECT_EQ(made.queues[0].weight, 0.5);
   EXPECT_EQ(made.queues[0].reclaim_within_cohort, Preempts::any);
   EXPECT_EQ((*done)[0].from, "BestEffortFIFO");
+  EXPECT_EQ((*done)[1].what, "cohortName");
+  EXPECT_EQ((*done)[3].what, "preemption.reclaimWithinCohort");
 }
 
 TEST(WhatIf, SaysWhatItExpected) {
@@ -71,6 +74,13 @@ TEST(WhatIf, SaysWhatItExpected) {
   EXPECT_THAT(said("a.queueingStrategy=LIFO"),
               HasSubstr("must be one of BestEffortFIFO, StrictFIFO, found \"LIFO\""));
   EXPECT_THAT(said("all.cohort=b"), HasSubstr("a Cohort has no cohort"));
+  EXPECT_THAT(said("a.borrowingLimit=2,a.cohort=none"),
+              HasSubstr("Kueue refuses borrowingLimit and lendingLimit of a queue without a cohort"));
+  EXPECT_THAT(said("a.lendingLimit=9"), HasSubstr("refuses a lendingLimit above nominalQuota"));
+  EXPECT_EQ(said("a.lendingLimit=8"), "no error");
+  EXPECT_THAT(said("a.nominalQuota=9,a.nominalQuota=10"),
+              HasSubstr("nominalQuota of nvidia.com/gpu in flavor h100 of ClusterQueue a is changed "
+                        "twice"));
 }
 
 }  // namespace

@@ -189,12 +189,12 @@ Result<void> KubeService::requeue(const std::vector<JobNumber>&, const Caller&) 
 
 Result<void> KubeService::set_policy(const std::string&, const Caller&) {
   return better_by_kubectl(fmt::format("its order is that of policy {}", kPolicy),
-                           "almanac advise --queues compares others in a simulation");
+                           "almanac advise --kube shows what an order would gain");
 }
 
 Result<void> KubeService::set_shadow(const std::string&, const Caller&) {
   return better_by_kubectl("the service compares no policies there",
-                           "almanac advise --queues compares them in a simulation");
+                           "almanac advise --kube shows what an order would gain");
 }
 
 Result<std::int64_t> KubeService::announce(const service::Window&, const Caller&) {

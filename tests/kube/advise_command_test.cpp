@@ -95,6 +95,39 @@ TEST_F(AdviseKueueCommand, TriesNoOrderThatCouldEvict) {
   EXPECT_THAT(done.out, testing::Not(HasSubstr("Almanac's order  ")));
 }
 
+// Every job is recorded to have started at once, which these queues do not allow.
+TEST_F(AdviseKueueCommand, RecommendsNothingWhereTheSimulationDoesNotMatch) {
+  std::string log = "job_id,submit_s,start_s,run_s,gpus,vc,user,name\n";
+  for (int day = 0; day < 30; ++day) {
+    for (const char job : {'a', 'b', 'c'}) {
+      log += fmt::format("{0}{1},{2},{2},21600,4,team-a,ann,long\n", day, job, day * 86400);
+    }
+  }
+  log_ = folder_.write("other.csv", log);
+  const ProgramRun done = advise({"--what-if", "team-a.nominalQuota=8"});
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_THAT(done.out, testing::StartsWith("No recommendation: the simulation does not match your "
+                                            "cluster. Mean wait: 0s recorded, 6h 00m simulated."));
+  EXPECT_THAT(done.out, testing::Not(HasSubstr("kubectl edit")));
+}
+
+// The wide job of each day does not fit a quota of 3.
+TEST_F(AdviseKueueCommand, SaysFirstWhichJobsWouldNeverStart) {
+  std::string jobs = "job_id,submit_s,run_s,gpus,vc,user,name\n";
+  for (int day = 0; day < 30; ++day) {
+    jobs += fmt::format("{0}a,{1},3600,4,team-a,ann,wide\n{0}b,{1},3600,2,team-a,bob,narrow\n",
+                        day, day * 86400);
+  }
+  log_ = folder_.write("other.csv", jobs);
+  const ProgramRun done = advise({"--what-if", "team-a.nominalQuota=3"});
+  EXPECT_EQ(done.status, 0) << done.err;
+  const std::size_t said =
+      done.out.find("with the change: 30 jobs that start today would never start");
+  ASSERT_NE(said, std::string::npos) << done.out;
+  EXPECT_LT(said, done.out.find("MEAN WAIT"));
+  EXPECT_THAT(done.out, HasSubstr("NEVER START"));
+}
+
 TEST_F(AdviseKueueCommand, RefusesWhatItCannotCompare) {
   EXPECT_THAT(advise({"--what-if", "team-b.nominalQuota=8"}).err,
               HasSubstr("no ClusterQueue or Cohort is called \"team-b\" (known: team-a)"));
