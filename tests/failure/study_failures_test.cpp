@@ -66,16 +66,19 @@ TEST(StudyFailures, LeavesRatesForSimulations) {
   folder.write("slurm-11.out", "NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus\n");
   folder.write("slurm-12.out", "torch.distributed.DistBackendError: NCCL error in: a.cpp:1\n");
   folder.write("slurm-13.out", "KeyError: 'a'\n");
+  folder.write("slurm-14.out", "torch.distributed.DistBackendError: NCCL error in: a.cpp:1\n");
   const TemporaryFolder other;
-  // 180 GPU-days, and 10 node-days of the job on two nodes.
+  // 180 GPU-days, and 10 node-days of the job on two nodes. The job that never ran is on one node,
+  // so no network failed.
   const std::string trace = other.write("t.csv",
                                         "job_id,submit_s,run_s,gpus,state\n11,0,864000,8,FAILED\n"
-                                        "12,1,432000,16,FAILED\n13,2,1728000,1,FAILED\n");
+                                        "12,1,432000,16,FAILED\n13,2,1728000,1,FAILED\n"
+                                        "14,3,0,1,FAILED\n");
   const ProgramRun run =
       study_failures({folder / "", "--trace", trace, "--out", other / "out", "-o", "csv"});
   ASSERT_EQ(run.status, 0) << run.err;
   const std::string model = content(other / "out/failures.toml");
-  EXPECT_NE(model.find("2 of 3 failed attempts"), std::string::npos) << model;
+  EXPECT_NE(model.find("2 of 4 failed attempts"), std::string::npos) << model;
   EXPECT_NE(model.find("of = \"gpu\"\nper_1000_days = 5.556  #"), std::string::npos) << model;
   EXPECT_NE(model.find("of = \"link\"\nper_1000_days = 100  #"), std::string::npos) << model;
   EXPECT_EQ(model.find("Semantic"), std::string::npos) << model;

@@ -94,14 +94,19 @@ std::string judged_json(const JudgedLogs& judged) {
 /// Returns the failure model of what the output names; errors of users are in no model.
 std::string model_of(const JudgedLogs& judged, const trace::Trace& trace) {
   const std::vector<failure::Category>& categories = judged.rules.rules.categories;
+  // Where a log names no nodes, jobs are on as few nodes of 8 GPUs as they need.
+  const auto runs = experiment::runs_of(trace, cluster::uniform(1, 8));
   std::vector<std::uint64_t> failures(categories.size(), 0);
   std::uint64_t drawn = 0;
   for (const study::FailedTrial& trial : judged.trials.trials) {
     const failure::Verdict& verdict = judged.logs[trial.log].verdict;
     if (!verdict.rule || !trial.job) continue;
     const std::size_t category = judged.rules.rules.rules[*verdict.rule].category;
+    const std::string& of = categories[category].of;
+    // On one node no network failed.
+    if (of.empty() || (of == "link" && runs[*trial.job].nodes < 2)) continue;
     ++failures[category];
-    if (!categories[category].of.empty()) ++drawn;
+    ++drawn;
   }
   static const std::map<std::string, faults::Unit> kUnits{{"node", faults::Unit::node},
                                                           {"gpu", faults::Unit::gpu},
@@ -109,11 +114,9 @@ std::string model_of(const JudgedLogs& judged, const trace::Trace& trace) {
                                                           {"software", faults::Unit::software}};
   std::vector<faults::SeenCause> causes;
   for (std::size_t at = 0; at < categories.size(); ++at) {
-    if (categories[at].of.empty() || failures[at] == 0) continue;
+    if (failures[at] == 0) continue;
     causes.push_back({categories[at].name, kUnits.at(categories[at].of), failures[at]});
   }
-  // Where a log names no nodes, jobs are on as few nodes of 8 GPUs as they need.
-  const auto runs = experiment::runs_of(trace, cluster::uniform(1, 8));
   return faults::to_toml(causes, runs,
                          fmt::format("the output of jobs: {} of {} failed attempts have one", drawn,
                                      judged.trials.trials.size()));
