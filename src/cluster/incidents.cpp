@@ -26,7 +26,15 @@ constexpr std::array<std::pair<std::string_view, Kind>, 4> kKinds = {
 
 /// Larger values of a signal are mistakes, and their sums could overflow.
 constexpr double kLargestValue = 1e9;
-constexpr std::string_view kGpuPrice = "price/";
+constexpr std::array<std::string_view, 2> kGpuPrices = {"price/", "reserved/"};
+
+/// Returns the TYPE of `price/TYPE` and `reserved/TYPE`; nothing for another signal.
+std::optional<std::string> priced_type(const std::string& signal) {
+  for (const std::string_view prefix : kGpuPrices) {
+    if (signal.starts_with(prefix)) return signal.substr(prefix.size());
+  }
+  return std::nullopt;
+}
 
 std::optional<Time> time_in(std::string_view text) {
   if (const auto date = text::parse_datetime(text)) return date;
@@ -146,7 +154,7 @@ Result<void> add_signal(const std::string& name, const std::string& path, Incide
                   csv->where());
     }
     // The price of electricity may be negative.
-    const double least = name == "carbon" || name.starts_with(kGpuPrice) ? 0 : -kLargestValue;
+    const double least = name == "carbon" || priced_type(name) ? 0 : -kLargestValue;
     if (*is < least || *is > kLargestValue) {
       return fail(Code::invalid,
                   fmt::format("signal {} must be {:g} to {:g}, found \"{}\"", name, least,
@@ -170,12 +178,12 @@ Result<void> add_signal(const std::string& name, const std::string& path, Incide
 
 /// Fails if a signal is the price of a GPU type that the cluster lacks.
 Result<void> check_gpu_type(const std::string& name, const Cluster& cluster) {
-  if (!name.starts_with(kGpuPrice)) return {};
-  const std::string type = name.substr(kGpuPrice.size());
+  const std::optional<std::string> type = priced_type(name);
+  if (!type) return {};
   const std::vector<std::string> types = cluster.gpu_types();
-  if (!type.empty() && std::find(types.begin(), types.end(), type) != types.end()) return {};
+  if (!type->empty() && std::find(types.begin(), types.end(), *type) != types.end()) return {};
   return fail(Code::usage,
-              fmt::format("signal {}: the cluster has no GPUs of type \"{}\"", name, type), {},
+              fmt::format("signal {}: the cluster has no GPUs of type \"{}\"", name, *type), {},
               types.empty() ? "the nodes of the cluster state no gpu_type"
                             : fmt::format("its types: {}", fmt::join(types, ", ")));
 }

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "perf/shared_in_time.h"
+#include "sim/gpu_rent.h"
 #include "text/human.h"
 #include "text/moment.h"
 #include "trace/eligible.h"
@@ -23,7 +24,7 @@ std::string before_signal(const std::string& name) {
   if (name == sim::kPriceSignal || name == sim::kCarbonSignal) {
     return "the constant of the power model";
   }
-  return sim::is_gpu_price(name) ? "no price" : "no value";
+  return sim::is_gpu_rent(name) ? "no price" : "no value";
 }
 
 /// Notes which part of the time of submissions each signal leaves out, and what fills it. A value
@@ -80,11 +81,11 @@ void note_assumptions(const cluster::Incidents& incidents, const trace::Trace& t
         silent, trace.jobs.size()));
   }
   for (const std::string& name : incidents.signals) {
-    if (name == sim::kPriceSignal || name == sim::kCarbonSignal || sim::is_gpu_price(name))
-      continue;
+    if (name == sim::kPriceSignal || name == sim::kCarbonSignal || sim::is_gpu_rent(name)) continue;
     notes.push_back(fmt::format(
-        "signal {} is not in cost or kg_co2: only the signals {}, {} and price/TYPE are", name,
-        sim::kPriceSignal, sim::kCarbonSignal));
+        "signal {} is not in cost or kg_co2: only the signals {}, {}, price/TYPE and reserved/TYPE "
+        "are",
+        name, sim::kPriceSignal, sim::kCarbonSignal));
   }
   note_signal_coverage(incidents, trace, notes);
 }

@@ -13,6 +13,7 @@
 #include "experiment/summary_fields.h"
 #include "policy/conduct.h"
 #include "policy/registry.h"
+#include "sim/gpu_rent.h"
 #include "sim/signature.h"
 #include "stats/quantile.h"
 #include "trace/eligible.h"
@@ -200,11 +201,12 @@ void add_signals(Summary& made, const sim::Schedule& schedule, const energy::Pow
       made.kg_co2 = sum.total;
       made.jobs_kg_co2 = sum.jobs;
     }
-    if (!sim::is_gpu_price(use.name)) continue;
+    if (!sim::is_gpu_rent(use.name)) continue;
     if (std::isnan(made.gpu_cost)) made.gpu_cost = 0;
     made.gpu_cost += use.held_weighted / kSecondsAnHour;
     GpuCost& of_type = made.gpu_costs.emplace_back();
-    of_type.type = use.name.substr(use.name.find('/') + 1);
+    of_type.type =
+        sim::is_reserved_price(use.name) ? use.name : use.name.substr(use.name.find('/') + 1);
     of_type.gpu_h = use.held_gpu_s / kSecondsAnHour;
     of_type.cost = use.held_weighted / kSecondsAnHour;
     for (std::size_t hour = 0; hour < of_type.by_hour.size(); ++hour) {

@@ -108,15 +108,18 @@ TEST(Summary, BillsPowerAtThePriceAndCarbonOfTheMoment) {
       {.name = sim::kCarbonSignal,
        .stretches = {{500, {.on = 3600, .busy = 3600}}, {100, {.on = 3600, .busy = 3600}}},
        .unvalued = {.on = 3600}},
-      {.name = "price/A", .held_weighted = 2.5 * 7200, .held_gpu_s = 7200}};
+      {.name = "price/A", .held_weighted = 2.5 * 7200, .held_gpu_s = 7200},
+      {.name = "reserved/A", .held_weighted = 0.5 * 4 * 3600, .held_gpu_s = 4 * 3600}};
   const Summary made = summarize({.name = "fifo"}, trace::Trace(), schedule, power);
   EXPECT_DOUBLE_EQ(made.kg_co2, 2 * (0.6 * 1.0 + 0.4 * 0.3));
   EXPECT_DOUBLE_EQ(made.cost, made.facility_kwh * 0.2) << "no signal called price";
   EXPECT_DOUBLE_EQ(made.jobs_kg_co2, 2 * 0.6 * 0.6) << "600 W of the GPU, which is twice that";
-  EXPECT_DOUBLE_EQ(made.gpu_cost, 5);
-  ASSERT_EQ(made.gpu_costs.size(), 1U);
+  EXPECT_DOUBLE_EQ(made.gpu_cost, 5 + 2);
+  ASSERT_EQ(made.gpu_costs.size(), 2U);
   EXPECT_EQ(made.gpu_costs[0].type, "A");
   EXPECT_DOUBLE_EQ(made.gpu_costs[0].gpu_h, 2);
+  EXPECT_EQ(made.gpu_costs[1].type, "reserved/A");
+  EXPECT_DOUBLE_EQ(made.gpu_costs[1].cost, 2);
   EXPECT_TRUE(std::isnan(summarize({.name = "fifo"}, trace::Trace(), two_nodes(), power).gpu_cost));
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "cluster/ledger.h"
+#include "sim/gpu_rent.h"
 
 namespace almanac::sim {
 namespace {
@@ -42,7 +43,7 @@ SignalMeter::SignalMeter(const cluster::Cluster& cluster, const std::vector<std:
   for (const std::string& name : signals) {
     State& state = states_.emplace_back();
     uses_.push_back({.name = name});
-    if (!is_gpu_price(name)) continue;
+    if (!is_gpu_rent(name)) continue;
     const std::string type = name.substr(name.find('/') + 1);
     for (std::uint32_t node = 0; node < cluster.nodes.size(); ++node) {
       const cluster::NodeClass& made = cluster.classes[cluster.nodes[node].node_class];
@@ -62,7 +63,10 @@ void SignalMeter::add(Time from, Time until, const cluster::Ledger& ledger, doub
     const State& state = states_[signal];
     SignalUse& made = uses_[signal];
     double held = 0;
-    for (const auto& [node, gpus] : state.nodes) held += held_gpus(ledger, node, gpus);
+    const bool is_reserved = is_reserved_price(made.name);
+    for (const auto& [node, gpus] : state.nodes) {
+      held += is_reserved ? gpus : held_gpus(ledger, node, gpus);
+    }
     made.held_gpu_s += step_s * held;
     if (!state.has_value) {
       add_to(made.unvalued, use);

@@ -64,6 +64,31 @@ TEST_F(FailuresCommand, SignalsComeFromFilesAndJobsHaveAPart) {
   EXPECT_NEAR(emitted("1") / emitted("3600"), 5, 0.02);
 }
 
+/// A reserved GPU for two hours at 1, and one of a spot node for the hour of the short job at 0.3.
+TEST_F(FailuresCommand, ReservedGpusArePaidForAlwaysAndOthersWhileTheyAreHeld) {
+  const std::string cluster =
+      folder_.write("c.toml",
+                    "[[vc]]\nname = \"all\"\n[[vc.group]]\nnodes = 1\ngpus = 1\n"
+                    "gpu_type = \"A\"\n[[vc.group]]\nnodes = 1\ngpus = 1\n"
+                    "gpu_type = \"A-spot\"\n");
+  const std::string always = folder_.write("reserved.csv", "time,value\n0,1\n");
+  const std::string hourly = folder_.write("spot.csv", "time,value\n0,0.3\n3600,0.5\n");
+  const ProgramRun done =
+      simulate("job_id,submit_s,run_s,gpus\nlong,0,7200,1\nshort,0,3600,1\n",
+               {"--cluster", cluster, "--policy", "fifo+first_fit", "--signal",
+                "reserved/A=" + always + ",price/A-spot=" + hourly, "-o", "json"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  const json made = json::parse(done.out).at(0);
+  EXPECT_NEAR(made["gpu_cost"].get<double>(), 2.3, 1e-9);
+  ASSERT_EQ(made["gpu_costs"].size(), 2U);
+  EXPECT_EQ(made["gpu_costs"][0]["type"], "reserved/A");
+  EXPECT_NEAR(made["gpu_costs"][0]["gpu_h"].get<double>(), 2, 1e-9);
+  EXPECT_NEAR(made["gpu_costs"][0]["cost"].get<double>(), 2, 1e-9);
+  EXPECT_EQ(made["gpu_costs"][1]["type"], "A-spot");
+  EXPECT_NEAR(made["gpu_costs"][1]["gpu_h"].get<double>(), 1, 1e-9);
+  EXPECT_NEAR(made["gpu_costs"][1]["cost"].get<double>(), 0.3, 1e-9);
+}
+
 TEST_F(FailuresCommand, WhatIfNamesTheJobInTheWay) {
   const std::string log =
       "job_id,submit_s,run_s,gpus\nsmall,0,3600,2\nlarge,0,3600,6\nlate,10,3600,4\n";
@@ -121,6 +146,7 @@ TEST_F(FailuresCommand, SignalsThatCannotBeMeantAreRefused) {
   EXPECT_THAT(refused("price", "9,1\n9,2\n"), HasSubstr("signal.csv:3: expected a time after"));
   EXPECT_THAT(refused("price/A100", "0,1\n"), HasSubstr("no GPUs of type \"A100\""));
   EXPECT_THAT(refused("price/", "0,1\n"), HasSubstr("no GPUs of type \"\""));
+  EXPECT_THAT(refused("reserved/A100", "0,1\n"), HasSubstr("no GPUs of type \"A100\""));
 }
 
 TEST_F(FailuresCommand, NotesWhatASignalLeavesOut) {

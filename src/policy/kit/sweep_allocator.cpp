@@ -149,8 +149,13 @@ void SweepAllocator::allocate(VcId vc, std::span<const JobId> jobs, const View& 
   std::stable_sort(line.begin(), line.end(),
                    [&](JobId a, JobId b) { return rank(a, view) < rank(b, view); });
   Room room{.vc = vc, .left = stock(vc, plan.ledger)};
+  for (const Stock& each : room.left) room.free.push_back({.gpu_type = each.gpu_type});
   for (const cluster::Pool& pool : plan.ledger.pools(vc)) {
     room.per_node = std::max(room.per_node, pool.gpus_per_node);
+    for (Stock& each : room.free) {
+      if (each.gpu_type != pool.gpu_type) continue;
+      each.milli += std::int64_t{pool.free_gpus} * cluster::kWholeGpu;
+    }
   }
   for (const JobId job : line) {
     const int gpus = gpus_of(job, room, view);
@@ -160,8 +165,16 @@ void SweepAllocator::allocate(VcId vc, std::span<const JobId> jobs, const View& 
     }
     cluster::Demand demand = asked(job, view);
     demand.gpus = gpus;
-    if (const std::uint64_t held = type_held(job, view); held != 0) demand.gpu_types = held;
-    if (take(room.left, demand)) wishes.push_back({.job = job, .gpus = gpus});
+    const std::uint64_t chosen = types_of(job);
+    const std::uint64_t held = type_held(job, view);
+    if (chosen != 0) {
+      demand.gpu_types &= chosen;
+    } else if (held != 0) {
+      demand.gpu_types = held;
+    }
+    if (!take(room.left, demand)) continue;
+    wishes.push_back({.job = job, .gpus = gpus});
+    if (chosen != 0) wishes.back().gpu_types = chosen;
   }
   widen(room, view, wishes);
 }

@@ -56,8 +56,9 @@ class SweepAllocator : public Allocator {
   /// What is available for the trials of a virtual cluster.
   struct Room {
     VcId vc{};
-    std::vector<Stock> left;  ///< GPUs that no earlier job in the line has taken.
-    int per_node = 1;         ///< Most GPUs of a node.
+    std::vector<Stock> left;    ///< GPUs that no earlier job in the line has taken.
+    std::vector<Stock> free{};  ///< GPUs that no job holds now, in the same order.
+    int per_node = 1;           ///< Most GPUs of a node.
     /// Returns the fewest nodes for `gpus` GPUs.
     int nodes_of(int gpus) const { return (gpus + per_node - 1) / per_node; }
     /// Returns the whole GPUs left of a type.
@@ -69,6 +70,12 @@ class SweepAllocator : public Allocator {
     static_cast<void>(job);
     static_cast<void>(room);
     static_cast<void>(view);
+    return 0;
+  }
+  /// Returns the GPU types, bits of Cluster::gpu_types(), of which a trial takes those GPUs; 0 for
+  /// the type that it holds, or else any that it accepts. Called after gpus_of().
+  virtual std::uint64_t types_of(JobId job) const {
+    static_cast<void>(job);
     return 0;
   }
   /// Gives jobs that should run more GPUs from what is left.

@@ -12,18 +12,24 @@
 /// trial's batch stays the same, because the sweep may be about it.
 ///
 /// With `instance_gpus`, GPUs are paid for by whole instances, and further ones take `boot_s` until
-/// they can be used; the plan then has the least paid GPU time. Instances have one price.
+/// they can be used; the plan then has the least paid GPU time.
+///
+/// If GPU types have prices (kit/prices.h), each stage is planned on each type that the trials
+/// accept, and takes the one whose plan costs least in time.
 ///
 /// Source   Misra et al., EuroSys'21 (RubberBand), section 4.
 /// Differs  The plan includes the time until instances have booted, but the host decides when nodes
-///          boot. The paper also charges for the transfer of data.
-/// Cost     a plan for each trial that begins a stage, some ms, and a fit per new report
+///          boot. The paper also charges for the transfer of data. Types count as equally fast, a
+///          plan has the later stages on the same type, and all trials of a stage are on one.
+/// Cost     a plan for each trial that begins a stage and each type with a price, some ms, and a
+///          fit per new report
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <utility>
 
+#include "policy/kit/prices.h"
 #include "policy/kit/reported_speeds.h"
 #include "policy/kit/sweep_allocator.h"
 #include "policy/registry.h"
@@ -48,6 +54,15 @@ class RubberBand final : public SweepAllocator {
     NameId group = kNoName;
     std::size_t stage = 0;
     int gpus = 0;
+    std::uint64_t gpu_types = 0;  // 0 = any
+  };
+
+  /// GPUs that have one price.
+  struct Offer {
+    std::uint64_t gpu_types = 0;  // 0 = any
+    int held = 0;                 // by the trials of the sweep
+    int all = 0;                  // that the sweep could have at a time
+    double price = 1;
   };
 
   /// GPUs planned for the trials of a group in its current stage, and in the one before. The
@@ -55,7 +70,9 @@ class RubberBand final : public SweepAllocator {
   /// in the stage, only those are there that trials hold.
   struct Paid {
     std::size_t stage = 0;
-    Time since = kNoTime;  // when the stage was first planned
+    Time since = kNoTime;         // when the stage was first planned
+    std::uint64_t gpu_types = 0;  // of the stage; 0 = any, or not settled
+    std::uint64_t types_before = 0;
     std::map<JobId, int> before{};
     std::map<JobId, int> now{};
   };
@@ -89,9 +106,17 @@ class RubberBand final : public SweepAllocator {
     const bool runs = view.progress(job).phase == Phase::running;
     const auto [known, is_new] = planned_.try_emplace(job);
     if (!is_new && runs && known->second.stage == stage) return known->second.gpus;
-    known->second = {
-        .group = request.group, .stage = stage, .gpus = plan(job, *told, rungs, room, view)};
-    return known->second.gpus;
+    const int gpus = plan(job, *told, rungs, room, view);
+    known->second = {.group = request.group,
+                     .stage = stage,
+                     .gpus = gpus,
+                     .gpu_types = paid_[request.group].gpu_types};
+    return gpus;
+  }
+
+  std::uint64_t types_of(JobId job) const override {
+    const auto found = planned_.find(job);
+    return found == planned_.end() ? 0 : found->second.gpu_types;
   }
 
   /// Returns the GPUs of a trial in the stage that it begins.
@@ -102,41 +127,95 @@ class RubberBand final : public SweepAllocator {
     const std::size_t stage = rungs == nullptr ? 0 : rungs->stage();
     Paid& paid = paid_[request.group];
     if (paid.stage != stage) {
-      paid = {.stage = stage, .since = view.now, .before = std::exchange(paid.now, {})};
+      paid = {.stage = stage,
+              .since = view.now,
+              .types_before = paid.gpu_types,
+              .before = std::exchange(paid.now, {})};
     }
-    const int before = paid.since == view.now ? gpus_of_all(paid.before) : 0;
     paid.now[job] = request.gpus;
     if (!speeds_.knows(job)) return request.gpus;
     int alive = 0;
-    int held = 0;
     for (const JobId each : view.group(request.group)) {
       const Phase phase = view.progress(each).phase;
-      if (phase != Phase::running && phase != Phase::waiting) continue;
-      ++alive;
-      if (phase == Phase::waiting) continue;
-      for (const cluster::Grant& grant : view.grants(each)) held += grant.count();
+      if (phase == Phase::running || phase == Phase::waiting) ++alive;
     }
-    std::int64_t free = 0;
-    for (const Stock& each : room.left) free = std::max(free, each.milli / cluster::kWholeGpu);
-    const int all = held + static_cast<int>(free);
     const elastic::Halving none({.reduction = reduction_, .grace = grace_, .most = told.total});
     const std::vector<elastic::Stage> stages = (rungs == nullptr ? none : *rungs).ahead(alive);
     const Time end = deadline_of(request.group, view);
-    const elastic::StagePlan made = elastic::plan_stages(
-        stages, steps_of(job, told.batches, room, view),
-        {.gpus = all,
-         .restart_s = std::isnan(request.restart_s) ? seconds(view.restart.of(request.gpus))
-                                                    : double{request.restart_s},
-         .left_s =
-             end == kNever ? std::numeric_limits<double>::infinity() : seconds(end - view.now),
-         .instance_gpus = instance_gpus_,
-         .boot_s = boot_s_,
-         .booted = instances_of(std::max(held, std::min(all, before)))});
-    if (!made.gpus.empty()) {
+    const double left_s =
+        end == kNever ? std::numeric_limits<double>::infinity() : seconds(end - view.now);
+    const std::vector<double> step_s = steps_of(job, told.batches, room, view);
+    elastic::StagePlan best;
+    double price = 1;
+    std::uint64_t gpu_types = 0;
+    for (const Offer& offer : offers_to(job, paid, room, view)) {
+      elastic::StagePlan made = elastic::plan_stages(
+          stages, step_s,
+          {.gpus = offer.all,
+           .restart_s = std::isnan(request.restart_s) ? seconds(view.restart.of(request.gpus))
+                                                      : double{request.restart_s},
+           .left_s = left_s,
+           .instance_gpus = instance_gpus_,
+           .boot_s = boot_s_,
+           .booted = booted(offer, paid, view)});
+      const auto is_better = [&] {
+        if (best.gpus.empty()) return true;
+        const bool in_time = made.seconds <= left_s;
+        if (in_time != (best.seconds <= left_s)) return in_time;
+        if (!in_time) return made.seconds < best.seconds;
+        return made.gpu_seconds * offer.price < best.gpu_seconds * price;
+      };
+      if (made.gpus.empty() || !is_better()) continue;
+      best = std::move(made);
+      price = offer.price;
+      gpu_types = offer.gpu_types;
+    }
+    if (!best.gpus.empty()) {
       const trace::Sizes sizes = trace::sizes_of(request);
-      paid.now[job] = std::max(sizes.least, sizes.at_most(made.gpus.front()));
+      paid.now[job] = std::max(sizes.least, sizes.at_most(best.gpus.front()));
+      paid.gpu_types = gpu_types;
     }
     return paid.now[job];
+  }
+
+  /// Returns the GPUs on which the trials of a stage can be planned: those of each type that has a
+  /// price, or of the type on which the first trial of the stage was planned; without prices, the
+  /// most of any one type.
+  static std::vector<Offer> offers_to(JobId job, const Paid& paid, const Room& room,
+                                      const View& view) {
+    std::map<std::uint64_t, int> held;
+    Offer any;
+    for (const JobId each : view.group(view.request(job).group)) {
+      if (view.progress(each).phase != Phase::running) continue;
+      for (const cluster::Grant& grant : view.grants(each)) {
+        held[type_held(each, view)] += grant.count();
+        any.held += grant.count();
+      }
+    }
+    std::vector<Offer> made;
+    int most_free = 0;
+    for (std::size_t at = 0; at < room.left.size(); ++at) {
+      const std::uint64_t type = room.left[at].gpu_type;
+      const std::int64_t milli = std::min(room.left[at].milli, room.free[at].milli);
+      const int free = static_cast<int>(milli / cluster::kWholeGpu);
+      most_free = std::max(most_free, free);
+      const bool is_other = paid.gpu_types != 0 && paid.gpu_types != type;
+      if (is_other || (asked(job, view).gpu_types & type) == 0) continue;
+      made.push_back({.gpu_types = type,
+                      .held = held[type],
+                      .all = held[type] + free,
+                      .price = price_of(type, view)});
+    }
+    if (std::any_of(view.signals.begin(), view.signals.end(), is_price)) return made;
+    any.all = any.held + most_free;
+    return {any};
+  }
+
+  /// Returns the instances of an offer that the sweep has as its trial begins a stage.
+  int booted(const Offer& offer, const Paid& paid, const View& view) const {
+    const bool is_same = paid.types_before == 0 || paid.types_before == offer.gpu_types;
+    const int before = paid.since == view.now && is_same ? gpus_of_all(paid.before) : 0;
+    return instances_of(std::max(offer.held, std::min(offer.all, before)));
   }
 
   static int gpus_of_all(const std::map<JobId, int>& trials) {
@@ -175,8 +254,8 @@ class RubberBand final : public SweepAllocator {
 void register_rubberband(Registry& registry) {
   registry.wholes.add(
       {.name = "rubberband",
-       .summary = "halves a sweep stage by stage; GPUs of each stage for the least GPU time by the "
-                  "deadline",
+       .summary = "halves a sweep stage by stage; GPUs of each stage for the least GPU time, or "
+                  "money, by the deadline",
        .source = "Misra et al. EuroSys'21",
        .traits = {.has = {Trait::reads_groups, Trait::stops_jobs, Trait::moves_jobs,
                           Trait::resizes_jobs, Trait::chooses_gpus, Trait::ends_trials}},
