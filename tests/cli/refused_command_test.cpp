@@ -2,6 +2,7 @@
 
 /// \file
 /// Files, addresses and lists that commands refuse: one line says what was found, and no password.
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -127,6 +128,14 @@ TEST_F(RefusedCommand, ErrorsNameTheOptionThatTheCommandHas) {
   EXPECT_EQ(compared.status, 65);
   EXPECT_THAT(compared.err, EndsWith("(give the format with --format-b, or map the columns with "
                                      "--columns-b)\n"));
+}
+
+TEST_F(RefusedCommand, AdviseMakesNoStoreWhereThereIsNone) {
+  const std::string folder = folder_ / "";
+  const ProgramRun refused = run_program({"advise", "--history", folder});
+  EXPECT_EQ(refused.status, 66);
+  EXPECT_THAT(refused.err, HasSubstr("is no state directory: it has no almanac.db"));
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
 }
 
 TEST_F(RefusedCommand, AServiceHasEachKeyOnce) {

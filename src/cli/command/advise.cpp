@@ -5,6 +5,7 @@
 /// its last weeks under each, and compares them with what happened and with today's Slurm.
 #include "advice/advise.h"
 
+#include <filesystem>
 #include <memory>
 #include <utility>
 
@@ -151,6 +152,12 @@ Result<Subject> load(const AdviseOptions& options) {
     subject = std::move(*made);
     known = std::move(subject.cluster);
   } else if (!options.history.empty()) {
+    // Opening a store that is not there would make one.
+    if (!std::filesystem::exists(options.history + "/almanac.db")) {
+      return fail(Code::not_found, "is no state directory: it has no almanac.db",
+                  {.file = options.history},
+                  "give the --state of a service or of almanac slurm import");
+    }
     const auto store = store::Store::open(options.history + "/almanac.db");
     if (!store) return tl::unexpected(store.error());
     const auto jobs = store->ended(Time{});
