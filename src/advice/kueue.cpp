@@ -108,9 +108,8 @@ Result<KueueAdvice> advise_kueue(trace::Trace log, const cluster::Cluster& clust
       std::all_of(really.begin(), really.end(), [](const Lived& each) { return each.ended; });
   if (is_known) {
     made.real = figures_of(really);
-    made.reproduces =
-        experiment::reproduces({made.real->avg_wait_s, made.real->p99_wait_s},
-                               {made.today.avg_wait_s, made.today.p99_wait_s});
+    made.reproduces = experiment::reproduces({made.real->avg_wait_s, made.real->p99_wait_s},
+                                             {made.today.avg_wait_s, made.today.p99_wait_s});
   }
   for (std::size_t at = 1; at < cases.size(); ++at) {
     const std::vector<Lived> lived = kept(*lives[at], ended);

@@ -53,7 +53,7 @@ struct KueueAdvice {
   std::int64_t never = 0;         ///< Never start under today's Kueue.
   std::optional<Figures> real{};  ///< As recorded, if the log has all starts.
   bool reproduces = true;  ///< Today's waits are the recorded ones (experiment::reproduces()).
-  Figures today{};                ///< Under today's Kueue.
+  Figures today{};         ///< Under today's Kueue.
   std::vector<kueue::Changed> changed{};
   std::vector<KueueVariant> variants{};
   /// Queues that the order leaves out, and why: "team-a: a rank could evict ...".

@@ -68,9 +68,9 @@ std::string losers_text(const KueueVariant& variant) {
 std::string never_text(const KueueVariant& variant) {
   std::string made;
   if (variant.never > 0) {
-    made += fmt::format("{}: {} that start today would never start, and count in no row.\n",
-                        variant.name,
-                        text::counted(static_cast<std::uint64_t>(variant.never), "job"));
+    made +=
+        fmt::format("{}: {} that start today would never start, and count in no row.\n",
+                    variant.name, text::counted(static_cast<std::uint64_t>(variant.never), "job"));
   }
   if (variant.newly > 0) {
     made += fmt::format("{}: {} that never start today would start.\n", variant.name,
@@ -139,8 +139,8 @@ std::string kueue_advice_introduction(const KueueAdvice& advice) {
         human_time(advice.real->avg_wait_s), human_time(advice.today.avg_wait_s));
   }
   made += fmt::format("{} of {} to {}, simulated under the queues of your Kueue.\n",
-                                 text::counted(static_cast<std::uint64_t>(advice.jobs), "job"),
-                                 text::moment(advice.since), text::moment(advice.until));
+                      text::counted(static_cast<std::uint64_t>(advice.jobs), "job"),
+                      text::moment(advice.since), text::moment(advice.until));
   if (advice.never > 0) {
     made += fmt::format("{} can never start under today's quotas, and count in no figure.\n",
                         text::counted(static_cast<std::uint64_t>(advice.never), "job"));

@@ -74,13 +74,15 @@ TEST(WhatIf, SaysWhatItExpected) {
   EXPECT_THAT(said("a.queueingStrategy=LIFO"),
               HasSubstr("must be one of BestEffortFIFO, StrictFIFO, found \"LIFO\""));
   EXPECT_THAT(said("all.cohort=b"), HasSubstr("a Cohort has no cohort"));
-  EXPECT_THAT(said("a.borrowingLimit=2,a.cohort=none"),
-              HasSubstr("Kueue refuses borrowingLimit and lendingLimit of a queue without a cohort"));
+  EXPECT_THAT(
+      said("a.borrowingLimit=2,a.cohort=none"),
+      HasSubstr("Kueue refuses borrowingLimit and lendingLimit of a queue without a cohort"));
   EXPECT_THAT(said("a.lendingLimit=9"), HasSubstr("refuses a lendingLimit above nominalQuota"));
   EXPECT_EQ(said("a.lendingLimit=8"), "no error");
-  EXPECT_THAT(said("a.nominalQuota=9,a.nominalQuota=10"),
-              HasSubstr("nominalQuota of nvidia.com/gpu in flavor h100 of ClusterQueue a is changed "
-                        "twice"));
+  EXPECT_THAT(
+      said("a.nominalQuota=9,a.nominalQuota=10"),
+      HasSubstr("nominalQuota of nvidia.com/gpu in flavor h100 of ClusterQueue a is changed "
+                "twice"));
 }
 
 }  // namespace

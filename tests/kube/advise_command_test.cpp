@@ -115,8 +115,8 @@ TEST_F(AdviseKueueCommand, RecommendsNothingWhereTheSimulationDoesNotMatch) {
 TEST_F(AdviseKueueCommand, SaysFirstWhichJobsWouldNeverStart) {
   std::string jobs = "job_id,submit_s,run_s,gpus,vc,user,name\n";
   for (int day = 0; day < 30; ++day) {
-    jobs += fmt::format("{0}a,{1},3600,4,team-a,ann,wide\n{0}b,{1},3600,2,team-a,bob,narrow\n",
-                        day, day * 86400);
+    jobs += fmt::format("{0}a,{1},3600,4,team-a,ann,wide\n{0}b,{1},3600,2,team-a,bob,narrow\n", day,
+                        day * 86400);
   }
   log_ = folder_.write("other.csv", jobs);
   const ProgramRun done = advise({"--what-if", "team-a.nominalQuota=3"});

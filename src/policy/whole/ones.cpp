@@ -67,10 +67,15 @@ class Ones final : public ElasticAllocator {
     recall(last, static_cast<std::size_t>(room.gpus));
     for (int generation = 0; generation < kGenerations; ++generation) evolve(view.rng);
     const std::vector<int> gpus = count(population_.front());
-    bool may_change = false;
+    Time next = kNever;
     for (std::size_t at = 0; at < jobs.size(); ++at) {
       const Elastic& job = jobs[at];
-      may_change = may_change || gpus[at] == 0 || jobs_[at].limit < most_of(job);
+      const Limit& own = limits_.at(job.job);
+      if (gpus[at] == 0) {
+        next = std::min(next, view.now + every());
+      } else if (own.gpus < most_of(job) && own.since + scale_every_ > view.now) {
+        next = std::min(next, own.since + scale_every_);
+      }
       if (gpus[at] > 0) {
         wishes.push_back(
             {.job = job.job, .gpus = gpus[at], .config = {.batch = batch(job, gpus[at])}});
@@ -80,7 +85,7 @@ class Ones final : public ElasticAllocator {
       }
     }
     remember(last);
-    if (may_change) deal_by(view.now + every(), view);
+    if (next != kNever) deal_by(std::max(next, view.now + every()), view);
   }
 
   void forgotten(JobId job) override { limits_.erase(job); }
