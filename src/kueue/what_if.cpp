@@ -155,7 +155,8 @@ std::string path_of(std::string_view field) {
 
 /// What Kueue's webhook refuses of a changed queue.
 ///
-/// Source   Kueue, pkg/webhooks/clusterqueue_webhook.go, validateLimit(), validateLendingLimit().
+/// Source   Kueue, pkg/webhooks/clusterqueue_webhook.go and its test: limitIsEmptyErrorMsg,
+///          lendingLimitErrorMsg.
 Result<void> check_limits(const ClusterQueue& queue) {
   for (const ResourceGroup& group : queue.groups) {
     for (const FlavorQuotas& flavor : group.flavors) {

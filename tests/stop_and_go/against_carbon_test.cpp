@@ -2,7 +2,7 @@
 
 /// \file
 /// The policy stop_and_go beside the published decisions of `carbon`: where all days are alike, the
-/// past one says of the next all that GAIA is told of it, and both run the same pieces.
+/// past one says of the next all that GAIA knows of it, and both run the same pieces.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 
 /// \file
 /// The policy gaia next to the published decisions, and next to every window of each job: if all
-/// days are equal, the past one says of the next all that GAIA is told.
+/// days are equal, the past one says of the next all that GAIA knows.
 #include <gtest/gtest.h>
 
 #include "base/rng.h"

@@ -113,7 +113,7 @@ Result<Subject> load_slurm(const AdviseOptions& options) {
   return subject;
 }
 
-/// Its queues and nodes. The past is that of the workloads that it still has, for want of a log.
+/// Queues and nodes of the cluster, and as a log the workloads that it still has.
 Result<Subject> load_kube(const AdviseOptions& options, std::optional<cluster::Cluster>& known) {
   auto client = options.kube.client();
   if (!client) return tl::unexpected(client.error());

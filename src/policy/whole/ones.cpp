@@ -70,19 +70,17 @@ class Ones final : public ElasticAllocator {
     Time next = kNever;
     for (std::size_t at = 0; at < jobs.size(); ++at) {
       const Elastic& job = jobs[at];
-      const Limit& own = limits_.at(job.job);
+      Limit& own = limits_.at(job.job);
       if (gpus[at] == 0) {
         next = std::min(next, view.now + every());
-      } else if (own.gpus < most_of(job) && own.since + scale_every_ > view.now) {
+        if (view.attained(job.job) > Duration{0}) own.gpus = std::max(job.least, own.gpus / 2);
+        continue;
+      }
+      if (own.gpus < most_of(job) && own.since + scale_every_ > view.now) {
         next = std::min(next, own.since + scale_every_);
       }
-      if (gpus[at] > 0) {
-        wishes.push_back(
-            {.job = job.job, .gpus = gpus[at], .config = {.batch = batch(job, gpus[at])}});
-      } else if (view.attained(job.job) > Duration{0}) {
-        Limit& limit = limits_.at(job.job);
-        limit.gpus = std::max(job.least, limit.gpus / 2);
-      }
+      wishes.push_back(
+          {.job = job.job, .gpus = gpus[at], .config = {.batch = batch(job, gpus[at])}});
     }
     remember(last);
     if (next != kNever) deal_by(std::max(next, view.now + every()), view);
