@@ -18,6 +18,13 @@ TEST(Wrap, GivesALongWordALineOfItsOwn) {
   EXPECT_THAT(wrap("a https://example.org/ b", 6), ElementsAre("a", "https://example.org/", "b"));
 }
 
+TEST(Wrap, KeepsANumberAndItsUnitOnOneLine) {
+  EXPECT_THAT(wrap("waits 7h 27m now", 8), ElementsAre("waits", "7h 27m", "now"));
+  EXPECT_THAT(wrap("interval (95 %) of 2", 12), ElementsAre("interval", "(95 %) of 2"));
+  EXPECT_THAT(wrap("of 12 % or", 5), ElementsAre("of", "12 %", "or"));
+  EXPECT_THAT(wrap("8 30min jobs", 5), ElementsAre("8", "30min", "jobs"));
+}
+
 TEST(Wrap, CountsCharactersRatherThanBytes) {
   EXPECT_EQ(width_of("Jürgen"), 6U);
   EXPECT_THAT(wrap("ää öö", 5), ElementsAre("ää öö"));
