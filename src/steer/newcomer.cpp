@@ -54,16 +54,16 @@ class Question {
 
 }  // namespace
 
-std::optional<slurm::Job> read_question(std::string_view text) {
+std::optional<manager::Job> read_question(std::string_view text) {
   if (!text.starts_with(kFirstLine)) return std::nullopt;
   const Question question(text.substr(kFirstLine.size()));
   const auto uid = question.number("uid");
   if (!uid) return std::nullopt;
-  slurm::Job job{.name = question.text("name"),
-                 .uid = static_cast<std::uint32_t>(*uid),
-                 .account = question.text("account"),
-                 .partition = question.text("partition"),
-                 .qos = question.text("qos")};
+  manager::Job job{.name = question.text("name"),
+                   .uid = static_cast<std::uint32_t>(*uid),
+                   .account = question.text("account"),
+                   .partition = question.text("partition"),
+                   .qos = question.text("qos")};
   job.tasks = question.text("array");
   job.nodes = to_int(std::max<std::int64_t>(1, question.number("nodes").value_or(1)));
   const std::int64_t tasks = question.number("tasks").value_or(job.nodes);

@@ -24,7 +24,7 @@ namespace almanac::steer {
 class Newcomers {
  public:
   /// Must not wait: what cannot be said at once is not said.
-  using Ask = std::function<Answer(const slurm::Job&)>;
+  using Ask = std::function<Answer(const manager::Job&)>;
 
   /// Listens at `path`, where no other may; answers root, this process' user and `slurm_uid`.
   static Result<std::unique_ptr<Newcomers>> listen(const std::string& path, std::uint32_t slurm_uid,

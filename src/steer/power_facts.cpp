@@ -10,7 +10,7 @@ namespace {
 /// How long Slurm may take to see that a node has booted, or is off.
 constexpr Duration kNoticed = 1min;
 
-std::string value_of(const slurm::Site& site, const char* key) {
+std::string value_of(const manager::Site& site, const char* key) {
   const auto found = site.parameters.find(key);
   return found == site.parameters.end() ? std::string() : found->second;
 }
@@ -29,7 +29,7 @@ Duration time_of(const std::string& value, Duration missing) {
 
 }  // namespace
 
-PowerFacts power_facts(const slurm::Site& site) {
+PowerFacts power_facts(const manager::Site& site) {
   PowerFacts made{.has_programs = is_told(value_of(site, "SuspendProgram")) &&
                                   is_told(value_of(site, "ResumeProgram")),
                   .is_on = is_told(value_of(site, "SuspendTime")),

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/time.h"
-#include "slurm/node.h"
+#include "manager/node.h"
 #include "steer/mirror.h"
 
 namespace almanac::steer {
@@ -22,7 +22,7 @@ struct PowerFacts {
   Duration back{};
 };
 
-PowerFacts power_facts(const slurm::Site& site);
+PowerFacts power_facts(const manager::Site& site);
 
 /// Whether a reservation has the node, or will have before `within` is over.
 bool is_due(const std::string& node, const Mirror& mirror, Duration within);

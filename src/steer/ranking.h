@@ -23,7 +23,7 @@ class Ranking {
   Result<void> listen();
 
  private:
-  Answer rank(slurm::Job newcomer);
+  Answer rank(manager::Job newcomer);
 
   Known& known_;
   const Controller& controller_;

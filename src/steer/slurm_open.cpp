@@ -40,7 +40,7 @@ Result<void> follow_accounting(Known& known) {
 }  // namespace
 
 Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
-                                                         std::unique_ptr<slurm::Link> link) {
+                                                         std::unique_ptr<manager::Link> link) {
   std::error_code error;
   fs::create_directories(config.state, error);
   if (error) {

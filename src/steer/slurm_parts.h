@@ -43,7 +43,7 @@ struct SlurmService::Parts {
   service::Loop loop{cluster, known.bell, watchdog};
   Ranking ranking{known, controller, steering};
 
-  Parts(Opened opened, std::vector<service::Lock> held, std::unique_ptr<slurm::Link> link,
+  Parts(Opened opened, std::vector<service::Lock> held, std::unique_ptr<manager::Link> link,
         Switches switches)
       : locks(std::move(held)),
         known(std::move(opened)),

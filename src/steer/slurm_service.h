@@ -18,8 +18,8 @@
 #include <string>
 #include <vector>
 
+#include "manager/link.h"
 #include "service/service.h"
-#include "slurm/link.h"
 #include "steer/config.h"
 #include "steer/control.h"
 
@@ -31,7 +31,7 @@ class SlurmService final : public service::Service {
   /// folder or this Slurm cluster, with unavailable if the controller does not answer, and with
   /// unsupported if the cluster belongs to a federation.
   static Result<std::unique_ptr<SlurmService>> open(Config config,
-                                                    std::unique_ptr<slurm::Link> link);
+                                                    std::unique_ptr<manager::Link> link);
   ~SlurmService() override;
 
   void run(const std::atomic<bool>& stop) override;

@@ -31,9 +31,9 @@ void tell_use(const std::vector<policy::PastUse>& uses, const cluster::Cluster& 
 }
 
 /// How many GPUs Slurm lets an account hold, or a user of one.
-void tell_limits(const slurm::Limits& limits, service::Tenancy& tenancy) {
-  for (const slurm::Quota& quota : limits.quotas) {
-    if (!quota.qos.empty() || quota.gpus == slurm::Quota::kAny) continue;
+void tell_limits(const manager::Limits& limits, service::Tenancy& tenancy) {
+  for (const manager::Quota& quota : limits.quotas) {
+    if (!quota.qos.empty() || quota.gpus == manager::Quota::kAny) continue;
     const std::string name = name_of({quota.account, quota.user, quota.partition});
     for (service::TenantView& each : tenancy.tenants) {
       if (each.name == name) each.limit = quota.gpus;
@@ -57,7 +57,7 @@ Result<service::Tenancy> Views::make_tenancy() const {
   std::set<store::JobNumber> known;
   std::shared_ptr<const World> world;
   std::vector<policy::PastUse> uses;
-  slurm::Limits limits;
+  manager::Limits limits;
   Time now{};
   Duration half_life{};
   {

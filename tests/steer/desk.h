@@ -97,7 +97,7 @@ class Desk {
 
   std::vector<std::uint32_t> line(std::size_t vc = 0) const {
     std::vector<std::uint32_t> made;
-    for (const slurm::JobNumber job : decider_.last().lines.at(vc).jobs) {
+    for (const manager::JobNumber job : decider_.last().lines.at(vc).jobs) {
       made.push_back(static_cast<std::uint32_t>(job));
     }
     return made;

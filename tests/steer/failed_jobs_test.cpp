@@ -37,11 +37,11 @@ TEST(FailedJobs, AreJudgedByTheirLogs) {
   (*service)->step();
   slurm.now += 1min;
   const auto fails = [&](std::uint32_t number, const std::string& log) {
-    slurm::Job& job = slurm.job(number);
+    manager::Job& job = slurm.job(number);
     job.uid = ::geteuid();
     job.gid = ::getegid();
     job.out = log;
-    job.state = slurm::State::ended;
+    job.state = manager::State::ended;
     job.outcome = trace::JobState::failed;
     job.end = slurm.now;
   };

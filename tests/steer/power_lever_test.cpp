@@ -17,7 +17,7 @@
 namespace almanac::steer {
 namespace {
 
-using slurm::Power;
+using manager::Power;
 using testing::AllOf;
 using testing::HasSubstr;
 
@@ -198,7 +198,7 @@ TEST(PowerLever, LeavesAloneWhatDoesNotObey) {
 
 TEST(PowerLever, SaysWhyItCannotBeUsed) {
   const auto lever = make_lever("power");
-  slurm::Site site = quiet().site;
+  manager::Site site = quiet().site;
   EXPECT_FALSE(lever->obstacle(site, {.power = true}));
   EXPECT_TRUE(lever->obstacle(site, {.power = false}));
   site.parameters["SuspendTime"] = "INFINITE";

@@ -27,7 +27,7 @@ class SlowController final : public FakeLink {
  public:
   SlowController(FakeSlurm& slurm, std::atomic<bool>& is_slow)
       : FakeLink(slurm), is_slow_(is_slow) {}
-  Result<slurm::News> news() override {
+  Result<manager::News> news() override {
     while (is_slow_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return FakeLink::news();
   }

@@ -18,7 +18,7 @@
 namespace almanac::steer {
 namespace {
 
-using slurm::Association;
+using manager::Association;
 using Numbers = std::vector<std::uint32_t>;
 
 /// Science has 3 of 4 shares and of them vision all but one of four; guests have the fourth.

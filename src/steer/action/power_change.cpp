@@ -16,9 +16,9 @@ namespace {
 /// How long Slurm may take to show that a node powers down.
 constexpr Duration kPowerDownShows = 2min;
 
-bool is_off(slurm::Power power) {
-  return power == slurm::Power::off || power == slurm::Power::powering_down ||
-         power == slurm::Power::to_power_down;
+bool is_off(manager::Power power) {
+  return power == manager::Power::off || power == manager::Power::powering_down ||
+         power == manager::Power::to_power_down;
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ bool PowerChange::is_in_scope(const Scene& scene) const {
 }
 
 std::vector<Result<void>> PowerChange::execute(std::span<const PowerChange* const> changes,
-                                               slurm::Link& link) {
+                                               manager::Link& link) {
   std::vector<Result<void>> made;
   for (const PowerChange* const each : changes) made.push_back(link.power(each->nodes, each->on));
   return made;

@@ -29,8 +29,8 @@
 namespace almanac::steer::lever {
 namespace {
 
+using manager::Power;
 using policy::kCapacityPeriod;
-using slurm::Power;
 using NodeNames = std::set<std::string>;
 
 constexpr const char* kGivenBack = "power is not on";
@@ -44,7 +44,7 @@ std::string in_words(const Action& action) {
   return fmt::format("{} (asleep)", fmt::join(std::get<PowerChange>(action.change).nodes, ","));
 }
 
-bool is_on(const slurm::Node& node) {
+bool is_on(const manager::Node& node) {
   return node.power == Power::on || node.power == Power::powering_up;
 }
 
@@ -58,8 +58,8 @@ struct Nodes {
 
 class PowerLever final : public Lever {
  public:
-  std::optional<std::string> obstacle(const slurm::Site& site,
-                                      const slurm::Abilities& can) const override {
+  std::optional<std::string> obstacle(const manager::Site& site,
+                                      const manager::Abilities& can) const override {
     if (site.is_operator == false) return "Almanac has no operator rights on this Slurm cluster";
     if (!can.power) return "this connection to Slurm cannot power nodes up or down";
     const PowerFacts facts = power_facts(site);
@@ -170,7 +170,7 @@ class PowerLever final : public Lever {
   }
 
   /// Returns the weight added to the node's own.
-  static std::uint32_t burden(const slurm::Node& node) {
+  static std::uint32_t burden(const manager::Node& node) {
     if (node.power == Power::on || node.power == Power::to_power_down) return 0;
     return node.power == Power::powering_up ? kBoots : kSleeps;
   }
@@ -198,7 +198,7 @@ class PowerLever final : public Lever {
     NodeNames held;
     for (const auto& [number, job] : scene.mirror.jobs()) {
       if (!holds_nodes(job)) continue;
-      for (const slurm::Held& each : job.holds) held.insert(each.node);
+      for (const manager::Held& each : job.holds) held.insert(each.node);
     }
     Nodes made{.use = {.now = scene.mirror.at()}};
     for (auto* const of : {&made.idle, &made.asleep}) of->resize(world.cluster.vcs.size());

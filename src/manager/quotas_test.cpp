@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "slurm/quotas.h"
+#include "manager/quotas.h"
 
 #include <gmock/gmock.h>
 
-namespace almanac::slurm {
+namespace almanac::manager {
 namespace {
 
 using testing::ElementsAre;
@@ -59,4 +59,4 @@ TEST(QuotasOfAJob, AreCalledByTheirOwners) {
 }
 
 }  // namespace
-}  // namespace almanac::slurm
+}  // namespace almanac::manager

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "slurm/quotas.h"
+#include "manager/quotas.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
-namespace almanac::slurm {
+namespace almanac::manager {
 namespace {
 
 /// No tree of accounts is as deep; one that is none ends here.
@@ -74,4 +74,4 @@ const QuotaFinder::Found& QuotaFinder::of(const Job& job) {
   return made;
 }
 
-}  // namespace almanac::slurm
+}  // namespace almanac::manager

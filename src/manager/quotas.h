@@ -19,10 +19,10 @@
 #include <tuple>
 #include <vector>
 
-#include "slurm/job.h"
-#include "slurm/node.h"
+#include "manager/job.h"
+#include "manager/node.h"
 
-namespace almanac::slurm {
+namespace almanac::manager {
 
 /// Whether limits are more than numbers at this site.
 bool enforces_limits(const Site& site);
@@ -55,4 +55,4 @@ class QuotaFinder {
   std::map<Whose, Found> found_;
 };
 
-}  // namespace almanac::slurm
+}  // namespace almanac::manager

@@ -20,10 +20,10 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "slurm/job.h"
-#include "slurm/node.h"
+#include "manager/job.h"
+#include "manager/node.h"
 
-namespace almanac::slurm {
+namespace almanac::manager {
 
 /// Changes since the previous query.
 struct News {
@@ -98,4 +98,4 @@ class Link {
   virtual std::int64_t unread_rows() const { return 0; }
 };
 
-}  // namespace almanac::slurm
+}  // namespace almanac::manager

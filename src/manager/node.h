@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "base/time.h"
-#include "slurm/gres.h"
+#include "text/gres.h"
 
-namespace almanac::slurm {
+namespace almanac::manager {
 
 /// A command to power a node up is lost while it powers down.
 enum class Power : std::uint8_t { on, to_power_down, powering_down, off, powering_up };
@@ -23,8 +23,8 @@ struct Node {
   std::string name{};
   std::string gpu_type{};
   int gpus = 0;
-  std::vector<TypedGpus> types{};  ///< By type, if there are several and all are known; otherwise
-                                   ///< empty.
+  std::vector<text::TypedGpus> types{};  ///< By type, if there are several and all are known;
+                                         ///< otherwise empty.
   int shards = 0;
   int mps = 0;  ///< gres/mps.
   double cpus = 0;
@@ -47,7 +47,7 @@ struct Node {
 std::vector<Node> by_type(const Node& node);
 
 /// Sets Node::types.
-void tell_types(const Gres& gres, Node& node);
+void tell_types(const text::Gres& gres, Node& node);
 
 struct Partition {
   std::string name{};
@@ -145,4 +145,4 @@ struct Site {
   std::optional<bool> is_operator{};
 };
 
-}  // namespace almanac::slurm
+}  // namespace almanac::manager

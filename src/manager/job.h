@@ -13,10 +13,7 @@
 #include "base/time.h"
 #include "trace/job.h"
 
-namespace almanac::slurm {
-
-/// Slurm counts memory in MiB.
-constexpr double kMibPerGb = 1024;
+namespace almanac::manager {
 
 /// Slurm's own number. A task of an array has one of its own as soon as it differs from the others.
 enum class JobNumber : std::uint32_t {};
@@ -105,4 +102,4 @@ struct Job {
   bool operator==(const Job&) const = default;
 };
 
-}  // namespace almanac::slurm
+}  // namespace almanac::manager

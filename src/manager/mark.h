@@ -18,7 +18,7 @@
 #include "base/time.h"
 #include "text/number.h"
 
-namespace almanac::slurm {
+namespace almanac::manager {
 
 inline constexpr std::string_view kMark = "placed by almanac";
 inline constexpr std::string_view kUntil = " until ";
@@ -39,4 +39,4 @@ inline Time lease_end(std::string_view comment) {
   return end && *end > 0 && *end < kLatest ? Time{std::chrono::seconds(*end)} : kNoTime;
 }
 
-}  // namespace almanac::slurm
+}  // namespace almanac::manager
