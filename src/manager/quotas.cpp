@@ -13,16 +13,6 @@ constexpr int kDeepest = 100;
 
 }  // namespace
 
-bool enforces_limits(const Site& site) {
-  const auto found = site.parameters.find("AccountingStorageEnforce");
-  if (found == site.parameters.end()) return false;
-  const std::string words = fmt::format(",{},", found->second);
-  for (const char* const each : {",limits,", ",safe,", ",all,"}) {
-    if (words.find(each) != std::string::npos) return true;
-  }
-  return false;
-}
-
 std::string whose(const Quota& quota) {
   std::string made = quota.qos.empty() ? fmt::format("account {}", quota.account)
                                        : fmt::format("QOS {}", quota.qos);

@@ -43,15 +43,6 @@ TEST(QuotasOfAJob, OfAUserAreNotOfHisJobsWithAnAssociationForTheirPartition) {
   EXPECT_THAT(QuotaFinder(limits).of(there).counted, ElementsAre(0));
 }
 
-TEST(QuotasOfAJob, CountOnlyWhereTheSiteEnforcesThem) {
-  Site site;
-  EXPECT_FALSE(enforces_limits(site));
-  site.parameters["AccountingStorageEnforce"] = "associations,qos";
-  EXPECT_FALSE(enforces_limits(site));
-  site.parameters["AccountingStorageEnforce"] = "associations,limits,qos";
-  EXPECT_TRUE(enforces_limits(site));
-}
-
 TEST(QuotasOfAJob, AreCalledByTheirOwners) {
   EXPECT_EQ(whose({.account = "lab"}), "account lab");
   EXPECT_EQ(whose({.account = "lab", .user = "ann"}), "user ann of account lab");

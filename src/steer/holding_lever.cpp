@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "policy/registry.h"
-#include "slurm/age.h"
 #include "steer/aside.h"
 #include "steer/claims.h"
 #include "steer/leases.h"
@@ -50,7 +49,7 @@ bool waits_for_room(const Decision::Start& start, const Scene& scene) {
 
 bool would_lose_age(const manager::Job& job, const Scene& scene) {
   return !is_marked(job) && job.eligible != kNoTime &&
-         scene.mirror.at() - job.eligible > kLittleAge && slurm::loses_age_when_held(scene.site);
+         scene.mirror.at() - job.eligible > kLittleAge && scene.site.facts.loses_age_when_held;
 }
 
 QueueClaims::Tries tries_of(const manager::Job& job, const Scene& scene) {

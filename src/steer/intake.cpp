@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "manager/quotas.h"
 #include "steer/record.h"
 
 namespace almanac::steer {
@@ -16,7 +15,7 @@ Intake::Intake(Known& known, Saving& saving)
 
 bool Intake::take(manager::News news) {
   const std::lock_guard lock(known_.mutex);
-  if (news.limits && !manager::enforces_limits(known_.site)) news.limits->quotas.clear();
+  if (news.limits && !known_.site.facts.enforces_limits) news.limits->quotas.clear();
   // The first look finds jobs that started before the service did.
   const bool is_first_look = known_.mirror.at() == kNoTime;
   const Difference made = known_.mirror.take(std::move(news));
@@ -32,10 +31,8 @@ bool Intake::take(manager::News news) {
   const bool is_other = known_.hardware != known_.mirror.hardware();
   if (is_other) {
     known_.hardware = known_.mirror.hardware();
-    const auto said = known_.site.parameters.find("JobRequeue");
-    const bool requeues_by_default = said == known_.site.parameters.end() || said->second != "0";
-    known_.world =
-        make_world(known_.mirror, known_.config.settings.virtual_clusters, requeues_by_default);
+    known_.world = make_world(known_.mirror, known_.config.settings.virtual_clusters,
+                              known_.site.facts.requeues_by_default);
     known_.look_again = true;
   }
   for (const manager::JobNumber each : known_.announced.look(known_.mirror, made.ended)) {

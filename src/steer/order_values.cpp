@@ -117,9 +117,7 @@ std::vector<std::int64_t> renumber(std::span<const std::int64_t> present, const 
 }
 
 bool uses_site_factor(const manager::Site& site, const manager::Abilities& can) {
-  const auto type = site.parameters.find("PriorityType");
-  const bool basic = type != site.parameters.end() && type->second == "priority/basic";
-  return can.site_factor && !basic;
+  return can.site_factor && !site.facts.keeps_priorities;
 }
 
 }  // namespace almanac::steer

@@ -208,7 +208,7 @@ service::Overview Views::overview() const {
   made.started = known_.started;
   made.policy = known_.config.policy;
   made.shadow = known_.config.shadow;
-  made.manager = "slurm";
+  made.manager = known_.site.manager;
   for (const auto& [number, job] : known_.mirror.jobs()) {
     if (holds_nodes(job)) ++made.running;
     if (waits(job)) ++(job.held ? made.held : made.waiting);
@@ -266,7 +266,7 @@ std::vector<service::AgentView> Views::said_by_agents() const {
 
 std::optional<service::Manager> Views::manager() const {
   const std::lock_guard lock(known_.mutex);
-  service::Manager made{.name = "slurm",
+  service::Manager made{.name = known_.site.manager,
                         .cluster = known_.site.cluster,
                         .version = known_.site.version,
                         .way = std::string(controller_.link().way()),

@@ -40,7 +40,7 @@ TEST(GatewayLimitsTest, ARealSlurmsQuotasAndSwitchesAreHeeded) {
   slurm::GatewayLink link;
   const auto site = link.site();
   ASSERT_TRUE(site) << to_string(site.error());
-  EXPECT_TRUE(manager::enforces_limits(*site));
+  EXPECT_TRUE(site->facts.enforces_limits);
   auto news = link.news();
   ASSERT_TRUE(news) << to_string(news.error());
   ASSERT_TRUE(news->limits);

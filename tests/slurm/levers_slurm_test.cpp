@@ -21,7 +21,6 @@
 #include "steer/driver.h"
 #include "steer/mark.h"
 #include "steer/node_weight.h"
-#include "steer/power_facts.h"
 #include "support/lever.h"
 #include "support/temporary_folder.h"
 
@@ -192,9 +191,7 @@ TEST(LeversSlurmTest, PutsIdleNodesToSleepAndWakesThemAll) {
   const auto job = cluster.submit("-N 1 --gres=gpu:8 --wrap 'sleep 600'");
   ASSERT_TRUE(cluster.becomes(job, "RUNNING"));
   Desk desk("fifo+follow_load", "power");
-  const PowerFacts facts = power_facts(desk.site());
-  EXPECT_EQ(facts.down, 3s);
-  EXPECT_EQ(facts.up, 60s);
+  EXPECT_EQ(desk.site().facts.power_cycle, 3s + 60s + 2min);
   const auto count = [&](manager::Power power) {
     int made = 0;
     for (const auto& [name, node] : desk.mirror().nodes()) made += node.power == power ? 1 : 0;

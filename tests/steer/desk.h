@@ -109,9 +109,11 @@ class Desk {
   Decider& decider() { return decider_; }
 
  private:
-  Scene scene() const {
+  Scene scene() {
+    site_ = slurm_.site;
+    slurm::tell_facts(site_);
     return {.settings = settings_,
-            .site = slurm_.site,
+            .site = site_,
             .can = link_.can(),
             .mirror = mirror_,
             .decision = decider_.last(),
@@ -127,6 +129,7 @@ class Desk {
   FakeSlurm& slurm_;
   Settings settings_;
   FakeLink link_;
+  manager::Site site_{};
   TemporaryFolder folder_;
   Mirror mirror_;
   Decider decider_;

@@ -18,6 +18,7 @@
 
 #include "manager/link.h"
 #include "manager/mark.h"
+#include "slurm/facts.h"
 
 namespace almanac::steer {
 
@@ -266,7 +267,9 @@ class FakeLink : public manager::Link {
 
   Result<manager::Site> site() override {
     if (slurm_.is_down) return down();
-    return slurm_.site;
+    manager::Site made = slurm_.site;
+    slurm::tell_facts(made);
+    return made;
   }
 
   Result<manager::News> news() override {

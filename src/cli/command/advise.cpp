@@ -39,7 +39,6 @@
 #include "kube/picture.h"
 #include "kube/snapshot.h"
 #include "kueue/read.h"
-#include "manager/quotas.h"
 #include "report/document_directory.h"
 #include "report/page.h"
 #include "slurm/connect.h"
@@ -87,7 +86,7 @@ Result<std::optional<manager::Limits>> limits_of(manager::Link& link, const mana
   if (!news.limits) return std::nullopt;
   const auto site = link.site();
   if (!site) return tl::unexpected(site.error());
-  return manager::enforces_limits(*site) ? *news.limits : manager::Limits{};
+  return site->facts.enforces_limits ? *news.limits : manager::Limits{};
 }
 
 /// Its nodes and its past.

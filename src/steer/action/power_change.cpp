@@ -7,7 +7,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "steer/power_facts.h"
+#include "steer/reservations.h"
 #include "steer/scope.h"
 
 namespace almanac::steer {
@@ -33,7 +33,7 @@ std::optional<std::string> PowerChange::forbidden(const Scene& scene) const {
     if (found == scene.mirror.nodes().end()) return fmt::format("there is no node {}", name);
     if (on) continue;
     if (found->second.busy) return fmt::format("node {} runs a job", name);
-    if (found->second.reserved || is_due(name, scene.mirror, power_facts(scene.site).back)) {
+    if (found->second.reserved || is_due(name, scene.mirror, scene.site.facts.power_cycle)) {
       return fmt::format("node {} is reserved", name);
     }
   }

@@ -76,10 +76,8 @@ std::string shown(const std::optional<Value>& value) {
 }  // namespace
 
 void QueueChange::begin(const Scene& scene) {
-  const auto type = scene.site.parameters.find("PriorityType");
-  const bool is_basic = type != scene.site.parameters.end() && type->second == "priority/basic";
   const manager::Job& job = *scene.mirror.find(becomes.job);
-  was = as_it_is(job, becomes, is_basic, scene.mirror.at());
+  was = as_it_is(job, becomes, scene.site.facts.keeps_priorities, scene.mirror.at());
   meant = meant_by(job);
 }
 

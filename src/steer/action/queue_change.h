@@ -123,6 +123,6 @@ class QueueClaims {
 manager::JobChange with(manager::JobChange change, const manager::JobChange& other);
 /// Returns the current values of the fields that `change` would change.
 manager::JobChange as_it_is(const manager::Job& job, const manager::JobChange& change,
-                            bool priority_is_basic, Time at);
+                            bool keeps_priorities, Time at);
 
 }  // namespace almanac::steer

@@ -46,12 +46,12 @@ bool is_empty(const JobChange& change) { return change == JobChange{.job = chang
 
 }  // namespace
 
-JobChange as_it_is(const manager::Job& job, const JobChange& change, bool priority_is_basic,
+JobChange as_it_is(const manager::Job& job, const JobChange& change, bool keeps_priorities,
                    Time at) {
   JobChange made{.job = job.number};
   if (change.site_factor) made.site_factor = job.site_factor;
   // What a plugin works out again and again is brought back by letting it.
-  if (change.priority) made.priority = priority_is_basic ? job.priority : JobChange::kUsual;
+  if (change.priority) made.priority = keeps_priorities ? job.priority : JobChange::kUsual;
   // What the mark stands for is ours, also where the plugin set it.
   const bool ours = is_marked(job);
   if (change.begins && !is_leased(job, at)) {

@@ -47,12 +47,7 @@ class OrderLever final : public Lever {
   std::optional<std::string> obstacle(const manager::Site& site,
                                       const manager::Abilities&) const override {
     if (site.is_operator == false) return "Almanac has no operator rights on this Slurm cluster";
-    const auto plugin = site.parameters.find("PrioritySiteFactorPlugin");
-    const bool taken = plugin != site.parameters.end() && !plugin->second.empty() &&
-                       plugin->second != "(null)" && plugin->second != "site_factor/none";
-    if (taken) {
-      return fmt::format("PrioritySiteFactorPlugin {} already sets site factors", plugin->second);
-    }
+    if (!site.facts.order_obstacle.empty()) return site.facts.order_obstacle;
     return std::nullopt;
   }
 

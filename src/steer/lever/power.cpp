@@ -23,7 +23,7 @@
 #include "steer/lever_registry.h"
 #include "steer/node_commands.h"
 #include "steer/node_weight.h"
-#include "steer/power_facts.h"
+#include "steer/reservations.h"
 #include "steer/scope.h"
 
 namespace almanac::steer::lever {
@@ -62,13 +62,7 @@ class PowerLever final : public Lever {
                                       const manager::Abilities& can) const override {
     if (site.is_operator == false) return "Almanac has no operator rights on this Slurm cluster";
     if (!can.power) return "this connection to Slurm cannot power nodes up or down";
-    const PowerFacts facts = power_facts(site);
-    if (!facts.has_programs) {
-      return "slurm.conf has no SuspendProgram or ResumeProgram, so Slurm cannot power nodes up or "
-             "down";
-    }
-    if (!facts.is_on)
-      return "slurm.conf has no SuspendTime, without which Slurm never powers nodes down";
+    if (!site.facts.power_obstacle.empty()) return site.facts.power_obstacle;
     return std::nullopt;
   }
 
@@ -193,7 +187,7 @@ class PowerLever final : public Lever {
 
   Nodes look(const Scene& scene) const {
     const World& world = *scene.decision.world;
-    const Duration back = power_facts(scene.site).back;
+    const Duration back = scene.site.facts.power_cycle;
     const NodeNames needed_ones = needed(scene);
     NodeNames held;
     for (const auto& [number, job] : scene.mirror.jobs()) {
@@ -227,7 +221,7 @@ class PowerLever final : public Lever {
 
   /// What has become of commands, and whether Slurm woke nodes for a job.
   void notice(const Scene& scene) {
-    commands_.look(scene.mirror, power_facts(scene.site).back);
+    commands_.look(scene.mirror, scene.site.facts.power_cycle);
     bool woke = false;
     for (const auto& [name, node] : scene.mirror.nodes()) {
       const auto before = power_.find(name);
@@ -280,7 +274,7 @@ class PowerLever final : public Lever {
     wake(nodes, std::exchange(spare_, 0));
     for (const NodeNames& each : nodes.asleep) {
       for (const std::string& name : each) {
-        if (is_due(name, scene.mirror, power_facts(scene.site).back)) to_wake_.insert(name);
+        if (is_due(name, scene.mirror, scene.site.facts.power_cycle)) to_wake_.insert(name);
       }
     }
     std::erase_if(to_wake_, [&](const std::string& name) {

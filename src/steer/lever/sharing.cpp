@@ -48,12 +48,7 @@ class SharingLever final : public HoldingLever {
  public:
   std::optional<std::string> obstacle(const manager::Site& site,
                                       const manager::Abilities& can) const override {
-    const auto types = site.parameters.find("GresTypes");
-    const auto names =
-        types == site.parameters.end() ? std::vector<std::string>() : split_names(types->second);
-    if (std::find(names.begin(), names.end(), "shard") == names.end()) {
-      return "GresTypes has no shard, so jobs cannot share a GPU";
-    }
+    if (!site.facts.sharing_obstacle.empty()) return site.facts.sharing_obstacle;
     return HoldingLever::obstacle(site, can);
   }
 
