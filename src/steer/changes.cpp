@@ -25,7 +25,7 @@ Result<void> Changes::change(Wish wish) { return wishes_.ask(std::move(wish)); }
 
 Result<manager::Job> Changes::own(store::JobNumber number, const Caller& caller) const {
   const std::lock_guard lock(known_.mutex);
-  const manager::Job* const job = known_.mirror.find(to_slurm(number));
+  const manager::Job* const job = known_.mirror.find(to_manager(number));
   if (job == nullptr) {
     return fail(Code::not_found, fmt::format("no job {} waits or runs", number));
   }

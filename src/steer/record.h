@@ -24,7 +24,7 @@ inline store::JobNumber to_store(manager::JobNumber number) {
   return store::JobNumber{static_cast<std::int64_t>(number)};
 }
 /// Zero if it cannot be a number of Slurm's.
-inline manager::JobNumber to_slurm(store::JobNumber number) {
+inline manager::JobNumber to_manager(store::JobNumber number) {
   const auto value = static_cast<std::int64_t>(number);
   const bool fits = value > 0 && value <= std::int64_t{0xffffffff};
   return manager::JobNumber{fits ? static_cast<std::uint32_t>(value) : 0};

@@ -79,7 +79,7 @@ Result<std::vector<JobView>> Views::jobs(const service::Sought& sought) const {
 Result<JobView> Views::job(store::JobNumber number) const {
   {
     const std::lock_guard lock(known_.mutex);
-    if (const manager::Job* const job = known_.mirror.find(to_slurm(number))) {
+    if (const manager::Job* const job = known_.mirror.find(to_manager(number))) {
       JobView made = view_of(*job);
       made.pace = pace_of(*job);
       return made;
@@ -112,7 +112,7 @@ Result<std::vector<std::string>> Views::explain_job(store::JobNumber number,
   const std::string shown = fmt::format("job {}", number);
   {
     const std::lock_guard lock(known_.mutex);
-    if (const manager::Job* const found = known_.mirror.find(to_slurm(number))) {
+    if (const manager::Job* const found = known_.mirror.find(to_manager(number))) {
       return explain(*found, shown);
     }
   }

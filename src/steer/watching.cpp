@@ -31,7 +31,7 @@ void put_by_priority(std::vector<manager::JobNumber>& queue, const Mirror& mirro
 void note_expected_waits(Known& known, const std::vector<store::Told>& told) {
   const std::lock_guard lock(known.mutex);
   for (const store::Told& each : told) {
-    const manager::Job* const job = known.mirror.find(to_slurm(each.job));
+    const manager::Job* const job = known.mirror.find(to_manager(each.job));
     if (job == nullptr || each.start_to == kNoTime || each.start_to == kNever) continue;
     known.counters.expected_waits.add(job->partition, job->user, job->gpus,
                                       each.start_to - std::max(job->submit, job->eligible));

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "fake_link.h"
-#include "steer/slurm_service.h"
+#include "steer_slurm/slurm_service.h"
 #include "support/temporary_folder.h"
 
 namespace almanac::steer {
@@ -31,8 +31,8 @@ TEST(FailedJobs, AreJudgedByTheirLogs) {
   slurm.submit("ann", 4, 1h);
   slurm.submit("ann", 4, 1h);
   slurm.pass(1s);
-  const auto service =
-      SlurmService::open({.state = folder / "state"}, std::make_unique<FakeLink>(slurm));
+  const auto service = steer_slurm::SlurmService::open({.state = folder / "state"},
+                                                       std::make_unique<FakeLink>(slurm));
   ASSERT_TRUE(service) << to_string(service.error());
   (*service)->step();
   slurm.now += 1min;

@@ -2,7 +2,7 @@
 
 /// \file
 /// What Slurm's plugin hears of a job that is just being submitted.
-#include "steer/newcomers.h"
+#include "steer_slurm/newcomers.h"
 
 #include <cstring>
 #include <memory>
@@ -22,11 +22,15 @@
 #include "process/descriptor.h"
 #include "steer/announced.h"
 #include "steer/decider.h"
-#include "steer/slurm_service.h"
+#include "steer_slurm/slurm_service.h"
 #include "support/temporary_folder.h"
 
 namespace almanac::steer {
 namespace {
+
+using steer_slurm::Answer;
+using steer_slurm::Newcomers;
+using steer_slurm::read_question;
 
 /// One question as the plugin puts it.
 std::string ask(const std::string& path, const std::string& question) {
@@ -189,7 +193,7 @@ TEST(AnnouncedTest, KeepTheirPlaceOverADecision) {
   const TemporaryFolder folder;
   Config config{.state = folder / "state", .policy = "sjf+limit", .policy_is_told = true};
   config.settings.levers["order"] = Switch::on;
-  auto service = SlurmService::open(config, std::make_unique<FakeLink>(slurm));
+  auto service = steer_slurm::SlurmService::open(config, std::make_unique<FakeLink>(slurm));
   ASSERT_TRUE(service) << to_string(service.error());
   const auto factor_of = [&](int minutes) {
     const std::string answer = ask(

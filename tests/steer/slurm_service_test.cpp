@@ -3,7 +3,7 @@
 /// \file
 /// The service of a Slurm in memory: what it answers, what it may be told, and that it leaves Slurm
 /// alone where it cannot be sure.
-#include "steer/slurm_service.h"
+#include "steer_slurm/slurm_service.h"
 
 #include <algorithm>
 #include <atomic>
@@ -62,7 +62,7 @@ class SlurmServiceTest : public testing::Test {
   }
   void open(Switch order = Switch::on) { open(config(order)); }
   void open(const Config& config) {
-    auto made = SlurmService::open(config, std::make_unique<FakeLink>(slurm_));
+    auto made = steer_slurm::SlurmService::open(config, std::make_unique<FakeLink>(slurm_));
     ASSERT_TRUE(made) << to_string(made.error());
     service_ = std::move(*made);
   }
@@ -98,7 +98,7 @@ class SlurmServiceTest : public testing::Test {
 
   FakeSlurm slurm_ = crowded(testing::UnitTest::GetInstance()->current_test_info()->name());
   TemporaryFolder folder_;
-  std::unique_ptr<SlurmService> service_;
+  std::unique_ptr<steer_slurm::SlurmService> service_;
 };
 
 /// Its accounting answers when it is told to, and no earlier.
@@ -561,12 +561,12 @@ TEST_F(SlurmServiceTest, PlaysAPastWithinTheQuotasOfToday) {
 
 TEST_F(SlurmServiceTest, IsTheOnlyOneOfItsFolderAndOfItsSlurm) {
   open();
-  const auto same = SlurmService::open(config(), std::make_unique<FakeLink>(slurm_));
+  const auto same = steer_slurm::SlurmService::open(config(), std::make_unique<FakeLink>(slurm_));
   ASSERT_FALSE(same);
   EXPECT_EQ(same.error().code, Code::conflict);
   Config elsewhere = config();
   elsewhere.state = folder_ / "other";
-  const auto other = SlurmService::open(elsewhere, std::make_unique<FakeLink>(slurm_));
+  const auto other = steer_slurm::SlurmService::open(elsewhere, std::make_unique<FakeLink>(slurm_));
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().code, Code::conflict);
 }
@@ -591,7 +591,7 @@ TEST_F(SlurmServiceTest, LearnsPowerChangeThatComeAndGo) {
 
 TEST_F(SlurmServiceTest, RefusesAFederation) {
   slurm_.site.federated = true;
-  const auto made = SlurmService::open(config(), std::make_unique<FakeLink>(slurm_));
+  const auto made = steer_slurm::SlurmService::open(config(), std::make_unique<FakeLink>(slurm_));
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, Code::unsupported);
 }

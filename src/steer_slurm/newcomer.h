@@ -16,7 +16,7 @@
 
 #include "manager/job.h"
 
-namespace almanac::steer {
+namespace almanac::steer_slurm {
 
 /// Nothing if the text is not such a question, or has another version. The job has neither a number
 /// nor the name of its user.
@@ -29,4 +29,4 @@ struct Answer {
 };
 std::string to_text(const Answer& answer);
 
-}  // namespace almanac::steer
+}  // namespace almanac::steer_slurm

@@ -17,9 +17,9 @@
 #include "base/result.h"
 #include "process/bell.h"
 #include "process/descriptor.h"
-#include "steer/newcomer.h"
+#include "steer_slurm/newcomer.h"
 
-namespace almanac::steer {
+namespace almanac::steer_slurm {
 
 class Newcomers {
  public:
@@ -49,4 +49,4 @@ class Newcomers {
   std::thread thread_;                          // the last: all else is there when it begins
 };
 
-}  // namespace almanac::steer
+}  // namespace almanac::steer_slurm

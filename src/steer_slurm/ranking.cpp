@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steer/ranking.h"
+#include "steer_slurm/ranking.h"
 
 #include <algorithm>
 #include <charconv>
@@ -11,7 +11,7 @@
 #include "steer/scope.h"
 #include "steer/shards.h"
 
-namespace almanac::steer {
+namespace almanac::steer_slurm {
 namespace {
 
 /// The uid in "slurm(64030)"; one that no user has where it is not told.
@@ -28,8 +28,8 @@ std::uint32_t slurm_uid(const manager::Site& site) {
 
 /// A number between those of its neighbors in the line, of which either may be missing.
 std::int64_t number_between(std::optional<std::int64_t> before, std::optional<std::int64_t> behind,
-                            const Window& window) {
-  const std::int64_t step = usual_step(window);
+                            const steer::Window& window) {
+  const std::int64_t step = steer::usual_step(window);
   std::int64_t made = window.lowest + (window.highest - window.lowest) / 2;
   if (before && behind) {
     made = *behind + (*before - *behind) / 2;
@@ -68,12 +68,13 @@ Answer Ranking::rank(manager::Job newcomer) {
     const auto own = accounts.find(newcomer.user);
     if (own != accounts.end()) newcomer.account = own->second;
   }
-  const Settings& settings = known_.config.settings;
-  if (is_exempt(newcomer, settings.exempt) || !is_in_scope(newcomer, settings)) return {};
+  const steer::Settings& settings = known_.config.settings;
+  if (steer::is_exempt(newcomer, settings.exempt) || !steer::is_in_scope(newcomer, settings))
+    return {};
   const bool is_held =
-      steering_.moves("placement") || (asks_shards(newcomer) && steering_.moves("sharing"));
+      steering_.moves("placement") || (steer::asks_shards(newcomer) && steering_.moves("sharing"));
   Answer answer{.hold = is_held ? known_.driver.lease() : Duration{0}};
-  if (!steering_.moves("order") || !uses_site_factor(known_.site, controller_.link().can()))
+  if (!steering_.moves("order") || !steer::uses_site_factor(known_.site, controller_.link().can()))
     return answer;
   const std::vector<manager::JobNumber> line = known_.decider->line_with(newcomer);
   const auto own = std::find(line.begin(), line.end(), newcomer.number);
@@ -104,4 +105,4 @@ Answer Ranking::rank(manager::Job newcomer) {
   return answer;
 }
 
-}  // namespace almanac::steer
+}  // namespace almanac::steer_slurm

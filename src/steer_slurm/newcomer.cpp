@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steer/newcomer.h"
+#include "steer_slurm/newcomer.h"
 
 #include <algorithm>
 #include <limits>
@@ -10,7 +10,7 @@
 #include "slurm/gres.h"
 #include "text/number.h"
 
-namespace almanac::steer {
+namespace almanac::steer_slurm {
 namespace {
 
 constexpr std::string_view kFirstLine = "almanac-job-submit 1\n";
@@ -98,4 +98,4 @@ std::string to_text(const Answer& answer) {
   return made;
 }
 
-}  // namespace almanac::steer
+}  // namespace almanac::steer_slurm
