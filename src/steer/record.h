@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Converts jobs of Slurm to jobs of traces and of the store.
+/// Converts jobs of a manager to jobs of traces and of the store.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace almanac::steer {
 inline store::JobNumber to_store(manager::JobNumber number) {
   return store::JobNumber{static_cast<std::int64_t>(number)};
 }
-/// Zero if it cannot be a number of Slurm's.
+/// Zero if it cannot be a number of the manager.
 inline manager::JobNumber to_manager(store::JobNumber number) {
   const auto value = static_cast<std::int64_t>(number);
   const bool fits = value > 0 && value <= std::int64_t{0xffffffff};
