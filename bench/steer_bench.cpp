@@ -16,14 +16,14 @@ namespace {
 constexpr int kGpus = 8;
 
 /// On each node run as many jobs as fit, of 1, 2, 4 or 8 GPUs.
-slurm::News news_of(std::int64_t waiting, std::int64_t nodes) {
+manager::News news_of(std::int64_t waiting, std::int64_t nodes) {
   Rng rng(1);
-  slurm::News made{.at = Time{Duration{1'700'000'000'000}}, .whole = true};
-  slurm::Partition partition{.name = "v100"};
+  manager::News made{.at = Time{Duration{1'700'000'000'000}}, .whole = true};
+  manager::Partition partition{.name = "v100"};
   std::uint32_t last = 0;
-  const auto add = [&](int gpus) -> slurm::Job& {
-    slurm::Job& job = made.jobs.emplace_back();
-    job.number = slurm::JobNumber{++last};
+  const auto add = [&](int gpus) -> manager::Job& {
+    manager::Job& job = made.jobs.emplace_back();
+    job.number = manager::JobNumber{++last};
     job.name = fmt::format("train-{}", rng.below(500));
     job.user = fmt::format("user{}", rng.below(100));
     job.partition = "v100";
@@ -47,8 +47,8 @@ slurm::News news_of(std::int64_t waiting, std::int64_t nodes) {
                           .partitions = {"v100"}});
     const int gpus = 1 << rng.below(4);
     for (int gpu = 0; gpu < kGpus; gpu += gpus) {
-      slurm::Job& job = add(gpus);
-      job.state = slurm::State::running;
+      manager::Job& job = add(gpus);
+      job.state = manager::State::running;
       job.start = job.submit;
       job.holds = {{.node = name,
                     .gpus = ((std::uint64_t{1} << gpus) - 1) << gpu,
@@ -69,7 +69,7 @@ void look(benchmark::State& state, const char* policy) {
   Decider decider(*compose(policy), {}, 0);
   decider.decide(mirror, world, {});
   const Settings settings;
-  const slurm::Site site{.is_operator = true};
+  const manager::Site site{.is_operator = true};
   const Slimmer slimmer{Slimming{}};
   const auto lever = levers().make("order", {.slimmer = slimmer, .present = {}});
   for (auto _ : state) {
@@ -88,7 +88,7 @@ void take_whole_news(benchmark::State& state) {
   Mirror mirror;
   for (auto _ : state) {
     state.PauseTiming();
-    slurm::News news = news_of(state.range(0), state.range(1));
+    manager::News news = news_of(state.range(0), state.range(1));
     state.ResumeTiming();
     mirror.take(std::move(news));
   }

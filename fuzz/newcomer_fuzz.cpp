@@ -9,12 +9,12 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "steer/newcomer.h"
 #include "steer/record.h"
+#include "steer_slurm/newcomer.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace almanac;
-  const auto job = steer::read_question({reinterpret_cast<const char*>(data), size});
+  const auto job = steer_slurm::read_question({reinterpret_cast<const char*>(data), size});
   if (!job) return 0;
   ALMANAC_CHECK(job->nodes >= 1 && job->gpus >= 0 && job->gpus_per_node >= 0 && job->shards >= 0,
                 "{} nodes, {} GPUs, {} a node, {} shards", job->nodes, job->gpus,

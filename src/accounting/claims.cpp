@@ -3,16 +3,16 @@
 
 namespace almanac::accounting {
 
-Claims::Claims(const slurm::Limits& limits) : finder_(limits) {
-  for (const slurm::Quota& each : limits.quotas) {
+Claims::Claims(const manager::Limits& limits) : finder_(limits) {
+  for (const manager::Quota& each : limits.quotas) {
     made_.book.add(each.gpus);
-    if (each.gpus != slurm::Quota::kAny) ++made_.limits;
+    if (each.gpus != manager::Quota::kAny) ++made_.limits;
   }
 }
 
-void Claims::add(store::JobNumber number, const slurm::Job& job) {
+void Claims::add(store::JobNumber number, const manager::Job& job) {
   if (made_.limits == 0) return;
-  const slurm::QuotaFinder::Found& found = finder_.of(job);
+  const manager::QuotaFinder::Found& found = finder_.of(job);
   made_.claims[trace::JobKey{static_cast<std::uint64_t>(number)}] =
       made_.book.claim({.counted = found.counted, .asked = found.asked, .gpus = job.gpus});
 }

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "experiment/past.h"
-#include "slurm/job.h"
-#include "slurm/node.h"
-#include "slurm/quotas.h"
+#include "manager/job.h"
+#include "manager/node.h"
+#include "manager/quotas.h"
 #include "store/job.h"
 
 namespace almanac::accounting {
@@ -17,15 +17,15 @@ namespace almanac::accounting {
 class Claims {
  public:
   /// `limits` are those that the site enforces; they must outlive this object.
-  explicit Claims(const slurm::Limits& limits);
+  explicit Claims(const manager::Limits& limits);
 
   /// Adds job `number` of the log. Reads its account, user, partition, QOS and GPUs.
-  void add(store::JobNumber number, const slurm::Job& job);
+  void add(store::JobNumber number, const manager::Job& job);
   /// Returns the result. Call it once, at the end.
   experiment::SiteQuotas take() { return std::move(made_); }
 
  private:
-  slurm::QuotaFinder finder_;
+  manager::QuotaFinder finder_;
   experiment::SiteQuotas made_;
 };
 

@@ -38,7 +38,7 @@ class Shelf {
   explicit Shelf(store::Store& store) : store_(store) {}
 
   /// False if the run is there already.
-  Result<bool> add(store::Job row, slurm::JobNumber number) {
+  Result<bool> add(store::Job row, manager::JobNumber number) {
     for (std::uint32_t again = 0; again < kMostAgain; ++again) {
       row.number = stored_number(number, again);
       auto known = find(row.number);
@@ -90,8 +90,8 @@ Result<std::optional<Reach>> reach(const store::Store& store) {
 }
 
 Result<Import::Taken> Import::take(Time from, Time until, bool back) {
-  std::vector<slurm::Job> rows;
-  auto told = link_->ended(from, until, [&](slurm::Job&& row) -> Result<void> {
+  std::vector<manager::Job> rows;
+  auto told = link_->ended(from, until, [&](manager::Job&& row) -> Result<void> {
     rows.push_back(std::move(row));
     return {};
   });
@@ -100,7 +100,7 @@ Result<Import::Taken> Import::take(Time from, Time until, bool back) {
   if (back) std::reverse(rows.begin(), rows.end());
   Taken taken{.rows = static_cast<std::int64_t>(rows.size()), .unread = link_->unread_rows()};
   Shelf shelf(*store_);
-  for (const slurm::Job& row : rows) {
+  for (const manager::Job& row : rows) {
     const auto is_new = shelf.add(past_job(row, vc_), row.number);
     if (!is_new) return tl::unexpected(is_new.error());
     taken.jobs += *is_new;

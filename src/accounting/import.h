@@ -16,7 +16,7 @@
 #include "accounting/past_job.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "slurm/link.h"
+#include "manager/link.h"
 #include "store/store.h"
 
 namespace almanac::accounting {
@@ -44,7 +44,7 @@ struct Step {
 class Import {
  public:
   /// The import goes back to `back_to`.
-  Import(store::Store& store, slurm::Link& link, Time back_to, VcFrom vc = VcFrom::partition)
+  Import(store::Store& store, manager::Link& link, Time back_to, VcFrom vc = VcFrom::partition)
       : store_(&store), link_(&link), back_to_(back_to), vc_(vc) {}
 
   /// Imports the next week, in batches between which the store accepts other commits. Fails as
@@ -61,7 +61,7 @@ class Import {
   Result<Taken> take(Time from, Time until, bool back);
 
   store::Store* store_;
-  slurm::Link* link_;
+  manager::Link* link_;
   Time back_to_;
   VcFrom vc_;
 };

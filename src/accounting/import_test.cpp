@@ -15,32 +15,32 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Accounting that answers from a list.
-class Books final : public slurm::Link {
+class Books final : public manager::Link {
  public:
-  std::vector<slurm::Job> rows;
+  std::vector<manager::Job> rows;
   int questions = 0;
 
-  slurm::Abilities can() const override { return {}; }
+  manager::Abilities can() const override { return {}; }
   std::string_view way() const override { return "books"; }
-  Result<slurm::Site> site() override { return fail(Code::unsupported, "no"); }
-  Result<slurm::News> news() override { return fail(Code::unsupported, "no"); }
-  std::vector<Result<void>> change(std::span<const slurm::JobChange> /*all*/) override {
+  Result<manager::Site> site() override { return fail(Code::unsupported, "no"); }
+  Result<manager::News> news() override { return fail(Code::unsupported, "no"); }
+  std::vector<Result<void>> change(std::span<const manager::JobChange> /*all*/) override {
     return {};
   }
-  Result<void> end(slurm::JobNumber /*job*/, slurm::Fate /*fate*/) override { return {}; }
+  Result<void> end(manager::JobNumber /*job*/, manager::Fate /*fate*/) override { return {}; }
   Result<void> power(std::span<const std::string> /*nodes*/, bool /*on*/) override { return {}; }
   Result<void> weigh(std::span<const std::string> /*nodes*/, std::uint32_t /*weight*/) override {
     return {};
   }
-  Result<void> ended(Time from, Time until, const slurm::TakeEnded& take) override {
+  Result<void> ended(Time from, Time until, const manager::TakeEnded& take) override {
     ++questions;
-    std::vector<slurm::Job> found;
-    for (const slurm::Job& row : rows) {
+    std::vector<manager::Job> found;
+    for (const manager::Job& row : rows) {
       if (row.end >= from && row.end < until) found.push_back(row);
     }
     std::stable_sort(found.begin(), found.end(),
                      [](const auto& a, const auto& b) { return a.end < b.end; });
-    for (slurm::Job& row : found) {
+    for (manager::Job& row : found) {
       if (auto taken = take(std::move(row)); !taken) return taken;
     }
     return {};
@@ -49,14 +49,14 @@ class Books final : public slurm::Link {
 
 constexpr Time kNow{24h * 100};
 
-slurm::Job row(std::uint32_t number, Time start, Duration ran,
-               trace::JobState outcome = trace::JobState::completed, std::string user = "ann") {
-  slurm::Job made{.number = slurm::JobNumber{number}};
+manager::Job row(std::uint32_t number, Time start, Duration ran,
+                 trace::JobState outcome = trace::JobState::completed, std::string user = "ann") {
+  manager::Job made{.number = manager::JobNumber{number}};
   made.name = "train";
   made.user = std::move(user);
   made.partition = "gpu";
   made.account = "vc1";
-  made.state = slurm::State::ended;
+  made.state = manager::State::ended;
   made.outcome = outcome;
   made.submit = start - 1min;
   made.start = start;
@@ -156,8 +156,8 @@ TEST_F(ImportTest, KeepsJobsOfOneNumberApart) {
 TEST_F(ImportTest, KeepsJobsApartThatGotOneNumberAfterAnother) {
   books_.rows = {row(7, kNow - 24h * 40, 1h), row(7, kNow - 24h * 2, 1h)};
   run(kNow - 24h * 60);
-  EXPECT_TRUE(store_->job(stored_number(slurm::JobNumber{7}, 0)).value().has_value());
-  EXPECT_TRUE(store_->job(stored_number(slurm::JobNumber{7}, 1)).value().has_value());
+  EXPECT_TRUE(store_->job(stored_number(manager::JobNumber{7}, 0)).value().has_value());
+  EXPECT_TRUE(store_->job(stored_number(manager::JobNumber{7}, 1)).value().has_value());
 }
 
 TEST_F(ImportTest, LeavesAJobAloneThatSomebodySeesRun) {
@@ -173,7 +173,7 @@ TEST_F(ImportTest, LeavesAJobAloneThatSomebodySeesRun) {
 }
 
 TEST_F(ImportTest, TakesAJobThatNeverRan) {
-  slurm::Job never = row(9, kNow - 24h, 0h, trace::JobState::cancelled);
+  manager::Job never = row(9, kNow - 24h, 0h, trace::JobState::cancelled);
   never.start = kNoTime;
   books_.rows = {never};
   run(kNow - 24h * 2);
@@ -207,7 +207,7 @@ RC_GTEST_PROP(PastJob, RunsAddUpFromEitherEnd, ()) {
 }
 
 TEST(PastJob, IsNotToBeginBeforeItWasEligible) {
-  slurm::Job seen = row(1, kNow, 10min);
+  manager::Job seen = row(1, kNow, 10min);
   seen.eligible = seen.submit;
   EXPECT_EQ(past_job(seen, VcFrom::partition).asked->not_before, kNoTime);
   seen.submit -= 1h;

@@ -18,12 +18,12 @@ bool has_ended(const store::Job& job) {
 
 }  // namespace
 
-store::JobNumber stored_number(slurm::JobNumber number, std::uint32_t again) {
+store::JobNumber stored_number(manager::JobNumber number, std::uint32_t again) {
   constexpr int kSlurmsBits = 32;
   return store::JobNumber{(std::int64_t{again} << kSlurmsBits) | static_cast<std::int64_t>(number)};
 }
 
-store::Submission asked_by(const slurm::Job& job, std::string vc) {
+store::Submission asked_by(const manager::Job& job, std::string vc) {
   store::Submission asked;
   asked.name = job.name;
   asked.user = job.user;
@@ -40,7 +40,7 @@ store::Submission asked_by(const slurm::Job& job, std::string vc) {
   return asked;
 }
 
-store::Job past_job(const slurm::Job& row, VcFrom vc) {
+store::Job past_job(const manager::Job& row, VcFrom vc) {
   const std::string& name = vc == VcFrom::account ? row.account
                             : vc == VcFrom::qos   ? row.qos
                                                   : row.partition;

@@ -14,7 +14,7 @@
 #include <optional>
 #include <string>
 
-#include "slurm/job.h"
+#include "manager/job.h"
 #include "store/job.h"
 
 namespace almanac::accounting {
@@ -23,13 +23,13 @@ namespace almanac::accounting {
 enum class VcFrom : std::uint8_t { partition, account, qos };
 
 /// Returns the store's number of a job that Slurm calls `number` and that `again` jobs had before.
-store::JobNumber stored_number(slurm::JobNumber number, std::uint32_t again);
+store::JobNumber stored_number(manager::JobNumber number, std::uint32_t again);
 
 /// Returns the request of `job`, in the virtual cluster `vc`.
-store::Submission asked_by(const slurm::Job& job, std::string vc);
+store::Submission asked_by(const manager::Job& job, std::string vc);
 
 /// Returns an ended job with its one run. Its request for GPUs and memory is what it was allocated.
-store::Job past_job(const slurm::Job& row, VcFrom vc);
+store::Job past_job(const manager::Job& row, VcFrom vc);
 
 /// Whether `row` is a run of the job `known`: user and name are the same.
 bool is_of(const store::Job& known, const store::Job& row);

@@ -429,11 +429,11 @@ TEST(Losers, AreClassesOfUsersAndVirtualClustersToo) {
 }
 
 TEST(SiteOfSlurm, HasAVirtualClusterForEachPartitionUnlessTheyShareNodes) {
-  slurm::News news;
+  manager::News news;
   news.nodes = {
       {.name = "a", .gpus = 8, .cpus = 48}, {.name = "b", .gpus = 4}, {.name = "login", .gpus = 0}};
-  news.partitions = std::vector<slurm::Partition>{{.name = "p", .nodes = {"a", "login"}},
-                                                  {.name = "q", .nodes = {"b"}}};
+  news.partitions = std::vector<manager::Partition>{{.name = "p", .nodes = {"a", "login"}},
+                                                    {.name = "q", .nodes = {"b"}}};
   const auto apart = cluster_of(news);
   ASSERT_TRUE(apart) << to_string(apart.error());
   EXPECT_EQ(apart->vcs.size(), 2U);
@@ -442,7 +442,7 @@ TEST(SiteOfSlurm, HasAVirtualClusterForEachPartitionUnlessTheyShareNodes) {
   const auto together = cluster_of(news);
   EXPECT_EQ(together->vcs.size(), 1U);
   EXPECT_TRUE(together->takes_every_job);
-  EXPECT_EQ(cluster_of(slurm::News{}).error().code, Code::unavailable);
+  EXPECT_EQ(cluster_of(manager::News{}).error().code, Code::unavailable);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 namespace almanac::advice {
 namespace {
 
-cluster::NodeClass make_of(const slurm::Node& node) {
+cluster::NodeClass make_of(const manager::Node& node) {
   return {.gpus = std::min(node.gpus, cluster::kMaxGpusPerNode),
           .gpu_type = node.gpu_type,
           .cpus = node.cpus,
@@ -22,28 +22,28 @@ cluster::NodeClass make_of(const slurm::Node& node) {
 }
 
 /// One whose GPUs are of several types is there once for each.
-void add(const slurm::Node& node, cluster::Cluster& made) {
-  for (const slurm::Node& part : slurm::by_type(node)) {
+void add(const manager::Node& node, cluster::Cluster& made) {
+  for (const manager::Node& part : manager::by_type(node)) {
     made.add_nodes(make_of(part), 1, {part.name});
   }
 }
 
 }  // namespace
 
-Result<cluster::Cluster> cluster_of(const slurm::News& news) {
-  std::map<std::string, const slurm::Node*> with_gpus;
-  for (const slurm::Node& node : news.nodes) {
+Result<cluster::Cluster> cluster_of(const manager::News& news) {
+  std::map<std::string, const manager::Node*> with_gpus;
+  for (const manager::Node& node : news.nodes) {
     if (node.gpus > 0) with_gpus.emplace(node.name, &node);
   }
   if (with_gpus.empty()) {
     return fail(Code::unavailable, "no node of this site has GPUs", {},
                 "almanac slurm doctor shows what Slurm reports about them");
   }
-  std::map<std::string, std::vector<const slurm::Node*>> partitions;
+  std::map<std::string, std::vector<const manager::Node*>> partitions;
   std::map<std::string, int> owners;
   bool shared = false;
-  for (const slurm::Partition& partition :
-       news.partitions.value_or(std::vector<slurm::Partition>{})) {
+  for (const manager::Partition& partition :
+       news.partitions.value_or(std::vector<manager::Partition>{})) {
     for (const std::string& name : partition.nodes) {
       const auto node = with_gpus.find(name);
       if (node == with_gpus.end()) continue;
@@ -62,18 +62,18 @@ Result<cluster::Cluster> cluster_of(const slurm::News& news) {
   }
   for (const auto& [partition, nodes] : partitions) {
     made.add_vc(partition);
-    for (const slurm::Node* const node : nodes) add(*node, made);
+    for (const manager::Node* const node : nodes) add(*node, made);
   }
   return made;
 }
 
-Result<experiment::Past> past_of(slurm::Link& link, Time from, Time until, accounting::VcFrom vc,
-                                 const slurm::Limits& limits) {
+Result<experiment::Past> past_of(manager::Link& link, Time from, Time until, accounting::VcFrom vc,
+                                 const manager::Limits& limits) {
   experiment::Past past;
   accounting::Claims claims(limits);
   // Runs of one job come in order of their ends.
   std::map<store::JobNumber, store::Job> jobs;
-  auto told = link.ended(from, until, [&](slurm::Job&& row) -> Result<void> {
+  auto told = link.ended(from, until, [&](manager::Job&& row) -> Result<void> {
     store::Job run = accounting::past_job(row, vc);
     for (std::uint32_t again = 0;; ++again) {
       run.number = accounting::stored_number(row.number, again);

@@ -17,20 +17,20 @@ constexpr Time kFirst{24h * 19'000};
 constexpr int kSixWeeks = 42;
 
 /// A Slurm that tells accounting, and nothing else.
-class Told final : public slurm::Link {
+class Told final : public manager::Link {
  public:
-  std::vector<slurm::Job> rows;
+  std::vector<manager::Job> rows;
 
-  slurm::Abilities can() const override { return {}; }
+  manager::Abilities can() const override { return {}; }
   std::string_view way() const override { return "told"; }
-  Result<slurm::Site> site() override { return slurm::Site{}; }
-  Result<slurm::News> news() override { return slurm::News{}; }
-  std::vector<Result<void>> change(std::span<const slurm::JobChange>) override { return {}; }
-  Result<void> end(slurm::JobNumber, slurm::Fate) override { return {}; }
+  Result<manager::Site> site() override { return manager::Site{}; }
+  Result<manager::News> news() override { return manager::News{}; }
+  std::vector<Result<void>> change(std::span<const manager::JobChange>) override { return {}; }
+  Result<void> end(manager::JobNumber, manager::Fate) override { return {}; }
   Result<void> power(std::span<const std::string>, bool) override { return {}; }
   Result<void> weigh(std::span<const std::string>, std::uint32_t) override { return {}; }
-  Result<void> ended(Time, Time, const slurm::TakeEnded& take) override {
-    for (slurm::Job row : rows) {
+  Result<void> ended(Time, Time, const manager::TakeEnded& take) override {
+    for (manager::Job row : rows) {
       if (auto taken = take(std::move(row)); !taken) return taken;
     }
     return {};
@@ -38,13 +38,13 @@ class Told final : public slurm::Link {
 
   void add(const std::string& account, Time submit, Duration wait) {
     const Time start = submit + wait;
-    rows.push_back({.number = slurm::JobNumber{static_cast<std::uint32_t>(rows.size() + 1)},
+    rows.push_back({.number = manager::JobNumber{static_cast<std::uint32_t>(rows.size() + 1)},
                     .name = "job",
                     .user = "of_" + account,
                     .account = account,
                     .partition = "p",
                     .qos = "normal",
-                    .state = slurm::State::ended,
+                    .state = manager::State::ended,
                     .outcome = trace::JobState::completed,
                     .submit = submit,
                     .start = start,
@@ -67,9 +67,9 @@ Told mornings() {
   return site;
 }
 
-Result<Advice> advise_on(std::vector<slurm::Quota> quotas, bool tells_quotas = true) {
+Result<Advice> advise_on(std::vector<manager::Quota> quotas, bool tells_quotas = true) {
   Told site = mornings();
-  const slurm::Limits limits{.quotas = std::move(quotas)};
+  const manager::Limits limits{.quotas = std::move(quotas)};
   auto past =
       past_of(site, kFirst, kFirst + kSixWeeks * 24h, accounting::VcFrom::partition, limits);
   if (!past) return tl::unexpected(past.error());
@@ -86,8 +86,9 @@ Result<Advice> advise_on(std::vector<slurm::Quota> quotas, bool tells_quotas = t
 constexpr double kMeanWait_s = (1 + 2 + 3) * 3600.0 / 5;
 
 TEST(AdviceOfASiteWithQuotas, PlaysThemUnderEveryPolicyAndUnderStockSlurm) {
-  const auto advice = advise_on({{.account = "vision", .gpus = 2},
-                                 {.account = "vision", .user = "ann", .gpus = slurm::Quota::kAny}});
+  const auto advice =
+      advise_on({{.account = "vision", .gpus = 2},
+                 {.account = "vision", .user = "ann", .gpus = manager::Quota::kAny}});
   ASSERT_TRUE(advice) << to_string(advice.error());
   EXPECT_EQ(advice->quotas, 1) << "the other one is no limit";
   EXPECT_NEAR(advice->real->avg_wait_s, kMeanWait_s, 3);

@@ -75,7 +75,7 @@ class Agent {
   Time next_report_{};
   Orders orders_;
   Time heard_{};
-  std::map<slurm::JobNumber, std::string> troubles_;
+  std::map<manager::JobNumber, std::string> troubles_;
   std::string said_;  // last, of the line
 };
 

@@ -13,7 +13,7 @@ namespace almanac::agent {
 namespace {
 
 namespace fs = std::filesystem;
-using slurm::JobNumber;
+using manager::JobNumber;
 
 /// Folders in a folder, by name; none where it cannot be read.
 std::vector<fs::path> folders_in(const fs::path& path) {

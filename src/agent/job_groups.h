@@ -17,7 +17,7 @@
 
 #include <sys/types.h>
 
-#include "slurm/job.h"
+#include "manager/job.h"
 
 namespace almanac::agent {
 
@@ -35,7 +35,7 @@ Mounts find_mounts(const std::string& mountinfo = "/proc/self/mountinfo");
 
 /// Folder of a job in each hierarchy; "" if it has none. Either `unified` or the others are set.
 struct JobGroups {
-  slurm::JobNumber job{};
+  manager::JobNumber job{};
   std::string unified{};
   std::string cpu{};
   std::string cpuacct{};

@@ -21,7 +21,7 @@ namespace almanac::agent {
 namespace {
 
 using Json = nlohmann::json;
-using slurm::JobNumber;
+using manager::JobNumber;
 using Change = Limits::Change;
 
 constexpr std::int64_t kPeriod_us = 100'000;

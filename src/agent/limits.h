@@ -35,12 +35,12 @@ class Limits {
   static Result<Limits> open(std::string memory);
 
   /// Holds these, and no others. `there` are the jobs of this node. Gives why some cannot be held.
-  std::map<slurm::JobNumber, std::string> hold(const std::vector<Limit>& wanted,
-                                               const std::vector<JobGroups>& there);
+  std::map<manager::JobNumber, std::string> hold(const std::vector<Limit>& wanted,
+                                                 const std::vector<JobGroups>& there);
   /// Lets all go.
   void lift_all();
   /// Returns the cores that a job is limited to; nothing if it has Slurm's setting.
-  std::optional<double> of(slurm::JobNumber job) const;
+  std::optional<double> of(manager::JobNumber job) const;
   /// Returns the processors that Slurm allows a job, regardless of our changes; nothing for any.
   std::optional<std::vector<int>> cpus_of(const JobGroups& job) const;
   bool none() const { return held_.empty(); }
@@ -58,7 +58,7 @@ class Limits {
     std::optional<double> cores{};
     std::vector<Change> changes{};  // of a group's parts before the group
   };
-  using All = std::map<slurm::JobNumber, Held>;
+  using All = std::map<manager::JobNumber, Held>;
 
   explicit Limits(std::string memory) : memory_(std::move(memory)) {}
   Result<void> remember() const;

@@ -18,7 +18,7 @@
 namespace almanac::agent {
 namespace {
 
-using slurm::JobNumber;
+using manager::JobNumber;
 
 /// The number behind `key` in lines of "key number".
 std::optional<double> value_of(const std::string& text, const std::string& key) {

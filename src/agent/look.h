@@ -57,7 +57,7 @@ class Look {
   Places places_;
   std::unique_ptr<gpu::Driver> driver_;
   std::optional<process::MemoryTraffic> traffic_;
-  std::map<slurm::JobNumber, Seen> seen_;
+  std::map<manager::JobNumber, Seen> seen_;
   Time last_ = kNoTime;
   std::optional<double> moved_gb_;  // by all of the node
 };

@@ -45,10 +45,10 @@ Duration time(const Json& from, const char* name) {
   return Duration{std::llround(number(from, name, 0, kLongest_ms).value_or(0))};
 }
 
-slurm::JobNumber job_of(const Json& from) {
+manager::JobNumber job_of(const Json& from) {
   const double value = needed(from, "job", 1, std::numeric_limits<std::uint32_t>::max());
   if (value != std::floor(value)) throw Wrong{"job"};
-  return slurm::JobNumber{static_cast<std::uint32_t>(value)};
+  return manager::JobNumber{static_cast<std::uint32_t>(value)};
 }
 
 const Json& list(const Json& from, const char* name) {

@@ -20,7 +20,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "slurm/job.h"
+#include "manager/job.h"
 
 namespace almanac::agent {
 
@@ -34,7 +34,7 @@ inline constexpr Duration kLongestPatience = 1h;
 
 /// A job on this node since the last report.
 struct JobReport {
-  slurm::JobNumber job{};
+  manager::JobNumber job{};
   std::optional<double> cores{};    ///< Used, on average.
   std::optional<int> cpus{};        ///< Processors that Slurm lets it use.
   std::optional<double> limit{};    ///< Cores that we limit it to; nothing for Slurm's setting.
@@ -61,7 +61,7 @@ struct Report {
 
 /// A limit of a job's cores on this node.
 struct Limit {
-  slurm::JobNumber job{};
+  manager::JobNumber job{};
   double cores = 0;
 
   bool operator==(const Limit&) const = default;

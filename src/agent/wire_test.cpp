@@ -8,7 +8,7 @@
 namespace almanac::agent {
 namespace {
 
-using slurm::JobNumber;
+using manager::JobNumber;
 using testing::HasSubstr;
 
 Report report() {

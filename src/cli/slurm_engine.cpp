@@ -7,7 +7,7 @@
 #include "cli/option_group.h"
 #include "cli/value_check.h"
 #include "slurm/connect.h"
-#include "steer/slurm_service.h"
+#include "steer_slurm/slurm_service.h"
 
 namespace almanac::cli {
 
@@ -63,7 +63,7 @@ Result<std::unique_ptr<service::Service>> SlurmEngine::open(const std::string& s
   auto link = slurm::connect(way);
   if (!link) return tl::unexpected(link.error());
   config.connect = [way = way] { return slurm::connect(way); };
-  auto service = steer::SlurmService::open(std::move(config), std::move(*link));
+  auto service = steer_slurm::SlurmService::open(std::move(config), std::move(*link));
   if (!service) return tl::unexpected(service.error());
   return std::unique_ptr<service::Service>(std::move(*service));
 }

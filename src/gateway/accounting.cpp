@@ -18,8 +18,8 @@
 namespace almanac::gateway {
 namespace {
 
-using slurm::Job;
-using slurm::JobNumber;
+using manager::Job;
+using manager::JobNumber;
 using Rows = std::unique_ptr<xlist, Free<slurm_list_destroy>>;
 
 /// Asked for at once; a busy cluster ends some 10,000 jobs in it.
@@ -91,7 +91,7 @@ class Database {
     if (const auto qos = qos_.find(row.qosid); qos != qos_.end()) job.qos = qos->second;
     job.reservation = text(row.resv_name);
     job.comment = text(row.admin_comment);
-    job.state = slurm::State::ended;
+    job.state = manager::State::ended;
     // A run that was followed by another.
     job.outcome =
         (row.state & JOB_REQUEUE) != 0 ? trace::JobState::preempted : outcome_of(row.state);

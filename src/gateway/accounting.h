@@ -9,13 +9,13 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "slurm/job.h"
+#include "manager/job.h"
 
 namespace almanac::gateway {
 
 /// Receives some of the jobs at a time, in order of their end; possibly none, to show that the
 /// query still runs. Returns false to stop.
-using TakeJobs = std::function<bool(std::vector<slurm::Job>&& jobs)>;
+using TakeJobs = std::function<bool(std::vector<manager::Job>&& jobs)>;
 /// Queries the jobs that ended in [from, until). Fails with unsupported if the site has no
 /// accounting.
 Result<void> ended(Time from, Time until, const TakeJobs& take);

@@ -19,9 +19,9 @@
 namespace almanac::gateway {
 namespace {
 
-using slurm::Fate;
-using slurm::JobChange;
-using slurm::JobNumber;
+using manager::Fate;
+using manager::JobChange;
+using manager::JobNumber;
 
 constexpr std::size_t kAtOnce = 4;
 

@@ -10,15 +10,15 @@
 #include <vector>
 
 #include "base/result.h"
-#include "slurm/link.h"
+#include "manager/link.h"
 
 namespace almanac::gateway {
 
-/// Makes the changes, as slurm::Link::change() documents. Several run at once, because the
+/// Makes the changes, as manager::Link::change() documents. Several run at once, because the
 /// controller spends most of the time of one change waiting for its own locks. If the controller
 /// does not answer, the remaining changes are not sent.
-std::vector<Result<void>> change(std::span<const slurm::JobChange> changes);
-Result<void> end(slurm::JobNumber job, slurm::Fate fate);
+std::vector<Result<void>> change(std::span<const manager::JobChange> changes);
+Result<void> end(manager::JobNumber job, manager::Fate fate);
 Result<void> power(std::span<const std::string> nodes, bool on);
 Result<void> weigh(std::span<const std::string> nodes, std::uint32_t weight);
 

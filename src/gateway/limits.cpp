@@ -22,12 +22,12 @@ std::optional<int> most_at(const std::uint64_t* most, std::size_t gpu) {
   return static_cast<int>(most[gpu]);
 }
 
-slurm::Association share_of(const slurmdb_assoc_rec_t& of, std::optional<std::size_t> gpu) {
+manager::Association share_of(const slurmdb_assoc_rec_t& of, std::optional<std::size_t> gpu) {
   const bool is_all = of.shares_raw == SLURMDB_FS_USE_PARENT;
-  slurm::Association made{.account = text(of.acct),
-                          .user = text(of.user),
-                          .partition = text(of.partition),
-                          .shares = is_all ? slurm::Association::kParent : of.shares_raw};
+  manager::Association made{.account = text(of.acct),
+                            .user = text(of.user),
+                            .partition = text(of.partition),
+                            .shares = is_all ? manager::Association::kParent : of.shares_raw};
   if (made.user.empty()) made.parent = text(of.parent_acct);
   if (of.usage == nullptr) return made;
   made.use = static_cast<double>(of.usage->usage_raw);
@@ -49,7 +49,7 @@ Result<Accounts> accounts() {
   const auto gpu = std::find_if(names.begin(), names.end(),
                                 [](const char* name) { return text(name) == "gres/gpu"; });
   Accounts all;
-  slurm::Limits& made = all.limits;
+  manager::Limits& made = all.limits;
   each<slurmdb_user_rec_t>(told->user_list, [&](const slurmdb_user_rec_t& of) {
     if (!text(of.default_acct).empty()) made.accounts[text(of.name)] = of.default_acct;
   });
@@ -64,21 +64,21 @@ Result<Accounts> accounts() {
   });
   // A site that does not count GPUs cannot limit them.
   if (!counts_gpus) return all;
-  std::vector<slurm::Quota> apart;  // without a limit
+  std::vector<manager::Quota> apart;  // without a limit
   each<slurmdb_assoc_rec_t>(told->assoc_list, [&](const slurmdb_assoc_rec_t& of) {
     const bool is_account = text(of.user).empty();
     if (is_account && !text(of.parent_acct).empty()) made.parents[text(of.acct)] = of.parent_acct;
     const auto most = most_at(of.grp_tres_ctld, at);
-    slurm::Quota quota{.account = text(of.acct),
-                       .user = text(of.user),
-                       .partition = text(of.partition),
-                       .gpus = most.value_or(slurm::Quota::kAny)};
+    manager::Quota quota{.account = text(of.acct),
+                         .user = text(of.user),
+                         .partition = text(of.partition),
+                         .gpus = most.value_or(manager::Quota::kAny)};
     if (!most && quota.partition.empty()) return;
     (most ? made.quotas : apart).push_back(std::move(quota));
   });
   // Such an entry matters only if the same user also has a limit without a partition.
-  std::erase_if(apart, [&](const slurm::Quota& each) {
-    return std::none_of(made.quotas.begin(), made.quotas.end(), [&](const slurm::Quota& other) {
+  std::erase_if(apart, [&](const manager::Quota& each) {
+    return std::none_of(made.quotas.begin(), made.quotas.end(), [&](const manager::Quota& other) {
       return other.partition.empty() && other.user == each.user && other.account == each.account;
     });
   });

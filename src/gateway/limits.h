@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "base/result.h"
-#include "slurm/node.h"
+#include "manager/node.h"
 
 namespace almanac::gateway {
 
 struct Accounts {
-  slurm::Limits limits{};
-  std::vector<slurm::Association> associations{};
+  manager::Limits limits{};
+  std::vector<manager::Association> associations{};
 };
 
 /// Returns empty lists if the site has no accounting.

@@ -70,11 +70,11 @@ Result<void> Mirror::look_at_priorities() {
     return refusal("get the priorities");
   }
   const Priorities told(raw);
-  std::set<slurm::JobNumber> own;
+  std::set<manager::JobNumber> own;
   each<priority_factors_object_t>(told->priority_factors_list,
                                   [&](const priority_factors_object_t& job) {
                                     if (job.direct_prio > 0)
-                                      own.insert(slurm::JobNumber{job.job_id});
+                                      own.insert(manager::JobNumber{job.job_id});
                                   });
   slurm::tell_own_priorities(picture_.jobs, own);
   return {};
@@ -102,9 +102,9 @@ Result<bool> Mirror::look_at_rest() {
   return *reservations || *licences || *partitions;
 }
 
-std::vector<slurm::Node> Mirror::told_nodes() const {
-  std::vector<slurm::Node> told = tell(*nodes_, picture_.partitions);
-  for (slurm::Node& node : told) {
+std::vector<manager::Node> Mirror::told_nodes() const {
+  std::vector<manager::Node> told = tell(*nodes_, picture_.partitions);
+  for (manager::Node& node : told) {
     const auto found = switches_.find(node.name);
     if (found != switches_.end()) node.switches = found->second;
   }
@@ -161,7 +161,7 @@ Result<bool> Mirror::look(bool whole) {
   return is_new;
 }
 
-Result<slurm::News> Mirror::news(bool whole) {
+Result<manager::News> Mirror::news(bool whole) {
   const auto is_new = look(whole);
   if (!is_new) {
     // What was asked for may be new and yet not told: from the beginning.
@@ -170,7 +170,7 @@ Result<slurm::News> Mirror::news(bool whole) {
   }
   if (whole) differences_.forget();
   picture_.at = wall_clock() + ahead_;
-  if (!*is_new && !whole) return slurm::News{.at = picture_.at};
+  if (!*is_new && !whole) return manager::News{.at = picture_.at};
   return differences_.to(picture_);
 }
 

@@ -25,7 +25,7 @@ class Mirror {
  public:
   /// Returns the changes since the last call. Returns the whole state in the first call, after a
   /// failure, and if `whole`.
-  Result<slurm::News> news(bool whole);
+  Result<manager::News> news(bool whole);
 
  private:
   Result<bool> look(bool whole);
@@ -36,7 +36,7 @@ class Mirror {
   Result<bool> look_at_rest();
   /// Reads limits and switches, which the controller always sends completely.
   Result<bool> look_at_site();
-  std::vector<slurm::Node> told_nodes() const;
+  std::vector<manager::Node> told_nodes() const;
 
   Jobs jobs_;
   Nodes nodes_;

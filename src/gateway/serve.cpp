@@ -22,9 +22,9 @@
 namespace almanac::gateway {
 namespace {
 
+using manager::News;
 using slurm::Answer;
 using slurm::Ask;
-using slurm::News;
 using slurm::Request;
 
 /// So many jobs a line: the daemon reads the first while the next are written.
@@ -83,7 +83,7 @@ class Service {
   }
 
   bool say_news(News&& news) {
-    std::vector<slurm::Job> jobs = std::exchange(news.jobs, {});
+    std::vector<manager::Job> jobs = std::exchange(news.jobs, {});
     const bool whole = news.whole;
     std::size_t told = 0;
     for (; jobs.size() - told > kJobsALine; told += kJobsALine) {
@@ -97,14 +97,14 @@ class Service {
 
   bool say_ended(const Request& request) {
     bool heard = true;
-    const auto done = ended(request.from, request.until, [&](std::vector<slurm::Job>&& jobs) {
+    const auto done = ended(request.from, request.until, [&](std::vector<manager::Job>&& jobs) {
       return heard = say({.more = true, .ended = std::move(jobs)});
     });
     return heard && say_done(done);
   }
 
-  static void move_some(std::vector<slurm::Job>& from, std::size_t begin, std::size_t end,
-                        std::vector<slurm::Job>& to) {
+  static void move_some(std::vector<manager::Job>& from, std::size_t begin, std::size_t end,
+                        std::vector<manager::Job>& to) {
     to.assign(std::make_move_iterator(from.begin() + static_cast<std::ptrdiff_t>(begin)),
               std::make_move_iterator(from.begin() + static_cast<std::ptrdiff_t>(end)));
   }

@@ -57,13 +57,13 @@ std::string library_version() {
                      SLURM_VERSION_MICRO(number));
 }
 
-Result<slurm::Site> site() {
+Result<manager::Site> site() {
   slurm_conf_t* raw = nullptr;
   const Time asked = wall_clock();
   if (slurm_load_ctl_conf(0, &raw) != SLURM_SUCCESS) return refusal("get the configuration");
   const Time answered = wall_clock();
   const Configuration configuration(raw);
-  slurm::Site told;
+  manager::Site told;
   told.version = text(configuration->version);
   told.cluster = text(configuration->cluster_name);
   if (configuration->control_cnt > 0) told.controller = text(configuration->control_machine[0]);

@@ -7,11 +7,11 @@
 #include <string>
 
 #include "base/result.h"
-#include "slurm/node.h"
+#include "manager/node.h"
 
 namespace almanac::gateway {
 
-Result<slurm::Site> site();
+Result<manager::Site> site();
 
 /// Returns the version of libslurm, "22.05.8"; the controller's may be another.
 std::string library_version();

@@ -11,6 +11,7 @@
 #include <pwd.h>
 
 #include "slurm/gres.h"
+#include "slurm/types.h"
 #include "text/host_list.h"
 #include "trace/tres.h"
 
@@ -23,10 +24,10 @@ char* slurm_job_reason_string(job_state_reason reason);
 namespace almanac::gateway {
 namespace {
 
-using slurm::Held;
-using slurm::Job;
-using slurm::JobNumber;
-using slurm::State;
+using manager::Held;
+using manager::Job;
+using manager::JobNumber;
+using manager::State;
 
 /// Returns the state of a number, as slurm/states.h does for words.
 State state_of(std::uint32_t state) {

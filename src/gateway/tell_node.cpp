@@ -10,16 +10,17 @@
 #include "gateway/tell_job.h"
 #include "slurm/gres.h"
 #include "slurm/switches.h"
+#include "slurm/types.h"
 #include "text/host_list.h"
 
 namespace almanac::gateway {
 namespace {
 
-using slurm::Licence;
-using slurm::Node;
-using slurm::Partition;
-using slurm::Power;
-using slurm::Reservation;
+using manager::Licence;
+using manager::Node;
+using manager::Partition;
+using manager::Power;
+using manager::Reservation;
 
 Power power_of(std::uint32_t state) {
   if ((state & NODE_STATE_POWERING_DOWN) != 0) return Power::powering_down;
@@ -74,7 +75,7 @@ std::vector<Node> tell(const node_info_msg_t& nodes, const std::vector<Partition
     node.gpus = gres.gpus;
     node.shards = gres.shards;
     node.mps = gres.mps;
-    slurm::tell_types(gres, node);
+    manager::tell_types(gres, node);
     node.cpus = info.cpus_efctv != 0 ? info.cpus_efctv : info.cpus;
     node.memory_gb = static_cast<double>(info.real_memory) / slurm::kMibPerGb;
     node.weight = info.weight;

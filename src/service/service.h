@@ -2,7 +2,7 @@
 
 /// \file
 /// The interface of a live cluster for the API, the dashboard and the metrics. It is implemented
-/// for one machine (machine/local_service.h) and for a Slurm cluster (steer/slurm_service.h).
+/// for one machine (machine/local_service.h) and for a Slurm cluster (steer_slurm/slurm_service.h).
 ///
 /// One thread decides, in run(). Every other thread calls the other functions, which are
 /// thread-safe. Functions that change something return when the change is permanent. Functions that

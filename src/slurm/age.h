@@ -10,7 +10,7 @@
 
 #include <string>
 
-#include "slurm/node.h"
+#include "slurm/types.h"
 
 namespace almanac::slurm {
 

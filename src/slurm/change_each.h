@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "slurm/link.h"
+#include "slurm/types.h"
 
 namespace almanac::slurm {
 

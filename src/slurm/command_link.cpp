@@ -17,6 +17,7 @@
 #include "process/capture.h"
 #include "slurm/change_each.h"
 #include "slurm/ended.h"
+#include "slurm/facts.h"
 #include "slurm/own_priority.h"
 #include "slurm/read_json.h"
 #include "slurm/read_text.h"
@@ -152,6 +153,7 @@ Result<Site> CommandLink::site() {
     site.is_operator = level && (level->find("Operator") != std::string::npos ||
                                  level->find("Administrator") != std::string::npos);
   }
+  tell_facts(site);
   return site;
 }
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "slurm/differences.h"
-#include "slurm/link.h"
+#include "slurm/types.h"
 
 namespace almanac::slurm {
 

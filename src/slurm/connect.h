@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "slurm/link.h"
+#include "slurm/types.h"
 
 namespace almanac::slurm {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "slurm/link.h"
+#include "slurm/types.h"
 
 namespace almanac::slurm {
 

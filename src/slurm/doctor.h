@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/verdict.h"
-#include "slurm/link.h"
+#include "slurm/types.h"
 
 namespace almanac::slurm {
 

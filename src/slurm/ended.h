@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/time.h"
-#include "slurm/job.h"
+#include "slurm/types.h"
 
 namespace almanac::slurm {
 

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include "slurm/facts.h"
+
 namespace almanac::slurm {
 namespace {
 
@@ -108,6 +110,7 @@ Result<Site> GatewayLink::site() {
   });
   if (!done) return tl::unexpected(done.error());
   if (!told) return fail(Code::corrupt, "almanac-slurm-gateway does not report the site");
+  tell_facts(*told);
   return std::move(*told);
 }
 

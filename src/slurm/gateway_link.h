@@ -13,7 +13,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "slurm/gateway_program.h"
-#include "slurm/link.h"
+#include "slurm/types.h"
 #include "slurm/wire.h"
 
 namespace almanac::slurm {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "slurm/node.h"
+#include "slurm/types.h"
 
 namespace almanac::slurm {
 

@@ -13,7 +13,7 @@
 #include <set>
 #include <vector>
 
-#include "slurm/job.h"
+#include "slurm/types.h"
 
 namespace almanac::slurm {
 

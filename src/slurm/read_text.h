@@ -14,8 +14,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "slurm/job.h"
-#include "slurm/node.h"
+#include "slurm/types.h"
 
 namespace almanac::slurm {
 

@@ -11,6 +11,7 @@
 #include "base/wall_clock.h"
 #include "slurm/change_each.h"
 #include "slurm/ended.h"
+#include "slurm/facts.h"
 #include "slurm/read_json.h"
 #include "slurm/refusals.h"
 
@@ -141,6 +142,7 @@ Result<Site> RestLink::site() {
   } catch (const Json::exception& error) {
     return fail(Code::invalid, fmt::format("slurmrestd's ping: {}", error.what()));
   }
+  tell_facts(site);
   return site;
 }
 

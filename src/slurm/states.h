@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "slurm/job.h"
+#include "slurm/types.h"
 
 namespace almanac::slurm {
 

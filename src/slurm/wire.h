@@ -15,9 +15,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "slurm/job.h"
-#include "slurm/link.h"
-#include "slurm/node.h"
+#include "slurm/types.h"
 
 namespace almanac::slurm {
 

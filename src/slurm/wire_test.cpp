@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "slurm/mark.h"
+#include "manager/mark.h"
 
 namespace almanac::slurm {
 namespace {

@@ -16,27 +16,29 @@ constexpr std::uint32_t kRoom = 1U << 24U;
 
 }  // namespace
 
-slurm::JobNumber Announced::next_number() { return slurm::JobNumber{kHighest - given_++ % kRoom}; }
+manager::JobNumber Announced::next_number() {
+  return manager::JobNumber{kHighest - given_++ % kRoom};
+}
 
-void Announced::add(slurm::Job job, std::int64_t site_factor) {
+void Announced::add(manager::Job job, std::int64_t site_factor) {
   job.site_factor = site_factor;
   jobs_.push_back(std::move(job));
 }
 
-std::optional<std::int64_t> Announced::site_factor(slurm::JobNumber job) const {
+std::optional<std::int64_t> Announced::site_factor(manager::JobNumber job) const {
   const auto found = std::find_if(jobs_.begin(), jobs_.end(),
-                                  [&](const slurm::Job& each) { return each.number == job; });
+                                  [&](const manager::Job& each) { return each.number == job; });
   return found == jobs_.end() ? std::nullopt : std::optional(found->site_factor);
 }
 
-std::vector<slurm::JobNumber> Announced::look(const Mirror& mirror,
-                                              const std::vector<slurm::Job>& ended) {
-  std::vector<slurm::JobNumber> gone;
+std::vector<manager::JobNumber> Announced::look(const Mirror& mirror,
+                                                const std::vector<manager::Job>& ended) {
+  std::vector<manager::JobNumber> gone;
   if (jobs_.empty()) return gone;
   std::set<std::pair<std::int64_t, std::uint32_t>> told;
-  for (const slurm::Job& job : ended) told.emplace(job.site_factor, job.uid);
+  for (const manager::Job& job : ended) told.emplace(job.site_factor, job.uid);
   for (const auto& [number, job] : mirror.jobs()) told.emplace(job.site_factor, job.uid);
-  std::erase_if(jobs_, [&](const slurm::Job& job) {
+  std::erase_if(jobs_, [&](const manager::Job& job) {
     const bool is_gone =
         told.contains({job.site_factor, job.uid}) || mirror.at() - job.submit >= kRefused;
     if (is_gone) gone.push_back(job.number);

@@ -13,7 +13,7 @@
 #include <optional>
 #include <vector>
 
-#include "slurm/job.h"
+#include "manager/job.h"
 #include "steer/mirror.h"
 
 namespace almanac::steer {
@@ -21,19 +21,20 @@ namespace almanac::steer {
 class Announced {
  public:
   /// A number that neither a job of Slurm nor another announced job has.
-  slurm::JobNumber next_number();
-  void add(slurm::Job job, std::int64_t site_factor);
+  manager::JobNumber next_number();
+  void add(manager::Job job, std::int64_t site_factor);
   /// The site factor of an announced job.
-  std::optional<std::int64_t> site_factor(slurm::JobNumber job) const;
+  std::optional<std::int64_t> site_factor(manager::JobNumber job) const;
   /// Forgets jobs that the controller reports by now, and jobs that it has not reported within 3 s,
   /// whose submission was refused. `ended` are gone since the last look. Returns the forgotten
   /// jobs.
-  std::vector<slurm::JobNumber> look(const Mirror& mirror, const std::vector<slurm::Job>& ended);
+  std::vector<manager::JobNumber> look(const Mirror& mirror,
+                                       const std::vector<manager::Job>& ended);
   /// The announced jobs, in order of arrival.
-  const std::vector<slurm::Job>& jobs() const { return jobs_; }
+  const std::vector<manager::Job>& jobs() const { return jobs_; }
 
  private:
-  std::vector<slurm::Job> jobs_;  // with the site factor that each was given
+  std::vector<manager::Job> jobs_;  // with the site factor that each was given
   std::uint32_t given_ = 0;
 };
 

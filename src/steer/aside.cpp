@@ -27,7 +27,7 @@ bool is_limit(std::string_view reason) {
 
 }  // namespace
 
-bool is_exempt(const slurm::Job& job, const Exempt& exempt) {
+bool is_exempt(const manager::Job& job, const Exempt& exempt) {
   if (exempt.users.contains(job.user) || exempt.accounts.contains(job.account) ||
       exempt.qos.contains(job.qos)) {
     return true;
@@ -38,7 +38,7 @@ bool is_exempt(const slurm::Job& job, const Exempt& exempt) {
                      [&](const std::string& each) { return exempt.partitions.contains(each); });
 }
 
-Aside aside(const slurm::Job& job, const Mirror& mirror, const Exempt& exempt, Time now) {
+Aside aside(const manager::Job& job, const Mirror& mirror, const Exempt& exempt, Time now) {
   if (is_exempt(job, exempt)) return Aside::exempt;
   if (job.held) return Aside::held;
   if (!job.dependency.empty()) return Aside::depends;
@@ -46,13 +46,13 @@ Aside aside(const slurm::Job& job, const Mirror& mirror, const Exempt& exempt, T
   const bool is_later =
       job.eligible == kNoTime ? job.reason == "BeginTime" : job.eligible > now + kClocks;
   if (is_later && !is_leased(job, now)) return Aside::begins_later;
-  if (job.het != slurm::JobNumber{}) return Aside::heterogeneous;
+  if (job.het != manager::JobNumber{}) return Aside::heterogeneous;
   if (!job.reservation.empty()) return Aside::reserved;
   if (is_limit(job.reason)) return Aside::limited;
   bool known = false;
   bool up = false;
   for (const std::string& name : split_names(job.partition)) {
-    const slurm::Partition* const partition = mirror.find_partition(name);
+    const manager::Partition* const partition = mirror.find_partition(name);
     known = known || partition != nullptr;
     up = up || (partition != nullptr && partition->up);
   }

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "base/time.h"
-#include "slurm/job.h"
+#include "manager/job.h"
 #include "steer/mirror.h"
 #include "steer/settings.h"
 
@@ -25,15 +25,15 @@ enum class Aside : std::uint8_t {
   heterogeneous,  ///< Its parts must start together, which policies cannot do.
   reserved,       ///< Runs in a reservation, on nodes that no other job may use.
   limited,        ///< At a limit of its user, account or QOS, or out of licenses.
-  at_quota,       ///< Requests more GPUs than a known quota has left (slurm/quotas.h).
+  at_quota,       ///< Requests more GPUs than a known quota has left (manager/quotas.h).
   elsewhere,      ///< No node that suits it has room (suitable.h).
   in_vain,        ///< Slurm did not start it although it could (lever.h).
   exempt,
 };
 
-Aside aside(const slurm::Job& job, const Mirror& mirror, const Exempt& exempt, Time now);
+Aside aside(const manager::Job& job, const Mirror& mirror, const Exempt& exempt, Time now);
 /// Whether levers must not touch a job.
-bool is_exempt(const slurm::Job& job, const Exempt& exempt);
+bool is_exempt(const manager::Job& job, const Exempt& exempt);
 /// "is held by a user", to follow "job 12 ".
 std::string_view to_words(Aside why);
 

@@ -18,7 +18,7 @@ struct Beliefs::Known {
 
 class Beliefs::OfRound final : public predict::Estimator {
  public:
-  OfRound(Beliefs& beliefs, const std::vector<slurm::JobNumber>& jobs,
+  OfRound(Beliefs& beliefs, const std::vector<manager::JobNumber>& jobs,
           const std::vector<Handle*>& handles)
       : beliefs_(beliefs), jobs_(jobs), handles_(handles) {}
 
@@ -37,7 +37,7 @@ class Beliefs::OfRound final : public predict::Estimator {
 
  private:
   Beliefs& beliefs_;
-  const std::vector<slurm::JobNumber>& jobs_;
+  const std::vector<manager::JobNumber>& jobs_;
   const std::vector<Handle*>& handles_;
 };
 
@@ -51,7 +51,7 @@ Beliefs::Beliefs(const policy::Composition& composition, const trace::Trace& les
   estimator_->answer_at_once(last);
 }
 
-const Beliefs::Handle& Beliefs::know(slurm::JobNumber job, const trace::Request& request) {
+const Beliefs::Handle& Beliefs::know(manager::JobNumber job, const trace::Request& request) {
   const auto [found, is_new] = known_.try_emplace(job);
   if (!is_new) return found->second;
   const auto made = std::make_shared<Known>();
@@ -64,16 +64,16 @@ const Beliefs::Handle& Beliefs::know(slurm::JobNumber job, const trace::Request&
   return found->second;
 }
 
-Duration Beliefs::of(slurm::JobNumber job, const trace::Request& request) {
+Duration Beliefs::of(manager::JobNumber job, const trace::Request& request) {
   return know(job, request)->run;
 }
 
-std::unique_ptr<predict::Estimator> Beliefs::for_round(const std::vector<slurm::JobNumber>& jobs,
+std::unique_ptr<predict::Estimator> Beliefs::for_round(const std::vector<manager::JobNumber>& jobs,
                                                        const std::vector<Handle*>& handles) {
   return std::make_unique<OfRound>(*this, jobs, handles);
 }
 
-void Beliefs::learn(slurm::JobNumber job, const trace::Request& request,
+void Beliefs::learn(manager::JobNumber job, const trace::Request& request,
                     const predict::Ended& ended) {
   estimator_->learn(know(job, request)->id, request, ended);
   known_.erase(job);

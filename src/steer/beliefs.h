@@ -9,9 +9,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "manager/job.h"
 #include "policy/composition.h"
 #include "predict/estimator.h"
-#include "slurm/job.h"
 #include "trace/trace.h"
 
 namespace almanac::steer {
@@ -27,25 +27,25 @@ class Beliefs {
   /// those of all requests, so `lessons` must outlive it; the jobs of `lessons` need not.
   Beliefs(const policy::Composition& composition, const trace::Trace& lessons);
 
-  Duration of(slurm::JobNumber job, const trace::Request& request);
+  Duration of(manager::JobNumber job, const trace::Request& request);
   /// An estimator for one policy object. `jobs` gives the job numbers by JobId, `handles` where to
   /// find and keep their handles, null for none. Both must outlive it.
-  std::unique_ptr<predict::Estimator> for_round(const std::vector<slurm::JobNumber>& jobs,
+  std::unique_ptr<predict::Estimator> for_round(const std::vector<manager::JobNumber>& jobs,
                                                 const std::vector<Handle*>& handles);
   /// Learns from an ended job.
-  void learn(slurm::JobNumber job, const trace::Request& request, const predict::Ended& ended);
+  void learn(manager::JobNumber job, const trace::Request& request, const predict::Ended& ended);
   /// Forgets a job that is gone without having run.
-  void forget(slurm::JobNumber job) { known_.erase(job); }
+  void forget(manager::JobNumber job) { known_.erase(job); }
 
  private:
   class OfRound;
 
-  const Handle& know(slurm::JobNumber job, const trace::Request& request);
+  const Handle& know(manager::JobNumber job, const trace::Request& request);
 
   bool needs_distribution_;
   std::uint32_t next_;  // JobId that was never used
   std::unique_ptr<predict::Estimator> estimator_;
-  std::unordered_map<slurm::JobNumber, Handle> known_;
+  std::unordered_map<manager::JobNumber, Handle> known_;
 };
 
 }  // namespace almanac::steer

@@ -36,10 +36,10 @@ bool has_failed(trace::JobState state) {
   return state == trace::JobState::failed || state == trace::JobState::node_fail;
 }
 
-Course course_of(const slurm::Job& job) {
+Course course_of(const manager::Job& job) {
   return {.since = waits_since(job),
           .start = waits(job) ? kNoTime : job.start,
-          .end = job.state == slurm::State::ended ? job.end : kNoTime,
+          .end = job.state == manager::State::ended ? job.end : kNoTime,
           .failed = has_failed(job.outcome)};
 }
 
@@ -160,10 +160,10 @@ std::set<std::string> Canary::vcs(const World& world) const {
   return made;
 }
 
-void Canary::note_ended(const std::vector<slurm::Job>& ended, const World& world) {
+void Canary::note_ended(const std::vector<manager::Job>& ended, const World& world) {
   if (settings_.partitions.empty()) return;
   const std::set<std::string> own = vcs(world);
-  for (const slurm::Job& job : ended) {
+  for (const manager::Job& job : ended) {
     const VcId vc = world.vc_of(job.partition);
     const bool counts = vc != kNoVc && own.contains(world.cluster.vcs[index(vc)].name);
     if (counts && job.start != kNoTime) ended_.push_back(course_of(job));

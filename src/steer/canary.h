@@ -76,7 +76,7 @@ class Canary {
   Canary(const Canary&) = delete;
   Canary& operator=(const Canary&) = delete;
 
-  void note_ended(const std::vector<slurm::Job>& ended, const World& world);
+  void note_ended(const std::vector<manager::Job>& ended, const World& world);
 
   struct Verdict {
     std::string rests{};    ///< Why levers must not act yet; "" if they may.

@@ -23,9 +23,9 @@ void Changes::take() {
 
 Result<void> Changes::change(Wish wish) { return wishes_.ask(std::move(wish)); }
 
-Result<slurm::Job> Changes::own(store::JobNumber number, const Caller& caller) const {
+Result<manager::Job> Changes::own(store::JobNumber number, const Caller& caller) const {
   const std::lock_guard lock(known_.mutex);
-  const slurm::Job* const job = known_.mirror.find(to_slurm(number));
+  const manager::Job* const job = known_.mirror.find(to_manager(number));
   if (job == nullptr) {
     return fail(Code::not_found, fmt::format("no job {} waits or runs", number));
   }
@@ -37,8 +37,8 @@ Result<slurm::Job> Changes::own(store::JobNumber number, const Caller& caller) c
 
 Result<void> Changes::change_jobs(const std::vector<store::JobNumber>& numbers,
                                   const Caller& caller, MakeChange make) {
-  return change([=, this](slurm::Link& link) -> Result<void> {
-    std::vector<slurm::JobChange> changes;
+  return change([=, this](manager::Link& link) -> Result<void> {
+    std::vector<manager::JobChange> changes;
     for (const store::JobNumber number : numbers) {
       const auto job = own(number, caller);
       if (!job) return tl::unexpected(job.error());
@@ -62,8 +62,8 @@ Result<void> Changes::change_jobs(const std::vector<store::JobNumber>& numbers,
 }
 
 Result<void> Changes::end_jobs(const std::vector<store::JobNumber>& numbers, const Caller& caller,
-                               slurm::Fate fate) {
-  return change([=, this](slurm::Link& link) -> Result<void> {
+                               manager::Fate fate) {
+  return change([=, this](manager::Link& link) -> Result<void> {
     for (const store::JobNumber number : numbers) {
       const auto job = own(number, caller);
       if (!job) return tl::unexpected(job.error());
@@ -74,39 +74,40 @@ Result<void> Changes::end_jobs(const std::vector<store::JobNumber>& numbers, con
 }
 
 Result<void> Changes::cancel(const std::vector<store::JobNumber>& numbers, const Caller& caller) {
-  return end_jobs(numbers, caller, slurm::Fate::cancel);
+  return end_jobs(numbers, caller, manager::Fate::cancel);
 }
 
 Result<void> Changes::hold(const std::vector<store::JobNumber>& numbers, const Caller& caller) {
-  return change_jobs(numbers, caller, [this, of_user = !caller.may_all](const slurm::Job& job) {
+  return change_jobs(numbers, caller, [this, of_user = !caller.may_all](const manager::Job& job) {
     // Without our mark: what is marked, levers release when its time has come.
     const std::lock_guard lock(known_.mutex);
-    slurm::JobChange made = known_.driver.claims()
-                                .of<QueueChange>()
-                                .without_mark(job, known_.mirror.at())
-                                .value_or(slurm::JobChange{.job = job.number});
+    manager::JobChange made = known_.driver.claims()
+                                  .of<QueueChange>()
+                                  .without_mark(job, known_.mirror.at())
+                                  .value_or(manager::JobChange{.job = job.number});
     made.held = true;
     made.of_user = of_user;
-    return Result<slurm::JobChange>(std::move(made));
+    return Result<manager::JobChange>(std::move(made));
   });
 }
 
 Result<void> Changes::release(const std::vector<store::JobNumber>& numbers, const Caller& caller) {
-  return change_jobs(numbers, caller, [=, this](const slurm::Job& job) -> Result<slurm::JobChange> {
-    const std::lock_guard lock(known_.mutex);
-    const bool is_ours = is_leased(job, known_.mirror.at());
-    if (!caller.may_all && (is_ours || (job.held && job.reason != kHeldByUser))) {
-      return fail(Code::conflict,
-                  fmt::format("an administrator or Almanac holds job {}", job.number));
-    }
-    if (!is_ours) return slurm::JobChange{.job = job.number, .held = false};
-    return slurm::JobChange{.job = job.number,
-                            .begins = known_.driver.claims().of<QueueChange>().may_begin(job)};
-  });
+  return change_jobs(
+      numbers, caller, [=, this](const manager::Job& job) -> Result<manager::JobChange> {
+        const std::lock_guard lock(known_.mutex);
+        const bool is_ours = is_leased(job, known_.mirror.at());
+        if (!caller.may_all && (is_ours || (job.held && job.reason != kHeldByUser))) {
+          return fail(Code::conflict,
+                      fmt::format("an administrator or Almanac holds job {}", job.number));
+        }
+        if (!is_ours) return manager::JobChange{.job = job.number, .held = false};
+        return manager::JobChange{
+            .job = job.number, .begins = known_.driver.claims().of<QueueChange>().may_begin(job)};
+      });
 }
 
 Result<void> Changes::requeue(const std::vector<store::JobNumber>& numbers, const Caller& caller) {
-  return end_jobs(numbers, caller, slurm::Fate::requeue);
+  return end_jobs(numbers, caller, manager::Fate::requeue);
 }
 
 Result<void> Changes::set_policy(const std::string& policy, const Caller& caller) {
@@ -115,7 +116,7 @@ Result<void> Changes::set_policy(const std::string& policy, const Caller& caller
   if (!chosen) return tl::unexpected(chosen.error());
   auto made = decider_for(std::move(*chosen), known_.store, known_.config);
   if (!made) return tl::unexpected(made.error());
-  auto set = change([this, policy, &made](slurm::Link&) -> Result<void> {
+  auto set = change([this, policy, &made](manager::Link&) -> Result<void> {
     const std::lock_guard lock(known_.mutex);
     succession_.replace(*made, policy);  // the old one ends where no request waits for that
     saving_.set(service::kPolicyKey, policy);

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "manager/link.h"
 #include "service/inbox.h"
 #include "service/service.h"
-#include "slurm/link.h"
 #include "steer/controller.h"
 #include "steer/known.h"
 #include "steer/saving.h"
@@ -46,16 +46,16 @@ class Changes {
   void close() { wishes_.close(); }
 
  private:
-  using Wish = std::function<Result<void>(slurm::Link&)>;
-  using MakeChange = std::function<Result<slurm::JobChange>(const slurm::Job&)>;
+  using Wish = std::function<Result<void>(manager::Link&)>;
+  using MakeChange = std::function<Result<manager::JobChange>(const manager::Job&)>;
 
   Result<void> change(Wish wish);
   /// The job, if it exists and the caller may change it.
-  Result<slurm::Job> own(store::JobNumber number, const service::Caller& caller) const;
+  Result<manager::Job> own(store::JobNumber number, const service::Caller& caller) const;
   Result<void> change_jobs(const std::vector<store::JobNumber>& numbers,
                            const service::Caller& caller, MakeChange make);
   Result<void> end_jobs(const std::vector<store::JobNumber>& numbers, const service::Caller& caller,
-                        slurm::Fate fate);
+                        manager::Fate fate);
 
   Known& known_;
   Controller& controller_;

@@ -8,8 +8,8 @@
 namespace almanac::steer {
 namespace {
 
-bool may_run(const slurm::Job& job, const slurm::Node& node) {
-  if (node.drained || node.reserved || node.power != slurm::Power::on) return false;
+bool may_run(const manager::Job& job, const manager::Node& node) {
+  if (node.drained || node.reserved || node.power != manager::Power::on) return false;
   if (has_features(node.features, job.features) != true) return false;
   const auto& own = node.partitions;
   const auto asked = split_names(job.partition);
@@ -20,7 +20,7 @@ bool may_run(const slurm::Job& job, const slurm::Node& node) {
 
 }  // namespace
 
-std::optional<std::vector<std::string>> chosen_nodes(const slurm::Job& job,
+std::optional<std::vector<std::string>> chosen_nodes(const manager::Job& job,
                                                      const Decision::Start& start,
                                                      const Scene& scene) {
   if (start.held.empty()) return std::nullopt;

@@ -12,7 +12,7 @@
 namespace almanac::steer {
 namespace {
 
-JobId add(trace::Trace& trace, const slurm::Job& job, const World& world) {
+JobId add(trace::Trace& trace, const manager::Job& job, const World& world) {
   const JobId id{static_cast<std::uint32_t>(trace.jobs.size())};
   trace::Job& record = trace.jobs.emplace_back();
   record.id = trace::JobKey{static_cast<std::uint64_t>(job.number)};
@@ -26,11 +26,11 @@ JobId add(trace::Trace& trace, const slurm::Job& job, const World& world) {
 }  // namespace
 
 sim::Compactions compactions_of(const Mirror& mirror, const World& world,
-                                std::span<const slurm::JobNumber> queue) {
+                                std::span<const manager::JobNumber> queue) {
   trace::Trace trace;
   sim::Present present{.at = mirror.at(), .running = {}, .waiting = {}, .drained = {}};
   Freedom freedom(mirror, world);
-  const std::vector<const slurm::Job*> running = running_jobs(mirror);
+  const std::vector<const manager::Job*> running = running_jobs(mirror);
   const std::vector<Occupied> occupied = count_out(world, running);
   std::set<NodeId> left_alone;
   for (const auto& [name, id] : world.nodes) {
@@ -39,7 +39,7 @@ sim::Compactions compactions_of(const Mirror& mirror, const World& world,
   }
   for (std::size_t at = 0; at < running.size(); ++at) {
     for (const cluster::Grant& grant : occupied[at].stray) left_alone.insert(grant.node);
-    const slurm::Job& job = *running[at];
+    const manager::Job& job = *running[at];
     const Time since = job.start == kNoTime ? present.at : std::min(job.start, present.at);
     present.running.push_back({.job = add(trace, job, world),
                                .past = {.since = since, .start = since},
@@ -47,14 +47,14 @@ sim::Compactions compactions_of(const Mirror& mirror, const World& world,
                                .held = occupied[at].held});
   }
   present.drained.assign(left_alone.begin(), left_alone.end());
-  for (const slurm::JobNumber number : queue) {
-    const slurm::Job* const job = mirror.find(number);
+  for (const manager::JobNumber number : queue) {
+    const manager::Job* const job = mirror.find(number);
     if (job == nullptr || !waits(*job)) continue;
     if (!freedom.has_any_node(*job) || !freedom.lies_on_few_nodes(*job)) continue;
     present.waiting.push_back({.job = add(trace, *job, world)});
   }
   const auto loses = [&](const sim::Present::Job& job) -> std::optional<Duration> {
-    const slurm::Job& known = *running[index(job.job)];
+    const manager::Job& known = *running[index(job.job)];
     if (!freedom.may_move(known)) return std::nullopt;
     return job.worked;
   };

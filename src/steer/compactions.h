@@ -13,8 +13,8 @@
 
 #include <span>
 
+#include "manager/job.h"
 #include "sim/compactions.h"
-#include "slurm/job.h"
 #include "steer/mirror.h"
 #include "steer/world.h"
 
@@ -23,6 +23,6 @@ namespace almanac::steer {
 /// For the jobs of `queue`, in that order. Cost: O(jobs and nodes), and the search
 /// (sim::advise_moves).
 sim::Compactions compactions_of(const Mirror& mirror, const World& world,
-                                std::span<const slurm::JobNumber> queue);
+                                std::span<const manager::JobNumber> queue);
 
 }  // namespace almanac::steer

@@ -7,32 +7,32 @@
 namespace almanac::steer {
 namespace {
 
-using slurm::JobNumber;
-using slurm::State;
+using manager::JobNumber;
+using manager::State;
 
 /// Three nodes of four GPUs. Jobs 1, 2 and 3 hold two GPUs on each, for 60, 50 and 40 s.
-slurm::News three_half_full_nodes() {
-  slurm::News made{.at = Time{100s}, .whole = true};
+manager::News three_half_full_nodes() {
+  manager::News made{.at = Time{100s}, .whole = true};
   const std::vector<std::string> names = {"n1", "n2", "n3"};
   for (const std::string& name : names) {
     made.nodes.push_back({.name = name, .gpus = 4, .partitions = {"all"}});
   }
   made.partitions = {{{.name = "all", .nodes = names}}};
   for (std::uint32_t number = 1; number <= 3; ++number) {
-    slurm::Job job{.number = JobNumber{number}, .partition = "all", .state = State::running};
+    manager::Job job{.number = JobNumber{number}, .partition = "all", .state = State::running};
     job.gpus = 2;
     job.requeueable = true;
     job.start = Time{(30 + 10 * number) * 1s};
     job.holds = {{.node = names[number - 1], .gpus = 0b11, .gpu_count = 2}};
     made.jobs.push_back(job);
   }
-  slurm::Job job{.number = JobNumber{9}, .partition = "all", .state = State::pending};
+  manager::Job job{.number = JobNumber{9}, .partition = "all", .state = State::pending};
   job.gpus = 4;
   made.jobs.push_back(job);
   return made;
 }
 
-sim::Compactions advise(const slurm::News& news) {
+sim::Compactions advise(const manager::News& news) {
   Mirror mirror;
   mirror.take(news);
   const auto world = make_world(mirror, Grouping::partitions);
@@ -59,7 +59,7 @@ TEST(SlurmCompactions, MovesTheJobThatHasDoneLeast) {
 }
 
 TEST(SlurmCompactions, LeavesJobsAloneThatMayNotMove) {
-  slurm::News news = three_half_full_nodes();
+  manager::News news = three_half_full_nodes();
   news.jobs[2].requeueable = false;
   news.jobs[1].features = "fast";
   const sim::Compactions advice = advise(news);
@@ -71,7 +71,7 @@ TEST(SlurmCompactions, LeavesJobsAloneThatMayNotMove) {
 }
 
 TEST(SlurmCompactions, MovesNothingToNodesThatTakeNoJob) {
-  slurm::News news = three_half_full_nodes();
+  manager::News news = three_half_full_nodes();
   news.nodes[0].drained = news.nodes[1].drained = true;
   const sim::Compactions advice = advise(news);
   EXPECT_EQ(advice.free_gpus, 2);
@@ -79,7 +79,7 @@ TEST(SlurmCompactions, MovesNothingToNodesThatTakeNoJob) {
 }
 
 TEST(SlurmCompactions, MakesNoRoomForWhatMayNotLieAnywhere) {
-  slurm::News news = three_half_full_nodes();
+  manager::News news = three_half_full_nodes();
   news.jobs[3].nodes = 2;
   EXPECT_TRUE(advise(news).steps.empty()) << "four GPUs on two nodes";
   news.jobs[3].nodes = 1;

@@ -12,10 +12,10 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "manager/link.h"
 #include "perf/catalogue.h"
 #include "policy/recommended.h"
 #include "service/clock.h"
-#include "slurm/link.h"
 #include "steer/settings.h"
 
 namespace almanac::steer {
@@ -33,7 +33,7 @@ struct Config {
   std::shared_ptr<const perf::Catalogue> speeds{};
   std::uint64_t seed = 0;
   /// Opens another connection to the same Slurm, for accounting; if empty, accounting is not read.
-  std::function<Result<std::unique_ptr<slurm::Link>>()> connect{};
+  std::function<Result<std::unique_ptr<manager::Link>>()> connect{};
   Duration retention = 24h * 365;  ///< How long ended jobs are kept.
   /// A controller that has not answered for this time is reported as silent. It may still answer:
   /// Slurm's commands try for 40 s.

@@ -28,9 +28,9 @@ void Controller::wait_for(const Stage& stage, const std::function<void()>& act) 
   });
 }
 
-Result<slurm::News> Controller::ask_news() {
+Result<manager::News> Controller::ask_news() {
   const auto begun = known_.clock.monotonic();
-  Result<slurm::News> news;
+  Result<manager::News> news;
   {
     const std::lock_guard lock(known_.mutex);
     asked_at_ = begun;

@@ -13,8 +13,8 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "manager/link.h"
 #include "service/notify.h"
-#include "slurm/link.h"
 #include "steer/known.h"
 #include "steer/stage.h"
 
@@ -22,7 +22,7 @@ namespace almanac::steer {
 
 class Controller {
  public:
-  Controller(Known& known, std::unique_ptr<slurm::Link> link, service::Watchdog& watchdog)
+  Controller(Known& known, std::unique_ptr<manager::Link> link, service::Watchdog& watchdog)
       : known_(known), link_(std::move(link)), watchdog_(watchdog) {}
 
   /// Sets a function to call at least once a second while the deciding thread waits.
@@ -30,9 +30,9 @@ class Controller {
   /// Runs `act` in another thread and waits for it. Keeps the watchdog alive until the stage takes
   /// too long.
   void wait_for(const Stage& stage, const std::function<void()>& act);
-  Result<slurm::News> ask_news();
-  slurm::Link& link() { return *link_; }
-  const slurm::Link& link() const { return *link_; }
+  Result<manager::News> ask_news();
+  manager::Link& link() { return *link_; }
+  const manager::Link& link() const { return *link_; }
   /// Pause before the next question; longer if answers take long.
   Duration pause() const;
 
@@ -46,7 +46,7 @@ class Controller {
 
  private:
   Known& known_;
-  std::unique_ptr<slurm::Link> link_;  // of the thread that decides
+  std::unique_ptr<manager::Link> link_;  // of the thread that decides
   service::Watchdog& watchdog_;
   std::function<void()> meanwhile_;
   // Under the lock.

@@ -8,8 +8,8 @@
 
 namespace almanac::steer {
 
+using manager::JobNumber;
 using policy::Phase;
-using slurm::JobNumber;
 
 namespace {
 
@@ -34,7 +34,7 @@ std::optional<Time> Decider::instant(Time now) const {
 }
 
 const Decision& Decider::decide(const Mirror& mirror, std::shared_ptr<const World> world,
-                                const Exempt& exempt, std::span<const slurm::Job> announced,
+                                const Exempt& exempt, std::span<const manager::Job> announced,
                                 const std::set<JobNumber>& in_vain) {
   const auto at = instant(mirror.at());
   if (!at) return decision_;

@@ -46,40 +46,40 @@ class Decider {
   /// are part of the decision. The policy sees neither the jobs `in_vain` (lever.h) nor those that
   /// Slurm would not start on the nodes that suit them.
   const Decision& decide(const Mirror& mirror, std::shared_ptr<const World> world,
-                         const Exempt& exempt, std::span<const slurm::Job> announced = {},
-                         const std::set<slurm::JobNumber>& in_vain = {});
+                         const Exempt& exempt, std::span<const manager::Job> announced = {},
+                         const std::set<manager::JobNumber>& in_vain = {});
   const Decision& last() const { return decision_; }
   const Chosen& policy() const { return chosen_; }
   /// Why a job in one of the lines waits; nothing if it is in none, or was to start.
-  std::optional<policy::Reason> why(slurm::JobNumber job) {
+  std::optional<policy::Reason> why(manager::JobNumber job) {
     return round_ ? round_->why(job) : std::nullopt;
   }
   /// The number of the job that Reason::other stands for.
-  slurm::JobNumber number(JobId job) const { return round_->jobs().number(job); }
+  manager::JobNumber number(JobId job) const { return round_->jobs().number(job); }
   /// The waiting jobs that the policy was shown, in order of submission; an array appears once for
   /// each task. Includes jobs at a quota, and announced jobs under their temporary numbers.
-  std::span<const slurm::JobNumber> shown() const {
-    return round_ ? round_->jobs().shown() : std::span<const slurm::JobNumber>();
+  std::span<const manager::JobNumber> shown() const {
+    return round_ ? round_->jobs().shown() : std::span<const manager::JobNumber>();
   }
   /// Position of a job in its line, from 1, and length of the line; 0 of 0 if it is in none.
   struct Place {
     std::int64_t number = 0;
     std::int64_t of = 0;
   };
-  Place place(slurm::JobNumber job) const;
+  Place place(manager::JobNumber job) const;
   /// The line in which a job would stand that is about to be submitted, under a number never used
   /// before. It counts as waiting until the next decision. Empty if it would stand in none.
-  std::vector<slurm::JobNumber> line_with(const slurm::Job& newcomer) {
-    return round_ ? round_->line_with(newcomer) : std::vector<slurm::JobNumber>();
+  std::vector<manager::JobNumber> line_with(const manager::Job& newcomer) {
+    return round_ ? round_->line_with(newcomer) : std::vector<manager::JobNumber>();
   }
-  Duration believed(const slurm::Job& job, const World& world) {
+  Duration believed(const manager::Job& job, const World& world) {
     return experience_.believed(job, world);
   }
-  void learn(const slurm::Job& ended, const World& world) { experience_.learn(ended, world); }
+  void learn(const manager::Job& ended, const World& world) { experience_.learn(ended, world); }
   /// Jobs learned from since the start.
   std::size_t learned() const { return experience_.learned(); }
   /// Forgets an announced job that is gone or has another number now.
-  void forget(slurm::JobNumber job) { experience_.forget(job); }
+  void forget(manager::JobNumber job) { experience_.forget(job); }
 
  private:
   struct Spot {
@@ -91,7 +91,7 @@ class Decider {
   std::optional<Time> instant(Time now) const;
   void read_plan();
   /// Notes which jobs were to start at the last decision too.
-  void note_starts(const std::map<slurm::JobNumber, Time>& before);
+  void note_starts(const std::map<manager::JobNumber, Time>& before);
   // decider_limits.cpp: quotas, and jobs that are at a limit.
   /// Notes which jobs the policy saw that are at a quota now, and at which.
   void note_quotas(const Mirror& mirror);
@@ -106,7 +106,7 @@ class Decider {
   Roll roll_;
   Decision decision_;
   std::unique_ptr<PlannedRound> round_;  // of the last decision; null before the first
-  std::unordered_map<slurm::JobNumber, Spot> places_;
+  std::unordered_map<manager::JobNumber, Spot> places_;
 };
 
 }  // namespace almanac::steer

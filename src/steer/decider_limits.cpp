@@ -8,9 +8,9 @@
 
 namespace almanac::steer {
 
+using manager::JobNumber;
 using policy::EventKind;
 using policy::Phase;
-using slurm::JobNumber;
 
 namespace {
 
@@ -30,7 +30,7 @@ void Decider::note_quotas(const Mirror& mirror) {
   Quotas& quotas = round_->quotas();
   if (quotas.empty()) return;
   for (const auto& [number, id] : round_->jobs().first_tasks()) {
-    const slurm::Job& job = *mirror.find(number);
+    const manager::Job& job = *mirror.find(number);
     if (round_->round().progress(id).phase != Phase::waiting || !quotas.is_at(job)) continue;
     decision_.aside.emplace(number, Aside::at_quota);
     decision_.quotas.emplace(number, quotas.tightest(job));
@@ -48,12 +48,12 @@ void Decider::rank_limited(const Mirror& mirror, const schedule::PastUses& past_
   if (limited.empty()) return;
 
   RoundJobs& jobs = round_->jobs();
-  std::vector<const slurm::Job*> waiting;
+  std::vector<const manager::Job*> waiting;
   for (const JobNumber number : limited) waiting.push_back(mirror.find(number));
   for (const auto& [number, id] : jobs.first_tasks()) {
     if (!limited.contains(number)) waiting.push_back(mirror.find(number));
   }
-  std::sort(waiting.begin(), waiting.end(), [](const slurm::Job* a, const slurm::Job* b) {
+  std::sort(waiting.begin(), waiting.end(), [](const manager::Job* a, const manager::Job* b) {
     return std::pair(a->submit, a->number) < std::pair(b->submit, b->number);
   });
   policy::Composition composition = chosen_.composition;
@@ -67,7 +67,7 @@ void Decider::rank_limited(const Mirror& mirror, const schedule::PastUses& past_
                         seed_, composition.name);
   for (const auto& [name, id] : decision_.world->nodes) round.set_drained(id, true);
   std::vector<policy::Event> events;
-  for (const slurm::Job* const job : waiting) {
+  for (const manager::Job* const job : waiting) {
     const auto known = jobs.first_task(job->number);
     const JobId id = known ? *known : jobs.add(*job);
     const Time since = std::min(job->submit, decision_.at);

@@ -5,10 +5,10 @@
 
 namespace almanac::steer {
 
-const slurm::Job* Decision::find(slurm::JobNumber job, const Mirror& mirror) const {
-  if (const slurm::Job* const known = mirror.find(job)) return known;
+const manager::Job* Decision::find(manager::JobNumber job, const Mirror& mirror) const {
+  if (const manager::Job* const known = mirror.find(job)) return known;
   const auto told = std::find_if(announced.begin(), announced.end(),
-                                 [&](const slurm::Job& each) { return each.number == job; });
+                                 [&](const manager::Job& each) { return each.number == job; });
   return told == announced.end() ? nullptr : &*told;
 }
 

@@ -34,14 +34,14 @@ Entry entry_of(Action action, std::string_view lever, const Scene& scene) {
 }
 
 /// The job whose place it changes; 0 = it is about something else.
-slurm::JobNumber job_of(const Change& change) {
+manager::JobNumber job_of(const Change& change) {
   const auto* const queued = std::get_if<QueueChange>(&change);
-  return queued == nullptr ? slurm::JobNumber{} : queued->becomes.job;
+  return queued == nullptr ? manager::JobNumber{} : queued->becomes.job;
 }
 
 /// Two levers may give back the same job.
-bool has_change_of(const Slice& slice, slurm::JobNumber job) {
-  return job != slurm::JobNumber{} &&
+bool has_change_of(const Slice& slice, manager::JobNumber job) {
+  return job != manager::JobNumber{} &&
          std::any_of(slice.entries.begin(), slice.entries.end(),
                      [&](const Entry& each) { return job_of(each.what) == job; });
 }
@@ -87,9 +87,9 @@ bool Driver::decides_queue() const {
                      [](const Mounted& each) { return acts(each) && each.lever->decides_queue(); });
 }
 
-std::set<slurm::JobNumber> Driver::in_vain(const Scene& given) const {
+std::set<manager::JobNumber> Driver::in_vain(const Scene& given) const {
   const Scene scene = seen_by_levers(given);
-  std::set<slurm::JobNumber> made;
+  std::set<manager::JobNumber> made;
   for (const Mounted& each : levers_) {
     if (acts(each)) made.merge(each.lever->in_vain(scene));
   }
@@ -165,7 +165,7 @@ Slice Driver::plan(const Scene& given, Time now) {
 /// Slurm then starts jobs by itself.
 void Driver::renew(const Scene& scene, std::int64_t left, Slice& slice) const {
   if (!trouble_.empty() || (!scene.places && !scene.shares)) return;
-  std::set<slurm::JobNumber> changed;
+  std::set<manager::JobNumber> changed;
   for (const Entry& each : slice.entries) changed.insert(job_of(each.what));
   const auto most = static_cast<std::size_t>(left);
   slice.renewals = renewals(scene.mirror, scene.lease, most / kShareOfRenewals, most, changed);
@@ -189,7 +189,7 @@ void Driver::take(Mounted& mounted, const Scene& scene, std::int64_t& left, Slic
   if (!acts(mounted)) {
     for (Action& action : mounted.lever->let_go(scene)) {
       if (left == 0) break;
-      const slurm::JobNumber job = job_of(action.change);
+      const manager::JobNumber job = job_of(action.change);
       if (resting_.contains(job) || has_change_of(slice, job)) continue;
       --left;
       put(mounted, entry_of(std::move(action), state.name, scene), slice);
@@ -198,7 +198,7 @@ void Driver::take(Mounted& mounted, const Scene& scene, std::int64_t& left, Slic
   if (state.how == Switch::off) state.rests.clear();
   if (state.how == Switch::off || !state.rests.empty()) return;
   for (Action& action : mounted.lever->want(scene)) {
-    const slurm::JobNumber job = job_of(action.change);
+    const manager::JobNumber job = job_of(action.change);
     if (resting_.contains(job)) continue;
     const auto is_in_scope = [&](const auto& change) { return change.is_in_scope(scene); };
     if (!std::visit(is_in_scope, action.change)) continue;

@@ -32,7 +32,7 @@ class Driver {
   /// that never goes back.
   Slice plan(const Scene& scene, Time now);
   /// Carries a slice out. Needs no lock.
-  void carry_out(Slice& slice, slurm::Link& link,
+  void carry_out(Slice& slice, manager::Link& link,
                  const service::Clock& clock = service::machine_clock()) {
     steer::carry_out(slice, journal_, link, clock);
   }
@@ -53,7 +53,7 @@ class Driver {
   bool decides_queue() const;
   const Claims& claims() const { return claims_; }
   /// Jobs in vain of all acting levers (lever.h).
-  std::set<slurm::JobNumber> in_vain(const Scene& scene) const;
+  std::set<manager::JobNumber> in_vain(const Scene& scene) const;
   /// Warnings for the operator, one line each.
   std::vector<std::string> warnings() const;
   double changes_per_s() const { return budget_.rate(); }
@@ -82,7 +82,7 @@ class Driver {
   Claims claims_;
   std::vector<Mounted> levers_;
   /// Slurm has refused to change them; until when they rest, by the controller's clock.
-  std::map<slurm::JobNumber, Time> resting_;
+  std::map<manager::JobNumber, Time> resting_;
   struct TakenOver {
     Time at{};  // when that was seen, by the controller's clock
     std::string user{};

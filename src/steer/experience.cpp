@@ -25,7 +25,7 @@ Experience::Experience(const policy::Composition& policy, trace::Trace lessons)
   log_.jobs = {};
 }
 
-trace::Request Experience::request_of(const slurm::Job& job, const World& world) {
+trace::Request Experience::request_of(const manager::Job& job, const World& world) {
   trace::Request made = to_request(job, world, log_.names);
   if (lets_share_ && asks_shards(job) && made.gpus > 0) {
     made.gpus = std::max(made.gpus, job.nodes);
@@ -41,7 +41,7 @@ schedule::PastUses Experience::past_use(const Mirror& mirror, const World& world
         past_use_of(mirror.associations(), world.tenants, mirror.at()));
   }
   auto made = std::make_shared<std::vector<policy::PastUse>>(learned_use_);
-  for (const slurm::Job* const job : running_jobs(mirror)) {
+  for (const manager::Job* const job : running_jobs(mirror)) {
     if (job->start == kNoTime) continue;
     schedule::add_past_use(request_of(*job, world), kNoTenant, job->start, mirror.at(),
                            mirror.at() - job->start, *made);
@@ -49,7 +49,7 @@ schedule::PastUses Experience::past_use(const Mirror& mirror, const World& world
   return made;
 }
 
-void Experience::learn(const slurm::Job& ended, const World& world) {
+void Experience::learn(const manager::Job& ended, const World& world) {
   if (ended.start == kNoTime || ended.end == kNoTime || ended.end < ended.start) {
     return beliefs_.forget(ended.number);
   }

@@ -32,15 +32,15 @@ class Experience {
   bool lets_share() const { return lets_share_; }
   /// What the policy sees of a job. For a policy that lets jobs share GPUs, a job of shards asks
   /// for whole GPUs: the policy chooses with which jobs it shares them.
-  trace::Request request_of(const slurm::Job& job, const World& world);
-  Duration believed(const slurm::Job& job, const World& world) {
+  trace::Request request_of(const manager::Job& job, const World& world);
+  Duration believed(const manager::Job& job, const World& world) {
     return believed(job, request_of(job, world));
   }
-  Duration believed(const slurm::Job& job, const trace::Request& request) {
+  Duration believed(const manager::Job& job, const trace::Request& request) {
     return beliefs_.of(job.number, request);
   }
   /// An estimator for the policy of one round (Beliefs::for_round()).
-  std::unique_ptr<predict::Estimator> estimator(const std::vector<slurm::JobNumber>& jobs,
+  std::unique_ptr<predict::Estimator> estimator(const std::vector<manager::JobNumber>& jobs,
                                                 const std::vector<Beliefs::Handle*>& handles) {
     return beliefs_.for_round(jobs, handles);
   }
@@ -49,11 +49,11 @@ class Experience {
   /// and of those that run. Null for a policy that does not read it.
   schedule::PastUses past_use(const Mirror& mirror, const World& world);
 
-  void learn(const slurm::Job& ended, const World& world);
+  void learn(const manager::Job& ended, const World& world);
   /// Jobs learned from since the start.
   std::size_t learned() const { return learned_; }
   /// Forgets a job that is gone or has another number now.
-  void forget(slurm::JobNumber job) { beliefs_.forget(job); }
+  void forget(manager::JobNumber job) { beliefs_.forget(job); }
 
  private:
   bool lets_share_;

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "slurm/job.h"
+#include "manager/job.h"
 #include "steer/mirror.h"
 #include "steer/world.h"
 
@@ -21,17 +21,17 @@ class Freedom {
 
   /// Whether a job may run on every node of its virtual cluster: it names no nodes, features or
   /// reservation, its partition has all nodes, and it is not part of a heterogeneous job.
-  bool has_any_node(const slurm::Job& job);
+  bool has_any_node(const manager::Job& job);
   /// Whether it requests no more nodes than its GPUs need.
-  bool lies_on_few_nodes(const slurm::Job& job) const;
+  bool lies_on_few_nodes(const manager::Job& job) const;
   /// Whether a running job could start again on any node after a requeue.
-  bool may_move(const slurm::Job& job) {
-    return job.state == slurm::State::running && job.requeueable && has_any_node(job);
+  bool may_move(const manager::Job& job) {
+    return job.state == manager::State::running && job.requeueable && has_any_node(job);
   }
 
  private:
   const World& world_;
-  std::map<VcId, std::vector<const slurm::Node*>> nodes_;
+  std::map<VcId, std::vector<const manager::Node*>> nodes_;
   std::map<std::string, bool> known_;  // by partition
 };
 

@@ -14,9 +14,9 @@ namespace almanac::steer {
 
 /// Why a job must not be touched: it is gone or exempt, or no longer waits (`of_waiting`) or runs;
 /// nothing if it may be touched.
-inline std::optional<std::string> forbidden_of(slurm::JobNumber number, bool of_waiting,
+inline std::optional<std::string> forbidden_of(manager::JobNumber number, bool of_waiting,
                                                const Scene& scene) {
-  const slurm::Job* const job = scene.mirror.find(number);
+  const manager::Job* const job = scene.mirror.find(number);
   if (job == nullptr) return "the job is gone";
   if (is_exempt(*job, scene.settings.exempt)) return "it is exempt";
   if (of_waiting && !waits(*job)) return "it no longer waits";

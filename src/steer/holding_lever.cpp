@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "policy/registry.h"
-#include "slurm/age.h"
 #include "steer/aside.h"
 #include "steer/claims.h"
 #include "steer/leases.h"
@@ -17,8 +16,8 @@
 
 namespace almanac::steer {
 
-using slurm::JobChange;
-using slurm::JobNumber;
+using manager::JobChange;
+using manager::JobNumber;
 
 namespace {
 
@@ -34,7 +33,7 @@ bool is_early(Aside why) { return why == Aside::depends || why == Aside::begins_
 /// Whether a job that is to make room has some of the GPUs yet on which another is to start.
 bool waits_for_room(const Decision::Start& start, const Scene& scene) {
   const cluster::Cluster& cluster = scene.decision.world->cluster;
-  const auto is_taken = [&](const slurm::Held& held) {
+  const auto is_taken = [&](const manager::Held& held) {
     return std::any_of(start.held.begin(), start.held.end(), [&](const cluster::Grant& grant) {
       const bool same_gpus = held.gpus == 0 || grant.gpus == 0 || (held.gpus & grant.gpus) != 0;
       return same_gpus && cluster.nodes[index(grant.node)].name == held.node;
@@ -42,23 +41,23 @@ bool waits_for_room(const Decision::Start& start, const Scene& scene) {
   };
   const auto& stops = scene.decision.stops;
   return std::any_of(stops.begin(), stops.end(), [&](JobNumber number) {
-    const slurm::Job* const job = scene.mirror.find(number);
+    const manager::Job* const job = scene.mirror.find(number);
     return job != nullptr && holds_nodes(*job) &&
            std::any_of(job->holds.begin(), job->holds.end(), is_taken);
   });
 }
 
-bool would_lose_age(const slurm::Job& job, const Scene& scene) {
+bool would_lose_age(const manager::Job& job, const Scene& scene) {
   return !is_marked(job) && job.eligible != kNoTime &&
-         scene.mirror.at() - job.eligible > kLittleAge && slurm::loses_age_when_held(scene.site);
+         scene.mirror.at() - job.eligible > kLittleAge && scene.site.facts.loses_age_when_held;
 }
 
-QueueClaims::Tries tries_of(const slurm::Job& job, const Scene& scene) {
+QueueClaims::Tries tries_of(const manager::Job& job, const Scene& scene) {
   return scene.claims->of<QueueChange>().tries(job);
 }
 
 /// Whether a job that Slurm may start is to be held.
-bool is_to_be_held(const slurm::Job& job, bool starts, const Scene& scene) {
+bool is_to_be_held(const manager::Job& job, bool starts, const Scene& scene) {
   if (job.held || is_leased(job, scene.mirror.at())) return false;
   const Time released = tries_of(job, scene).released;
   if (released == kNoTime || !job.tasks.empty()) return !starts;
@@ -67,8 +66,8 @@ bool is_to_be_held(const slurm::Job& job, bool starts, const Scene& scene) {
 
 }  // namespace
 
-std::optional<std::string> HoldingLever::obstacle(const slurm::Site& site,
-                                                  const slurm::Abilities& can) const {
+std::optional<std::string> HoldingLever::obstacle(const manager::Site& site,
+                                                  const manager::Abilities& can) const {
   if (site.is_operator == false) return "Almanac has no operator rights on this Slurm cluster";
   if (!can.begins) return "this connection to Slurm cannot delay the start of a job";
   return std::nullopt;
@@ -85,7 +84,7 @@ std::vector<Action> HoldingLever::want(const Scene& scene) {
   for (const Decision::Start& each : scene.decision.starts) starts.try_emplace(each.job, &each);
   for (const Decision::Line& line : scene.decision.lines) {
     for (const JobNumber number : line.jobs) {
-      const slurm::Job* const job = scene.mirror.find(number);
+      const manager::Job* const job = scene.mirror.find(number);
       if (job == nullptr || !waits(*job) || !is_for(*job, scene)) continue;
       in_line.insert(number);
       if (const std::string why = leave(*job, scene); !why.empty()) {
@@ -165,7 +164,7 @@ std::set<JobNumber> HoldingLever::in_vain(const Scene& scene) const {
     if (known.in_vain >= kTries || rests) made.insert(number);
   }
   for (const auto& [number, since] : scene.decision.to_start_since) {
-    const slurm::Job* const job = scene.mirror.find(number);
+    const manager::Job* const job = scene.mirror.find(number);
     if (job == nullptr || !waits(*job) || !is_for(*job, scene)) continue;
     const bool is_late = now - since >= kTries * scene.settings.placement.patience;
     if (is_late && is_left(*job, scene)) made.insert(number);
@@ -174,7 +173,7 @@ std::set<JobNumber> HoldingLever::in_vain(const Scene& scene) const {
 }
 
 /// Why a job is none of claims; "" = it is.
-std::string HoldingLever::leave(const slurm::Job& job, const Scene& scene) const {
+std::string HoldingLever::leave(const manager::Job& job, const Scene& scene) const {
   if (is_freed(job, scene.mirror.at())) return "another administrator or user released it";
   if (scene.claims->of<QueueChange>().is_left(job)) return "it is left to Slurm permanently";
   if (!is_in_scope(job, scene.settings)) return "it is outside the canary";
@@ -189,7 +188,7 @@ std::string HoldingLever::leave(const slurm::Job& job, const Scene& scene) const
   return "";
 }
 
-std::optional<Action> HoldingLever::give_to_slurm(const slurm::Job& job, const std::string& why,
+std::optional<Action> HoldingLever::give_to_slurm(const manager::Job& job, const std::string& why,
                                                   const Scene& scene, bool for_good) const {
   auto change = scene.claims->of<QueueChange>().without_mark(job, scene.mirror.at());
   if (!change) return std::nullopt;
@@ -199,7 +198,7 @@ std::optional<Action> HoldingLever::give_to_slurm(const slurm::Job& job, const s
   return Action{std::move(made), fmt::format("left to Slurm: {}", why)};
 }
 
-std::optional<Action> HoldingLever::let_start(const slurm::Job& job, const Decision::Start& start,
+std::optional<Action> HoldingLever::let_start(const manager::Job& job, const Decision::Start& start,
                                               const Scene& scene, bool& waits_on) {
   const QueueClaims::Tries known = tries_of(job, scene);
   auto released = release(job, start, known.in_vain > 0 || known.is_nodes_refused, scene);
@@ -215,7 +214,7 @@ std::optional<Action> HoldingLever::let_start(const slurm::Job& job, const Decis
   return Action{change, fmt::format("{} under {}", where, scene.policy.composition.name)};
 }
 
-Action HoldingLever::hold(const slurm::Job& job, bool starts, const Scene& scene) const {
+Action HoldingLever::hold(const manager::Job& job, bool starts, const Scene& scene) const {
   // Slurm lets a job that it requeues begin a while later, which stays so.
   const Time now = scene.mirror.at();
   const Time may_begin = job.eligible == kNoTime ? now : std::max(now, job.eligible);

@@ -27,46 +27,47 @@ namespace almanac::steer {
 
 class HoldingLever : public Lever {
  public:
-  std::optional<std::string> obstacle(const slurm::Site& site,
-                                      const slurm::Abilities& can) const override;
+  std::optional<std::string> obstacle(const manager::Site& site,
+                                      const manager::Abilities& can) const override;
   std::vector<Action> want(const Scene& scene) override;
   std::vector<Action> let_go(const Scene& scene) override;
   /// Jobs that were released without starting, for a while after each time, and jobs left to Slurm
   /// that should have started long ago.
-  std::set<slurm::JobNumber> in_vain(const Scene& scene) const override;
+  std::set<manager::JobNumber> in_vain(const Scene& scene) const override;
   std::vector<std::string> warnings() const override;
 
  protected:
   /// How to release a job that starts.
   struct Release {
-    slurm::JobChange change{};
+    manager::JobChange change{};
     std::string where{};  ///< "starts on n001".
   };
   struct NotYet {};
 
   /// Whether this lever holds a job.
-  virtual bool is_for(const slurm::Job& job, const Scene& scene) const = 0;
+  virtual bool is_for(const manager::Job& job, const Scene& scene) const = 0;
   /// `anywhere`: chooses no nodes for it.
-  virtual std::variant<Release, NotYet> release(const slurm::Job& job, const Decision::Start& start,
-                                                bool anywhere, const Scene& scene) = 0;
+  virtual std::variant<Release, NotYet> release(const manager::Job& job,
+                                                const Decision::Start& start, bool anywhere,
+                                                const Scene& scene) = 0;
   /// Adds to `change`, which holds a job again or leaves it to Slurm, what restores its request.
-  virtual void bring_back(const slurm::Job&, const Scene&, slurm::JobChange&) const {}
+  virtual void bring_back(const manager::Job&, const Scene&, manager::JobChange&) const {}
   /// Called before the first job is asked about.
   virtual void begin(const Scene&) {}
   /// Whether a waiting job is left to Slurm.
-  bool is_left(const slurm::Job& job, const Scene& scene) const {
+  bool is_left(const manager::Job& job, const Scene& scene) const {
     return !leave(job, scene).empty();
   }
 
  private:
-  std::string leave(const slurm::Job& job, const Scene& scene) const;
+  std::string leave(const manager::Job& job, const Scene& scene) const;
   /// Nothing where it is left already.
-  std::optional<Action> give_to_slurm(const slurm::Job& job, const std::string& why,
+  std::optional<Action> give_to_slurm(const manager::Job& job, const std::string& why,
                                       const Scene& scene, bool for_good = false) const;
   /// Nothing if it must wait, or if Slurm may start it as it is.
-  std::optional<Action> let_start(const slurm::Job& job, const Decision::Start& start,
+  std::optional<Action> let_start(const manager::Job& job, const Decision::Start& start,
                                   const Scene& scene, bool& waits_on);
-  Action hold(const slurm::Job& job, bool starts, const Scene& scene) const;
+  Action hold(const manager::Job& job, bool starts, const Scene& scene) const;
 
   std::int64_t aged_ = 0;  // jobs that a hold would take their age, at last look
 };

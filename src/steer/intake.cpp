@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "slurm/quotas.h"
 #include "steer/record.h"
 
 namespace almanac::steer {
@@ -14,45 +13,43 @@ Intake::Intake(Known& known, Saving& saving)
       saving_(saving),
       inquest_([this](store::JobNumber job, const std::string& why) { hear_why(job, why); }) {}
 
-bool Intake::take(slurm::News news) {
+bool Intake::take(manager::News news) {
   const std::lock_guard lock(known_.mutex);
-  if (news.limits && !slurm::enforces_limits(known_.site)) news.limits->quotas.clear();
+  if (news.limits && !known_.site.facts.enforces_limits) news.limits->quotas.clear();
   // The first look finds jobs that started before the service did.
   const bool is_first_look = known_.mirror.at() == kNoTime;
   const Difference made = known_.mirror.take(std::move(news));
   known_.look_again = known_.look_again || made.anything;
   known_.counters.submitted += made.came;
   known_.counters.started += made.started.size();
-  for (const slurm::JobNumber each : made.started) {
-    const slurm::Job* const job = known_.mirror.find(each);
+  for (const manager::JobNumber each : made.started) {
+    const manager::Job* const job = known_.mirror.find(each);
     if (job != nullptr && !is_first_look) note_wait(*job);
   }
   known_.counters.preempted += made.requeued;
-  for (const slurm::Job& job : made.ended) ++known_.counters.ended[job.outcome];
+  for (const manager::Job& job : made.ended) ++known_.counters.ended[job.outcome];
   const bool is_other = known_.hardware != known_.mirror.hardware();
   if (is_other) {
     known_.hardware = known_.mirror.hardware();
-    const auto said = known_.site.parameters.find("JobRequeue");
-    const bool requeues_by_default = said == known_.site.parameters.end() || said->second != "0";
-    known_.world =
-        make_world(known_.mirror, known_.config.settings.virtual_clusters, requeues_by_default);
+    known_.world = make_world(known_.mirror, known_.config.settings.virtual_clusters,
+                              known_.site.facts.requeues_by_default);
     known_.look_again = true;
   }
-  for (const slurm::JobNumber each : known_.announced.look(known_.mirror, made.ended)) {
+  for (const manager::JobNumber each : known_.announced.look(known_.mirror, made.ended)) {
     known_.decider->forget(each);
   }
   known_.canary.note_ended(made.ended, *known_.world);
-  for (const slurm::Job& job : made.ended) note_ended(job);
+  for (const manager::Job& job : made.ended) note_ended(job);
   return is_other;
 }
 
-void Intake::note_wait(const slurm::Job& job) {
+void Intake::note_wait(const manager::Job& job) {
   if (job.start == kNoTime) return;
   known_.counters.waits.add(job.partition, job.user, job.gpus,
                             job.start - std::max(job.submit, job.eligible));
 }
 
-void Intake::note_ended(const slurm::Job& job) {
+void Intake::note_ended(const manager::Job& job) {
   known_.decider->learn(job, *known_.world);
   if (job.outcome == trace::JobState::unknown) return;
   store::Job ended = to_stored(job, *known_.world);

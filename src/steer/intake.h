@@ -7,8 +7,8 @@
 
 #include <string>
 
+#include "manager/link.h"
 #include "service/inquest.h"
-#include "slurm/link.h"
 #include "steer/known.h"
 #include "steer/saving.h"
 
@@ -19,12 +19,12 @@ class Intake {
   Intake(Known& known, Saving& saving);
 
   /// Returns whether the hardware has changed. Takes the lock.
-  bool take(slurm::News news);
+  bool take(manager::News news);
 
  private:
   /// Counts the wait of a job that has started, for the metrics.
-  void note_wait(const slurm::Job& job);
-  void note_ended(const slurm::Job& job);
+  void note_wait(const manager::Job& job);
+  void note_ended(const manager::Job& job);
   /// Notes why a job failed, from its log. Any thread.
   void hear_why(store::JobNumber job, const std::string& why);
 

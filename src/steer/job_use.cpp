@@ -36,8 +36,8 @@ std::optional<double> mean_use(std::uint64_t gpus, const agent::Report& report) 
   return count > 0 ? std::optional(sum / count) : std::nullopt;
 }
 
-JobUse::JobUse(const slurm::Job& job, const perf::Measuring& measuring, Time now) {
-  for (const slurm::Held& held : job.holds) {
+JobUse::JobUse(const manager::Job& job, const perf::Measuring& measuring, Time now) {
+  for (const manager::Held& held : job.holds) {
     Part& part = parts_[held.node];
     part.gpus |= held.gpus;
     part.use = perf::SteadyUse(measuring);

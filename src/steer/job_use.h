@@ -13,8 +13,8 @@
 
 #include "agent/wire.h"
 #include "base/time.h"
+#include "manager/job.h"
 #include "perf/steady_use.h"
-#include "slurm/job.h"
 #include "store/job.h"
 
 namespace almanac::steer {
@@ -24,7 +24,7 @@ using Cores = std::map<std::string, double>;
 
 class JobUse {
  public:
-  JobUse(const slurm::Job& job, const perf::Measuring& measuring, Time now);
+  JobUse(const manager::Job& job, const perf::Measuring& measuring, Time now);
 
   /// Takes the report of an agent about the job on one of its nodes, at `now`.
   void take(const std::string& node, const agent::Report& report, const agent::JobReport& told,

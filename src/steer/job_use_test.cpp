@@ -18,13 +18,13 @@ class JobUseTest : public testing::Test {
     }
   }
   void tell(const std::string& node, const Cores& held, double use) {
-    agent::JobReport told{.job = slurm::JobNumber{1}, .cores = 3, .bandwidth_gbs = 10};
+    agent::JobReport told{.job = manager::JobNumber{1}, .cores = 3, .bandwidth_gbs = 10};
     if (const auto limit = held.find(node); limit != held.end()) told.limit = limit->second;
     use_.take(node, {.length = 5s, .gpu_use = {0.0, use, use, std::nullopt}}, told, now_);
   }
 
-  static slurm::Job job() {
-    return {.number = slurm::JobNumber{1},
+  static manager::Job job() {
+    return {.number = manager::JobNumber{1},
             .holds = {{.node = "a", .gpus = 0b110}, {.node = "b", .gpus = 0b110}}};
   }
   Time now_{1000s};
@@ -92,7 +92,7 @@ TEST_F(JobUseTest, IsWhatTheJobSaysItselfIfItSaysAnything) {
     now_ += 5s;
     tell("b", {}, 0.9);
     use_.take("a", {.length = 5s, .gpu_use = {0.9, 0.9, 0.9, 0.9}},
-              {.job = slurm::JobNumber{1}, .gpu_use = 0.3, .gpu_use_length = 5s}, now_);
+              {.job = manager::JobNumber{1}, .gpu_use = 0.3, .gpu_use_length = 5s}, now_);
     use_.look({}, now_);
   }
   EXPECT_DOUBLE_EQ(use_.gpus_busy().value(), 0.3);

@@ -14,7 +14,7 @@
 namespace almanac::steer {
 namespace {
 
-slurm::JobNumber number(std::uint32_t job) { return slurm::JobNumber{job}; }
+manager::JobNumber number(std::uint32_t job) { return manager::JobNumber{job}; }
 
 Entry change(std::uint32_t job, std::int64_t was, std::int64_t becomes) {
   return {.at = Time{1000s},
@@ -108,15 +108,15 @@ TEST_F(JournalTest, PowersOnWhatWasPoweredOffAndResumesWhatWasSuspended) {
   ASSERT_TRUE(journal->begin(
       {{.lever = "power", .what = PowerChange{{"a", "b"}, false}},
        {.lever = "power", .what = PowerChange{{"b"}, true}},
-       {.lever = "preemption", .what = FateChange{number(4), slurm::Fate::suspend}}}));
+       {.lever = "preemption", .what = FateChange{number(4), manager::Fate::suspend}}}));
   ASSERT_TRUE(journal->end({"", "", ""}));
   Mirror mirror;
   mirror.take({.at = Time{1h},
-               .jobs = {{.number = number(4), .state = slurm::State::suspended}},
-               .nodes = {{.name = "a", .power = slurm::Power::off}, {.name = "b"}}});
+               .jobs = {{.number = number(4), .state = manager::State::suspended}},
+               .nodes = {{.name = "a", .power = manager::Power::off}, {.name = "b"}}});
   const auto undoing = ours().undoing(mirror, "undone");
   ASSERT_EQ(undoing.size(), 2U);
-  EXPECT_EQ(std::get<FateChange>(undoing[0].what).fate, slurm::Fate::resume);
+  EXPECT_EQ(std::get<FateChange>(undoing[0].what).fate, manager::Fate::resume);
   EXPECT_EQ(std::get<PowerChange>(undoing[1].what).nodes, std::vector<std::string>{"a"});
 }
 
@@ -132,16 +132,16 @@ TEST_F(JournalTest, KnowsWhichJobsAreHeldToFewerCoresUntilThatIsUndone) {
   ASSERT_TRUE(journal->end({"", "", "", ""}));
   Claims known = ours();
   const auto held_now = [](const Claims& all) {
-    std::map<slurm::JobNumber, Cores> made;
+    std::map<manager::JobNumber, Cores> made;
     for (const auto& [job, claim] : all.of<CoresChange>().jobs()) made[job] = claim.value;
     return made;
   };
-  const std::map<slurm::JobNumber, Cores> wanted{{number(4), cores}};
+  const std::map<manager::JobNumber, Cores> wanted{{number(4), cores}};
   EXPECT_EQ(held_now(known), wanted);
   ASSERT_TRUE(journal->begin_anew(known.standing(Time{1h})));
   EXPECT_EQ(held_now(ours()), wanted) << "a journal that began anew says the same";
   Mirror mirror;
-  mirror.take({.at = Time{1h}, .jobs = {{.number = number(4), .state = slurm::State::running}}});
+  mirror.take({.at = Time{1h}, .jobs = {{.number = number(4), .state = manager::State::running}}});
   const auto undoing = known.undoing(mirror, "undone");
   ASSERT_EQ(undoing.size(), 1U);
   EXPECT_TRUE(std::get<CoresChange>(undoing[0].what).cores.empty());
@@ -151,7 +151,7 @@ TEST_F(JournalTest, KnowsWhichJobsAreHeldToFewerCoresUntilThatIsUndone) {
 
 /// A job of the number 4 that we have suspended, and one of 5 that we hold till its time.
 Entry suspended(const Meant& meant) {
-  return {.lever = "preemption", .what = FateChange{number(4), slurm::Fate::suspend, meant}};
+  return {.lever = "preemption", .what = FateChange{number(4), manager::Fate::suspend, meant}};
 }
 Entry held(const Meant& meant) {
   return {
@@ -164,7 +164,7 @@ Mirror with_both(const Meant& meant) {
   Mirror made;
   made.take({.at = Time{1h},
              .jobs = {{.number = number(4),
-                       .state = slurm::State::suspended,
+                       .state = manager::State::suspended,
                        .restarts = meant.restarts,
                        .submit = meant.submit},
                       {.number = number(5),

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "base/time.h"
+#include "manager/node.h"
 #include "process/bell.h"
 #include "service/service.h"
-#include "slurm/node.h"
 #include "steer/agents.h"
 #include "steer/announced.h"
 #include "steer/canary.h"
@@ -34,7 +34,7 @@ namespace almanac::steer {
 struct Opened {
   Config config;
   store::Store store;
-  slurm::Site site;
+  manager::Site site;
   std::unique_ptr<Decider> decider;
   std::unique_ptr<Agents> agents;
   std::unique_ptr<Slimmer> slimmer;
@@ -55,7 +55,7 @@ struct Known {
   const service::Clock& clock;
   Config config;  ///< The policy and the shadow change, under the lock.
   store::Store store;
-  slurm::Site site;
+  manager::Site site;
   Time started = clock.wall();
   process::Bell bell{};  ///< Wakes the deciding thread.
   std::atomic<std::uint64_t> revision = 1;
@@ -76,7 +76,7 @@ struct Known {
   std::unique_ptr<Past> past{};  ///< Null if Slurm keeps no accounting.
 
   /// What levers see now. Under the lock.
-  Scene scene(slurm::Abilities can) const {
+  Scene scene(manager::Abilities can) const {
     return {.settings = config.settings,
             .site = site,
             .can = can,

@@ -26,25 +26,26 @@ std::size_t count_leases(const Mirror& mirror) {
       [&](const auto& each) { return waits(each.second) && is_leased(each.second, mirror.at()); }));
 }
 
-slurm::JobChange held_until(slurm::JobNumber job, Time end) {
+manager::JobChange held_until(manager::JobNumber job, Time end) {
   const Time whole{std::chrono::floor<std::chrono::seconds>(end.time_since_epoch())};
-  return {.job = job, .begins = whole, .comment = slurm::mark_until(whole)};
+  return {.job = job, .begins = whole, .comment = manager::mark_until(whole)};
 }
 
-std::vector<slurm::JobChange> renewals(const Mirror& mirror, Duration lease, std::size_t some,
-                                       std::size_t most, const std::set<slurm::JobNumber>& but) {
+std::vector<manager::JobChange> renewals(const Mirror& mirror, Duration lease, std::size_t some,
+                                         std::size_t most,
+                                         const std::set<manager::JobNumber>& but) {
   const Time now = mirror.at();
-  std::vector<std::pair<Time, slurm::JobNumber>> due;
+  std::vector<std::pair<Time, manager::JobNumber>> due;
   for (const auto& [number, job] : mirror.jobs()) {
     if (!waits(job) || !is_leased(job, now) || but.contains(number)) continue;
     if (job.eligible - now < lease * 3 / 4) due.emplace_back(job.eligible, number);
   }
   std::sort(due.begin(), due.end());
   const auto urgent = static_cast<std::size_t>(
-      std::lower_bound(due.begin(), due.end(), std::pair{now + lease / 4, slurm::JobNumber{}}) -
+      std::lower_bound(due.begin(), due.end(), std::pair{now + lease / 4, manager::JobNumber{}}) -
       due.begin());
   due.resize(std::min({due.size(), most, std::max(urgent, some)}));
-  std::vector<slurm::JobChange> made;
+  std::vector<manager::JobChange> made;
   for (const auto& [end, job] : due) made.push_back(held_until(job, now + lease));
   return made;
 }

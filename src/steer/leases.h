@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/time.h"
-#include "slurm/link.h"
+#include "manager/link.h"
 #include "steer/mirror.h"
 
 namespace almanac::steer {
@@ -21,11 +21,11 @@ Duration lease_for(std::size_t held, double changes_per_s);
 /// Waiting jobs held by Almanac.
 std::size_t count_leases(const Mirror& mirror);
 /// The change that holds a job until `end`, in whole seconds.
-slurm::JobChange held_until(slurm::JobNumber job, Time end);
+manager::JobChange held_until(manager::JobNumber job, Time end);
 /// Returns the leases of length `lease` to postpone, the earliest ends first, except for jobs in
 /// `but`: at most `some` from a quarter of their length on, and at most `most` in their last
 /// quarter.
-std::vector<slurm::JobChange> renewals(const Mirror& mirror, Duration lease, std::size_t some,
-                                       std::size_t most, const std::set<slurm::JobNumber>& but);
+std::vector<manager::JobChange> renewals(const Mirror& mirror, Duration lease, std::size_t some,
+                                         std::size_t most, const std::set<manager::JobNumber>& but);
 
 }  // namespace almanac::steer

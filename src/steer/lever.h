@@ -24,8 +24,8 @@ class Lever {
  public:
   virtual ~Lever() = default;
   /// Why it cannot be used at this site; nothing if it can.
-  virtual std::optional<std::string> obstacle(const slurm::Site& site,
-                                              const slurm::Abilities& can) const = 0;
+  virtual std::optional<std::string> obstacle(const manager::Site& site,
+                                              const manager::Abilities& can) const = 0;
   /// Why it has nothing to do now; nothing if it may have.
   virtual std::optional<std::string> lacks(const Scene&) const { return std::nullopt; }
   /// Whether Slurm's queue follows the policy while the lever acts.
@@ -37,7 +37,7 @@ class Lever {
   virtual void hear(const Change&, const Outcome&) {}
   /// Waiting jobs that Slurm did not start although there was room, for unknown reasons. The policy
   /// does not plan them, so that no other job waits for them.
-  virtual std::set<slurm::JobNumber> in_vain(const Scene&) const { return {}; }
+  virtual std::set<manager::JobNumber> in_vain(const Scene&) const { return {}; }
   /// The changes that give everything back to Slurm. The driver requests and makes them when
   /// the lever is not on or cannot be used.
   virtual std::vector<Action> let_go(const Scene&) { return {}; }

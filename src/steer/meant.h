@@ -8,7 +8,7 @@
 #pragma once
 
 #include "base/time.h"
-#include "slurm/job.h"
+#include "manager/job.h"
 
 namespace almanac::steer {
 
@@ -17,7 +17,7 @@ struct Meant {
   int restarts = 0;
 };
 
-inline Meant meant_by(const slurm::Job& job) { return {job.submit, job.restarts}; }
+inline Meant meant_by(const manager::Job& job) { return {job.submit, job.restarts}; }
 
 /// Whether the `known` record and the record `now` of the same number are one job.
 inline bool is_same(const Meant& known, const Meant& now) {

@@ -11,26 +11,26 @@ namespace almanac::steer {
 namespace {
 
 /// Whether they are the same machine: what runs there and whether it is on does not matter.
-bool same_make(const slurm::Node& a, const slurm::Node& b) {
+bool same_make(const manager::Node& a, const manager::Node& b) {
   return a.gpu_type == b.gpu_type && a.gpus == b.gpus && a.types == b.types &&
          a.shards == b.shards && a.mps == b.mps && a.cpus == b.cpus && a.memory_gb == b.memory_gb &&
          a.partitions == b.partitions && a.switches == b.switches;
 }
 
-bool same_nodes_and_tiers(const std::vector<slurm::Partition>& a,
-                          const std::vector<slurm::Partition>& b) {
+bool same_nodes_and_tiers(const std::vector<manager::Partition>& a,
+                          const std::vector<manager::Partition>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const slurm::Partition& one, const slurm::Partition& other) {
+                    [](const manager::Partition& one, const manager::Partition& other) {
                       return one.name == other.name && one.nodes == other.nodes &&
                              one.priority_tier == other.priority_tier;
                     });
 }
 
 /// Whatever has been used of them.
-bool same_shares(const std::vector<slurm::Association>& a,
-                 const std::vector<slurm::Association>& b) {
+bool same_shares(const std::vector<manager::Association>& a,
+                 const std::vector<manager::Association>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](slurm::Association one, const slurm::Association& other) {
+                    [](manager::Association one, const manager::Association& other) {
                       one.use = other.use;
                       return one == other;
                     });
@@ -38,36 +38,37 @@ bool same_shares(const std::vector<slurm::Association>& a,
 
 }  // namespace
 
-bool holds_nodes(const slurm::Job& job) {
-  return job.state != slurm::State::pending && job.state != slurm::State::ended;
+bool holds_nodes(const manager::Job& job) {
+  return job.state != manager::State::pending && job.state != manager::State::ended;
 }
 
-const slurm::Job* Mirror::find(slurm::JobNumber job) const {
+const manager::Job* Mirror::find(manager::JobNumber job) const {
   const auto found = jobs_.find(job);
   return found == jobs_.end() ? nullptr : &found->second;
 }
 
-const slurm::Partition* Mirror::find_partition(const std::string& name) const {
-  const auto found = std::find_if(partitions_.begin(), partitions_.end(),
-                                  [&](const slurm::Partition& each) { return each.name == name; });
+const manager::Partition* Mirror::find_partition(const std::string& name) const {
+  const auto found =
+      std::find_if(partitions_.begin(), partitions_.end(),
+                   [&](const manager::Partition& each) { return each.name == name; });
   return found == partitions_.end() ? nullptr : &*found;
 }
 
 void Mirror::lose(Jobs::iterator at, Difference& made) {
-  slurm::Job last = std::move(at->second);
+  manager::Job last = std::move(at->second);
   jobs_.erase(at);
-  last.state = slurm::State::ended;
+  last.state = manager::State::ended;
   if (last.end == kNoTime || last.end > at_) last.end = at_;
   made.ended.push_back(std::move(last));
 }
 
-void Mirror::take_job(slurm::Job&& job, Difference& made) {
-  const slurm::JobNumber number = job.number;
+void Mirror::take_job(manager::Job&& job, Difference& made) {
+  const manager::JobNumber number = job.number;
   if (const auto known = jobs_.find(number);
       known != jobs_.end() && !is_same(meant_by(known->second), meant_by(job))) {
     lose(known, made);
   }
-  if (job.state != slurm::State::ended) {
+  if (job.state != manager::State::ended) {
     ended_.erase(number);
     const auto [at, is_new] = jobs_.try_emplace(number);
     if (!is_new && at->second == job) return;
@@ -75,7 +76,7 @@ void Mirror::take_job(slurm::Job&& job, Difference& made) {
     made.came += is_new ? 1 : 0;
     if (holds_nodes(job) && (is_new || waits(at->second))) made.started.push_back(number);
     made.requeued += !is_new && job.restarts > at->second.restarts ? 1 : 0;
-    static_cast<slurm::Job&>(at->second) = std::move(job);
+    static_cast<manager::Job&>(at->second) = std::move(job);
     at->second.revision = ++last_revision_;
     return;
   }
@@ -87,20 +88,20 @@ void Mirror::take_job(slurm::Job&& job, Difference& made) {
   made.ended.push_back(std::move(job));
 }
 
-Difference Mirror::take(slurm::News news) {
+Difference Mirror::take(manager::News news) {
   Difference made;
   at_ = std::max(at_, news.at);
-  std::set<slurm::JobNumber> mentioned;
-  for (slurm::Job& job : news.jobs) {
+  std::set<manager::JobNumber> mentioned;
+  for (manager::Job& job : news.jobs) {
     if (news.whole) mentioned.insert(job.number);
     take_job(std::move(job), made);
   }
-  for (const slurm::JobNumber number : news.gone) {
+  for (const manager::JobNumber number : news.gone) {
     ended_.erase(number);
     if (const auto found = jobs_.find(number); found != jobs_.end()) lose(found, made);
   }
   std::set<std::string> named;
-  for (slurm::Node& node : news.nodes) {
+  for (manager::Node& node : news.nodes) {
     if (news.whole) named.insert(node.name);
     const auto [at, is_new] = nodes_.try_emplace(node.name);
     if (is_new || !same_make(at->second, node)) ++hardware_;
@@ -144,13 +145,13 @@ Difference Mirror::take(slurm::News news) {
   return made;
 }
 
-void Mirror::note(const slurm::JobChange& change) {
+void Mirror::note(const manager::JobChange& change) {
   const auto found = jobs_.find(change.job);
   if (found == jobs_.end()) return;
   Known& job = found->second;
   job.revision = ++last_revision_;
   if (change.site_factor) job.site_factor = *change.site_factor;
-  if (change.priority && *change.priority != slurm::JobChange::kUsual) {
+  if (change.priority && *change.priority != manager::JobChange::kUsual) {
     job.priority = *change.priority;
   }
   if (change.held) job.held = *change.held;
@@ -160,19 +161,20 @@ void Mirror::note(const slurm::JobChange& change) {
   if (change.shards) job.shards = *change.shards * std::max(1, job.nodes);
 }
 
-std::vector<const slurm::Job*> running_jobs(const Mirror& mirror) {
-  std::vector<const slurm::Job*> made;
+std::vector<const manager::Job*> running_jobs(const Mirror& mirror) {
+  std::vector<const manager::Job*> made;
   for (const auto& [number, job] : mirror.jobs()) {
     if (holds_nodes(job)) made.push_back(&job);
   }
-  std::stable_sort(made.begin(), made.end(),
-                   [](const slurm::Job* a, const slurm::Job* b) { return a->start < b->start; });
+  std::stable_sort(made.begin(), made.end(), [](const manager::Job* a, const manager::Job* b) {
+    return a->start < b->start;
+  });
   return made;
 }
 
-bool is_out(const slurm::Node& node) {
-  return node.drained || node.reserved || node.power == slurm::Power::to_power_down ||
-         node.power == slurm::Power::powering_down;
+bool is_out(const manager::Node& node) {
+  return node.drained || node.reserved || node.power == manager::Power::to_power_down ||
+         node.power == manager::Power::powering_down;
 }
 
 }  // namespace almanac::steer

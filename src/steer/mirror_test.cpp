@@ -9,23 +9,23 @@
 namespace almanac::steer {
 namespace {
 
-slurm::Job job(std::uint32_t number, slurm::State state = slurm::State::pending) {
-  return {.number = slurm::JobNumber{number}, .state = state};
+manager::Job job(std::uint32_t number, manager::State state = manager::State::pending) {
+  return {.number = manager::JobNumber{number}, .state = state};
 }
 
-slurm::Node node(const std::string& name, const std::string& partition) {
+manager::Node node(const std::string& name, const std::string& partition) {
   return {.name = name, .gpus = 8, .partitions = {partition}};
 }
 
 TEST(Mirror, TellsOfEachEndOnce) {
   Mirror mirror;
   mirror.take({.at = Time{1s}, .whole = true, .jobs = {job(1), job(2), job(3)}});
-  auto made = mirror.take({.at = Time{2s}, .jobs = {job(1, slurm::State::ended)}});
+  auto made = mirror.take({.at = Time{2s}, .jobs = {job(1, manager::State::ended)}});
   EXPECT_EQ(made.ended.size(), 1U);
-  made = mirror.take({.at = Time{3s}, .jobs = {job(1, slurm::State::ended)}});
+  made = mirror.take({.at = Time{3s}, .jobs = {job(1, manager::State::ended)}});
   EXPECT_TRUE(made.ended.empty());
   EXPECT_FALSE(made.anything);
-  made = mirror.take({.at = Time{4s}, .gone = {slurm::JobNumber{1}, slurm::JobNumber{2}}});
+  made = mirror.take({.at = Time{4s}, .gone = {manager::JobNumber{1}, manager::JobNumber{2}}});
   ASSERT_EQ(made.ended.size(), 1U) << "one vanished without a word";
   EXPECT_EQ(made.ended.front().end, Time{4s});
   made = mirror.take({.at = Time{5s}, .whole = true, .jobs = {job(4)}});
@@ -36,7 +36,7 @@ TEST(Mirror, TellsOfEachEndOnce) {
 TEST(Mirror, TakesNoJobForAnotherOfItsNumber) {
   Mirror mirror;
   const auto first = [](Time submit, int restarts, const std::string& user) {
-    slurm::Job made = job(1);
+    manager::Job made = job(1);
     made.submit = submit;
     made.restarts = restarts;
     made.user = user;
@@ -51,19 +51,19 @@ TEST(Mirror, TakesNoJobForAnotherOfItsNumber) {
   ASSERT_EQ(made.ended.size(), 1U);
   EXPECT_EQ(made.ended.front().user, "ann");
   EXPECT_EQ(made.came, 1U);
-  EXPECT_EQ(mirror.find(slurm::JobNumber{1})->user, "bob");
+  EXPECT_EQ(mirror.find(manager::JobNumber{1})->user, "bob");
 }
 
 TEST(Mirror, KnowsWhatItWroteBeforeTheControllerTells) {
   Mirror mirror;
   mirror.take({.at = Time{1s}, .whole = true, .jobs = {job(1)}});
-  mirror.note({.job = slurm::JobNumber{1}, .site_factor = 9});
-  EXPECT_EQ(mirror.find(slurm::JobNumber{1})->site_factor, 9);
+  mirror.note({.job = manager::JobNumber{1}, .site_factor = 9});
+  EXPECT_EQ(mirror.find(manager::JobNumber{1})->site_factor, 9);
 }
 
 TEST(World, MakesOneOfPartitionsThatShareNodes) {
   Mirror mirror;
-  slurm::News news{.at = Time{1s}, .whole = true};
+  manager::News news{.at = Time{1s}, .whole = true};
   for (const char* name : {"a1", "a2", "b1", "c1", "alone"}) news.nodes.push_back(node(name, ""));
   news.partitions = {{{.name = "red", .nodes = {"a1", "a2"}},
                       {.name = "blue", .nodes = {"b1"}},

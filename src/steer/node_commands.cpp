@@ -10,7 +10,7 @@
 namespace almanac::steer {
 namespace {
 
-using slurm::Power;
+using manager::Power;
 
 /// Slurm needs a moment to show what it was told.
 constexpr Duration kAgain = 30s;

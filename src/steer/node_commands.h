@@ -34,11 +34,11 @@ class NodeCommands {
   };
   struct Stuck {
     bool on = true;
-    slurm::Power power{};
+    manager::Power power{};
   };
 
   Time now_{};
-  std::map<std::string, slurm::Power> power_;
+  std::map<std::string, manager::Power> power_;
   std::map<std::string, Command> commands_;  // whose end is not seen yet
   std::map<std::string, Stuck> stuck_;
 };

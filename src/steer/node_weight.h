@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "slurm/node.h"
+#include "manager/node.h"
 
 namespace almanac::steer {
 
@@ -28,7 +28,7 @@ inline constexpr std::uint32_t kSleeps = 1U << 30U | 1U << 15U;
 /// Nodes that weigh as much by themselves are left as they are.
 inline constexpr std::uint32_t kTooHeavy = 1U << 14U;
 
-inline std::uint32_t usual_weight(const slurm::Node& node) {
+inline std::uint32_t usual_weight(const manager::Node& node) {
   for (const std::uint32_t burden : {kSleeps, kBoots}) {
     if ((node.weight & burden) == burden) return node.weight & ~burden;
   }
@@ -37,7 +37,7 @@ inline std::uint32_t usual_weight(const slurm::Node& node) {
 
 /// Returns the nodes with our weights and the weights to restore.
 inline std::map<std::uint32_t, std::vector<std::string>> usual_weights(
-    const std::map<std::string, slurm::Node>& nodes) {
+    const std::map<std::string, manager::Node>& nodes) {
   std::map<std::uint32_t, std::vector<std::string>> made;
   for (const auto& [name, node] : nodes) {
     if (usual_weight(node) != node.weight) made[usual_weight(node)].push_back(name);

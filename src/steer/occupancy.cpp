@@ -127,10 +127,10 @@ class Shares {
 /// On a node, jobs of shards that have a GPU; at least 1.
 using Crowd = std::map<std::pair<std::string, cluster::GpuMask>, int>;
 
-Crowd crowd_of(const std::vector<const slurm::Job*>& jobs) {
+Crowd crowd_of(const std::vector<const manager::Job*>& jobs) {
   Crowd made;
-  for (const slurm::Job* const job : jobs) {
-    for (const slurm::Held& held : job->holds) {
+  for (const manager::Job* const job : jobs) {
+    for (const manager::Held& held : job->holds) {
       if (held.gpu_count == 0 && held.shards > 0) ++made[{held.node, held.gpus}];
     }
   }
@@ -138,7 +138,7 @@ Crowd crowd_of(const std::vector<const slurm::Job*>& jobs) {
 }
 
 /// The part of a GPU that shards or a percentage of MPS are; at most 1.
-double part_of(const slurm::Job& job, const slurm::Held& held, const World& world) {
+double part_of(const manager::Job& job, const manager::Held& held, const World& world) {
   const auto& shares = held.shards > 0 ? world.share_of_shard : world.share_of_mps;
   const auto found = shares.find(split_names(job.partition).front());
   const int count = held.shards > 0 ? held.shards : held.mps;
@@ -147,7 +147,7 @@ double part_of(const slurm::Job& job, const slurm::Held& held, const World& worl
 
 /// Adds the allocation on a node whose GPUs are of several types. The job's GPUs are of the types
 /// that it requests, and its cores and memory count on each part of the node.
-void share_by_type(const slurm::Job& job, const slurm::Held& held, const World& world,
+void share_by_type(const manager::Job& job, const manager::Held& held, const World& world,
                    Shares& made) {
   int left = std::max(held.gpu_count, std::popcount(held.gpus));
   for (const NodeId part : world.parts(held.node)) {
@@ -164,9 +164,9 @@ void share_by_type(const slurm::Job& job, const slurm::Held& held, const World& 
   }
 }
 
-Holding holding_of(const slurm::Job& job, const World& world, const Crowd* crowd) {
+Holding holding_of(const manager::Job& job, const World& world, const Crowd* crowd) {
   Shares made;
-  for (const slurm::Held& held : job.holds) {
+  for (const manager::Held& held : job.holds) {
     const auto [first, last] = world.nodes.equal_range(held.node);
     if (first == last) continue;
     const bool has_parts = std::next(first) != last;
@@ -196,15 +196,16 @@ Holding holding_of(const slurm::Job& job, const World& world, const Crowd* crowd
 
 }  // namespace
 
-Holding holding_of(const slurm::Job& job, const World& world) {
+Holding holding_of(const manager::Job& job, const World& world) {
   return holding_of(job, world, nullptr);
 }
 
-std::vector<Holding> even_holdings(const std::vector<const slurm::Job*>& jobs, const World& world) {
+std::vector<Holding> even_holdings(const std::vector<const manager::Job*>& jobs,
+                                   const World& world) {
   const Crowd crowd = crowd_of(jobs);
   std::vector<Holding> made;
   made.reserve(jobs.size());
-  for (const slurm::Job* const job : jobs) made.push_back(holding_of(*job, world, &crowd));
+  for (const manager::Job* const job : jobs) made.push_back(holding_of(*job, world, &crowd));
   return made;
 }
 
@@ -242,11 +243,11 @@ Occupation::Occupation(const World& world, std::span<const Holding* const> jobs)
   }
 }
 
-std::vector<Occupied> count_out(const World& world, const std::vector<const slurm::Job*>& jobs) {
+std::vector<Occupied> count_out(const World& world, const std::vector<const manager::Job*>& jobs) {
   std::vector<Holding> holdings;
   std::vector<const Holding*> each;
   holdings.reserve(jobs.size());
-  for (const slurm::Job* const job : jobs) {
+  for (const manager::Job* const job : jobs) {
     holdings.push_back(holding_of(*job, world));
     each.push_back(&holdings.back());
   }

@@ -23,7 +23,7 @@ struct Occupied {
 };
 
 /// Returns the grants of each of `jobs`, in order. A job of shards holds its shards' part of a GPU.
-std::vector<Occupied> count_out(const World& world, const std::vector<const slurm::Job*>& jobs);
+std::vector<Occupied> count_out(const World& world, const std::vector<const manager::Job*>& jobs);
 
 /// What a job has of one node in all, as Slurm reports it.
 struct NodeShare {
@@ -40,10 +40,11 @@ struct Holding {
   VcId vc = kNoVc;  ///< That of its first node; kNoVc if no node is known.
   std::vector<NodeShare> nodes{};
 };
-Holding holding_of(const slurm::Job& job, const World& world);
+Holding holding_of(const manager::Job& job, const World& world);
 /// Does the same for each of `jobs`, but a job of shards holds an equal part of a GPU: all of it if
 /// the job is alone.
-std::vector<Holding> even_holdings(const std::vector<const slurm::Job*>& jobs, const World& world);
+std::vector<Holding> even_holdings(const std::vector<const manager::Job*>& jobs,
+                                   const World& world);
 
 /// The grants of many jobs, by their position.
 class Occupation {

@@ -116,10 +116,8 @@ std::vector<std::int64_t> renumber(std::span<const std::int64_t> present, const 
   return made;
 }
 
-bool uses_site_factor(const slurm::Site& site, const slurm::Abilities& can) {
-  const auto type = site.parameters.find("PriorityType");
-  const bool basic = type != site.parameters.end() && type->second == "priority/basic";
-  return can.site_factor && !basic;
+bool uses_site_factor(const manager::Site& site, const manager::Abilities& can) {
+  return can.site_factor && !site.facts.keeps_priorities;
 }
 
 }  // namespace almanac::steer

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "slurm/link.h"
+#include "manager/link.h"
 
 namespace almanac::steer {
 
@@ -30,6 +30,6 @@ std::vector<std::int64_t> renumber(std::span<const std::int64_t> present, const 
 
 /// Whether Slurm orders jobs by their site factors; otherwise by their priorities: priority/basic
 /// ignores site factors.
-bool uses_site_factor(const slurm::Site& site, const slurm::Abilities& can);
+bool uses_site_factor(const manager::Site& site, const manager::Abilities& can);
 
 }  // namespace almanac::steer

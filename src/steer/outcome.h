@@ -28,7 +28,7 @@ struct Outcome {
   bool may_be() const { return kind == Kind::done || kind == Kind::unknown; }
 };
 
-/// By what slurm::Link says of its changes.
+/// By what manager::Link says of its changes.
 inline Outcome outcome_of(Result<void> answer) {
   using Kind = Outcome::Kind;
   if (answer) return {Kind::done};

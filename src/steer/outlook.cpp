@@ -20,7 +20,7 @@
 namespace almanac::steer {
 namespace {
 
-using slurm::JobNumber;
+using manager::JobNumber;
 
 class Builder {
  public:
@@ -30,11 +30,11 @@ class Builder {
   }
 
   void add_running() {
-    std::vector<const slurm::Job*> running = running_jobs(mirror_);
+    std::vector<const manager::Job*> running = running_jobs(mirror_);
     std::vector<Occupied> occupied = count_out(world_, running);
     for (std::size_t at = 0; at < running.size(); ++at) {
       if (occupied[at].held.empty()) continue;
-      const slurm::Job& job = *running[at];
+      const manager::Job& job = *running[at];
       const Time since = job.start == kNoTime ? made_.at : std::min(job.start, made_.at);
       store::Job stored = as_asked(job);
       stored.held_gpus = std::move(occupied[at].held);
@@ -51,7 +51,7 @@ class Builder {
   void add_waiting(std::span<const JobNumber> queue) {
     std::unordered_map<JobNumber, std::int64_t> tasks;
     for (const JobNumber number : queue) {
-      const slurm::Job* const job = mirror_.find(number);
+      const manager::Job* const job = mirror_.find(number);
       if (job == nullptr || !waits(*job)) continue;
       store::Job stored = as_asked(*job);
       if (!can_run(stored)) continue;
@@ -68,7 +68,7 @@ class Builder {
   /// Requires that waiting jobs were added.
   void add_drained() {
     std::map<std::string, Time> reserved_until;
-    for (const slurm::Reservation& each : mirror_.reservations()) {
+    for (const manager::Reservation& each : mirror_.reservations()) {
       const Time end = each.end == kNoTime ? kNever : each.end;
       if (each.start > made_.at || end <= made_.at) continue;
       for (const std::string& node : each.nodes) {
@@ -83,7 +83,7 @@ class Builder {
       bool is_closed = found == mirror_.nodes().end() || is_out(found->second);
       if (is_closed && found != mirror_.nodes().end() && reserved != reserved_until.end() &&
           reserved->second < kNever) {
-        slurm::Node node = found->second;
+        manager::Node node = found->second;
         node.reserved = false;
         is_closed = is_out(node);
       }
@@ -93,7 +93,7 @@ class Builder {
     close_reserved(out);
   }
 
-  TenantId tenant_of(const slurm::Job& job) const {
+  TenantId tenant_of(const manager::Job& job) const {
     return steer::tenant_of(world_.tenants, job.account, job.user, job.partition);
   }
 
@@ -115,7 +115,7 @@ class Builder {
     const auto middle = limits.begin() + static_cast<std::ptrdiff_t>(limits.size() / 2);
     if (!limits.empty()) std::nth_element(limits.begin(), middle, limits.end());
     const Duration lead = limits.empty() ? Duration{0} : *middle;
-    for (const slurm::Reservation& each : mirror_.reservations()) {
+    for (const manager::Reservation& each : mirror_.reservations()) {
       const Time end = each.end == kNoTime ? kNever : each.end;
       if (end <= made_.at) continue;
       sim::Closure closure{.from = made_.at, .to = end};
@@ -134,7 +134,7 @@ class Builder {
   JobId next() const { return JobId{static_cast<std::uint32_t>(made_.jobs.size())}; }
 
   /// The job, with what policies take it to ask.
-  store::Job as_asked(const slurm::Job& job) {
+  store::Job as_asked(const manager::Job& job) {
     store::Job made = to_stored(job, world_);
     const trace::Request request = to_request(job, world_, names_);
     store::Submission& asked = made.asked.change();

@@ -9,8 +9,8 @@
 
 #include <span>
 
+#include "manager/job.h"
 #include "service/foresight.h"
-#include "slurm/job.h"
 #include "steer/mirror.h"
 #include "steer/world.h"
 
@@ -20,6 +20,6 @@ namespace almanac::steer {
 /// for each of its tasks. But for the first, these have numbers that no job of Slurm's has.
 /// `composition`, `revision` and `ended` are left to the caller. Cost: O(jobs).
 service::Outlook outlook_of(const Mirror& mirror, const World& world,
-                            std::span<const slurm::JobNumber> queue);
+                            std::span<const manager::JobNumber> queue);
 
 }  // namespace almanac::steer

@@ -10,20 +10,20 @@ namespace {
 
 constexpr Time kNow{Duration{std::chrono::hours{100}}};
 
-slurm::Node node(const std::string& name) {
+manager::Node node(const std::string& name) {
   return {.name = name, .gpu_type = "v100", .gpus = 2, .partitions = {"p"}};
 }
 
 /// Three nodes; jobs 1 to 3 wait, with limits of 1, 2 and 8 hours.
-Mirror site(std::vector<slurm::Reservation> reservations) {
+Mirror site(std::vector<manager::Reservation> reservations) {
   Mirror mirror;
-  slurm::News news{.at = kNow, .whole = true};
+  manager::News news{.at = kNow, .whole = true};
   news.nodes = {node("a"), node("b"), node("c")};
   news.nodes[2].reserved = true;
   for (const auto& [number, hours] : {std::pair{1U, 1}, {2U, 2}, {3U, 8}}) {
-    news.jobs.push_back({.number = slurm::JobNumber{number},
+    news.jobs.push_back({.number = manager::JobNumber{number},
                          .partition = "p",
-                         .state = slurm::State::pending,
+                         .state = manager::State::pending,
                          .submit = kNow - 1h,
                          .limit = Duration{std::chrono::hours{hours}},
                          .gpus = 1});
@@ -35,7 +35,7 @@ Mirror site(std::vector<slurm::Reservation> reservations) {
 }
 
 service::Outlook look(const Mirror& mirror) {
-  const std::array queue{slurm::JobNumber{1}, slurm::JobNumber{2}, slurm::JobNumber{3}};
+  const std::array queue{manager::JobNumber{1}, manager::JobNumber{2}, manager::JobNumber{3}};
   return outlook_of(mirror, *make_world(mirror, Grouping::all), queue);
 }
 

@@ -18,7 +18,7 @@ constexpr Duration kFollow = 5min;
 
 }  // namespace
 
-Past::Past(const service::Clock& clock, store::Store& store, std::unique_ptr<slurm::Link> link,
+Past::Past(const service::Clock& clock, store::Store& store, std::unique_ptr<manager::Link> link,
            Time back_to, accounting::VcFrom vc)
     : clock_(clock),
       link_(std::move(link)),

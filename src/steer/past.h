@@ -14,8 +14,8 @@
 
 #include "accounting/import.h"
 #include "base/time.h"
+#include "manager/link.h"
 #include "service/clock.h"
-#include "slurm/link.h"
 #include "store/store.h"
 
 namespace almanac::steer {
@@ -23,7 +23,7 @@ namespace almanac::steer {
 class Past {
  public:
   /// Starts at once, and goes back to `back_to`. `clock` and `store` must outlive it.
-  Past(const service::Clock& clock, store::Store& store, std::unique_ptr<slurm::Link> link,
+  Past(const service::Clock& clock, store::Store& store, std::unique_ptr<manager::Link> link,
        Time back_to, accounting::VcFrom vc);
 
   /// True once when everything that accounting had at the start is in the store.
@@ -35,7 +35,7 @@ class Past {
   void follow(const std::stop_token& stop);
 
   const service::Clock& clock_;
-  std::unique_ptr<slurm::Link> link_;
+  std::unique_ptr<manager::Link> link_;
   accounting::Import import_;
   std::atomic<bool> has_come_ = false;
   mutable std::mutex mutex_;  // of the two below

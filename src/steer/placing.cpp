@@ -8,7 +8,7 @@
 
 namespace almanac::steer {
 
-using slurm::JobNumber;
+using manager::JobNumber;
 
 namespace {
 
@@ -20,7 +20,7 @@ cluster::Amount total_of(std::span<const cluster::Grant> held) {
 
 }  // namespace
 
-bool Placing::can_be_placed(const slurm::Job& job, const cluster::Ledger& ledger) {
+bool Placing::can_be_placed(const manager::Job& job, const cluster::Ledger& ledger) {
   if (elsewhere_.contains(job.number)) return false;
   if (!Suitable::is_choosy(job)) return true;
   const bool ever = !Suitable::names_nodes(job);
@@ -62,7 +62,7 @@ bool Placing::move_misplaced(PlannedRound& planned, bool is_last) {
       }
       continue;
     }
-    const slurm::Job& job = *mirror_.find(jobs.number(id));
+    const manager::Job& job = *mirror_.find(jobs.number(id));
     auto held = suitable_.take(job, total_of(grants), ledger);
     if (held.empty()) {
       elsewhere_.insert(job.number);

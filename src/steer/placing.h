@@ -20,14 +20,14 @@ class PlannedRound;
 class Placing {
  public:
   /// A job that starts where the policy did not plan it.
-  using Pinned = std::pair<slurm::JobNumber, std::vector<cluster::Grant>>;
+  using Pinned = std::pair<manager::JobNumber, std::vector<cluster::Grant>>;
 
   /// Both must outlive it.
   Placing(const Mirror& mirror, const World& world) : mirror_(mirror), suitable_(mirror, world) {}
 
   /// Whether nodes that suit a job have room for it. A job that names its nodes is Slurm's to
   /// start, so it needs room among all nodes in service only.
-  bool can_be_placed(const slurm::Job& job, const cluster::Ledger& ledger);
+  bool can_be_placed(const manager::Job& job, const cluster::Ledger& ledger);
   const std::vector<Pinned>& pinned() const { return pinned_; }
   /// Finds other nodes for the jobs that Slurm would not start where `round` planned them, or puts
   /// them aside. True if all must be planned again; never if `is_last`.
@@ -37,7 +37,7 @@ class Placing {
   const Mirror& mirror_;
   Suitable suitable_;
   std::vector<Pinned> pinned_;
-  std::set<slurm::JobNumber> elsewhere_;
+  std::set<manager::JobNumber> elsewhere_;
 };
 
 }  // namespace almanac::steer

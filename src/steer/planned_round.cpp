@@ -8,9 +8,9 @@
 
 namespace almanac::steer {
 
+using manager::JobNumber;
 using policy::EventKind;
 using policy::Phase;
-using slurm::JobNumber;
 
 namespace {
 
@@ -67,7 +67,7 @@ void PlannedRound::take_running(const Basis& basis) {
     keep_out(occupied.stray(at));
     const auto held = occupied.held(at);
     if (held.empty()) continue;
-    const slurm::Job& job = *running[at]->job;
+    const manager::Job& job = *running[at]->job;
     const JobId id = jobs_.add(*running[at]);
     set_loss(id, job, basis);
     quotas_.put(id, job);
@@ -88,7 +88,7 @@ void PlannedRound::take_running(const Basis& basis) {
   }
 }
 
-void PlannedRound::set_loss(JobId id, const slurm::Job& job, const Basis& basis) {
+void PlannedRound::set_loss(JobId id, const manager::Job& job, const Basis& basis) {
   if (basis.freedom == nullptr) return;
   trace::Request& request = jobs_.request(id);
   request.restart_s = 0;
@@ -104,13 +104,13 @@ void PlannedRound::take_nodes(const Mirror& mirror) {
     const auto found = mirror.nodes().find(name);
     const bool known = found != mirror.nodes().end();
     round_->set_drained(id, !known || is_out(found->second));
-    if (!known || found->second.power != slurm::Power::on) off_.insert(id);
+    if (!known || found->second.power != manager::Power::on) off_.insert(id);
   }
 }
 
 void PlannedRound::take_pinned(const Mirror& mirror, const Placing& placing) {
   for (const auto& [number, held] : placing.pinned()) {
-    const slurm::Job& job = *mirror.find(number);
+    const manager::Job& job = *mirror.find(number);
     const JobId id = jobs_.add(job);
     quotas_.put(id, job);
     if (round_->adopt(id, held, jobs_.past_of(job, decision_.at))) continue;
@@ -119,7 +119,8 @@ void PlannedRound::take_pinned(const Mirror& mirror, const Placing& placing) {
   }
 }
 
-std::int64_t PlannedRound::tasks_to_show(const slurm::Job& job, JobId first, const Mirror& mirror) {
+std::int64_t PlannedRound::tasks_to_show(const manager::Job& job, JobId first,
+                                         const Mirror& mirror) {
   if (job.tasks.empty()) return 1;
   const Tasks tasks = count_tasks(job.tasks);
   std::int64_t most = tasks.count;
@@ -145,12 +146,12 @@ void PlannedRound::take_waiting(const Basis& basis, Placing& placing) {
   const Mirror& mirror = basis.mirror;
   std::map<JobNumber, std::int64_t> pinned;
   for (const auto& [number, held] : placing.pinned()) ++pinned[number];
-  const auto is_pinned = [&](const slurm::Job& job) {
+  const auto is_pinned = [&](const manager::Job& job) {
     return !pinned.empty() && pinned.contains(job.number);
   };
   std::vector<Roll::Member*> waiting;
   for (Roll::Member* const member : basis.roll.waiting()) {
-    const slurm::Job& job = *member->job;
+    const manager::Job& job = *member->job;
     if (is_pinned(job) && job.tasks.empty()) continue;
     Aside why = aside(job, mirror, basis.exempt, mirror.at());
     if (why == Aside::no && basis.in_vain.contains(job.number)) why = Aside::in_vain;
@@ -165,7 +166,7 @@ void PlannedRound::take_waiting(const Basis& basis, Placing& placing) {
       waiting.begin(), waiting.end(),
       [](const Roll::Member* a, const Roll::Member* b) { return a->submit < b->submit; });
   for (Roll::Member* const member : waiting) {
-    const slurm::Job* const job = member->job;
+    const manager::Job* const job = member->job;
     const JobId first = jobs_.add(*member);
     quotas_.put(first, *job);
     const schedule::Past past = jobs_.past_of(*job, std::min(job->submit, decision_.at));
@@ -186,9 +187,9 @@ void PlannedRound::take_waiting(const Basis& basis, Placing& placing) {
   }
 }
 
-void PlannedRound::take_announced(std::span<const slurm::Job> announced) {
+void PlannedRound::take_announced(std::span<const manager::Job> announced) {
   decision_.announced.assign(announced.begin(), announced.end());
-  for (const slurm::Job& job : announced) {
+  for (const manager::Job& job : announced) {
     const JobId id = jobs_.add(job);
     quotas_.put(id, job);
     if (round_->admit(id, jobs_.past_of(job, std::min(job.submit, decision_.at)))) continue;
@@ -228,7 +229,7 @@ std::optional<policy::Reason> PlannedRound::why(JobNumber job) {
   return round_->why_waiting(decision_.at, *id);
 }
 
-std::vector<JobNumber> PlannedRound::line_with(const slurm::Job& newcomer) {
+std::vector<JobNumber> PlannedRound::line_with(const manager::Job& newcomer) {
   const JobId id = jobs_.add(newcomer);
   if (round_->admit(id, jobs_.past_of(newcomer, decision_.at))) return {};
   events_.push_back({EventKind::job_arrived, subject(id)});

@@ -41,8 +41,8 @@ class PlannedRound final : public schedule::Actuator {
     const Mirror& mirror;
     Roll& roll;  ///< Of that mirror.
     const Exempt& exempt;
-    std::span<const slurm::Job> announced;
-    const std::set<slurm::JobNumber>& in_vain;
+    std::span<const manager::Job> announced;
+    const std::set<manager::JobNumber>& in_vain;
     const Chosen& policy;
     std::uint64_t seed;
     std::shared_ptr<const perf::Catalogue> speeds;
@@ -62,24 +62,24 @@ class PlannedRound final : public schedule::Actuator {
   const std::vector<JobId>& started() const { return started_; }
   /// Takes a start back.
   void withdraw(JobId job) { std::erase(started_, job); }
-  void put_aside(slurm::JobNumber job, Aside why) { decision_.aside.emplace(job, why); }
+  void put_aside(manager::JobNumber job, Aside why) { decision_.aside.emplace(job, why); }
   std::vector<Decision::Clash> clashes() const;
   /// Why a waiting job does not start; nothing if the policy does not see it, or starts it.
-  std::optional<policy::Reason> why(slurm::JobNumber job);
+  std::optional<policy::Reason> why(manager::JobNumber job);
   /// The line in which `newcomer` would stand; empty if it would stand in none. From now on it
   /// counts as waiting.
-  std::vector<slurm::JobNumber> line_with(const slurm::Job& newcomer);
+  std::vector<manager::JobNumber> line_with(const manager::Job& newcomer);
 
  private:
   void take_running(const Basis& basis);
   void take_nodes(const Mirror& mirror);
   void take_pinned(const Mirror& mirror, const Placing& placing);
   void take_waiting(const Basis& basis, Placing& placing);
-  void take_announced(std::span<const slurm::Job> announced);
+  void take_announced(std::span<const manager::Job> announced);
   /// Sets what a running job loses by a move, for a policy that moves jobs.
-  void set_loss(JobId id, const slurm::Job& job, const Basis& basis);
+  void set_loss(JobId id, const manager::Job& job, const Basis& basis);
   /// Tasks of a record that may as well run at once; at least 1.
-  std::int64_t tasks_to_show(const slurm::Job& job, JobId first, const Mirror& mirror);
+  std::int64_t tasks_to_show(const manager::Job& job, JobId first, const Mirror& mirror);
   void let_jobs_share(const Basis& basis);
   void run();
 

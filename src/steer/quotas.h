@@ -6,8 +6,8 @@
 
 #include <string>
 
+#include "manager/quotas.h"
 #include "policy/contract/quotas.h"
-#include "slurm/quotas.h"
 #include "steer/mirror.h"
 
 namespace almanac::steer {
@@ -20,20 +20,20 @@ class Quotas {
   bool empty() const { return book_.empty(); }
   policy::Quotas& book() { return book_; }
   /// Sets the id of `job` in the round; call before the job joins it.
-  void put(JobId id, const slurm::Job& job);
+  void put(JobId id, const manager::Job& job);
   /// Call when the round has adopted a running job, because the round counts it from then on.
-  void hand_over(const slurm::Job& job) { hold(job, -job.gpus); }
+  void hand_over(const manager::Job& job) { hold(job, -job.gpus); }
   /// Whether a quota leaves too few GPUs for a job.
-  bool is_at(const slurm::Job& job) { return !book_.has_room(claim(job)); }
+  bool is_at(const manager::Job& job) { return !book_.has_room(claim(job)); }
   /// "account science has 8 of 8 GPUs": the quota that leaves the job the fewest GPUs.
-  std::string tightest(const slurm::Job& job);
+  std::string tightest(const manager::Job& job);
 
  private:
-  ClaimId claim(const slurm::Job& job);
-  void hold(const slurm::Job& job, int gpus);
+  ClaimId claim(const manager::Job& job);
+  void hold(const manager::Job& job, int gpus);
 
-  const slurm::Limits& limits_;
-  slurm::QuotaFinder finder_;
+  const manager::Limits& limits_;
+  manager::QuotaFinder finder_;
   policy::Quotas book_;
 };
 

@@ -22,7 +22,7 @@ const cluster::NodeClass* usual_node(const World& world, VcId vc) {
 }
 
 /// Returns the share of a GPU in the first of the job's partitions that has one; 0 if none has.
-double share_in(const std::map<std::string, double>& by_partition, const slurm::Job& job) {
+double share_in(const std::map<std::string, double>& by_partition, const manager::Job& job) {
   for (const std::string& each : split_names(job.partition)) {
     const auto found = by_partition.find(each);
     if (found != by_partition.end()) return found->second;
@@ -31,7 +31,7 @@ double share_in(const std::map<std::string, double>& by_partition, const slurm::
 }
 
 /// What its virtual cluster is called.
-const std::string& vc_name(const slurm::Job& job, const World& world) {
+const std::string& vc_name(const manager::Job& job, const World& world) {
   if (world.grouping == Grouping::accounts) return job.account;
   if (world.grouping == Grouping::qos) return job.qos;
   return owner_of_nodes(job, world);
@@ -54,21 +54,21 @@ bool take_sign(std::string_view& text, char sign) {
 
 }  // namespace
 
-VcId vc_of(const slurm::Job& job, const World& world) {
-  for (const slurm::Held& held : job.holds) {
+VcId vc_of(const manager::Job& job, const World& world) {
+  for (const manager::Held& held : job.holds) {
     const NodeId node = world.node(held.node);
     if (node != kNoNode) return world.cluster.nodes[index(node)].vc;
   }
   return world.vc_of(job.partition);
 }
 
-const std::string& owner_of_nodes(const slurm::Job& job, const World& world) {
+const std::string& owner_of_nodes(const manager::Job& job, const World& world) {
   const VcId vc = vc_of(job, world);
   return vc == kNoVc ? job.partition : world.cluster.vcs[index(vc)].name;
 }
 
 Result<experiment::Past> past_of(const store::Store& store, const World& world,
-                                 const slurm::Limits& limits) {
+                                 const manager::Limits& limits) {
   const auto jobs = store.ended(Time{});
   if (!jobs) return tl::unexpected(jobs.error());
   accounting::Claims claims(limits);
@@ -104,7 +104,7 @@ Tasks count_tasks(const std::string& tasks) {
   return made;
 }
 
-trace::Request to_request(const slurm::Job& job, const World& world, Names& names) {
+trace::Request to_request(const manager::Job& job, const World& world, Names& names) {
   trace::Request made;
   made.submit = job.submit;
   made.time_limit = job.limit;
@@ -135,7 +135,7 @@ trace::Request to_request(const slurm::Job& job, const World& world, Names& name
   return made;
 }
 
-store::Job to_stored(const slurm::Job& job, const World& world) {
+store::Job to_stored(const manager::Job& job, const World& world) {
   store::Submission asked = accounting::asked_by(job, vc_name(job, world));
   asked.requeue = world.requeue(job);
   asked.hold = job.held;
@@ -143,14 +143,14 @@ store::Job to_stored(const slurm::Job& job, const World& world) {
   asked.out = job.out;
   asked.err = job.err == job.out ? "" : job.err;
   store::Job made{.number = to_store(job.number), .asked = std::move(asked)};
-  if (job.array != slurm::JobNumber{} && job.task) {
+  if (job.array != manager::JobNumber{} && job.task) {
     made.task = store::ArrayTask{.array = to_store(job.array), .index = *job.task};
   }
   made.submit = job.submit;
   made.held = job.held;
   made.attempts = job.restarts;
   made.preemptions = job.restarts;
-  if (job.state == slurm::State::pending) {
+  if (job.state == manager::State::pending) {
     made.state = trace::JobState::pending;
     made.since = job.submit;
     return made;
@@ -158,7 +158,7 @@ store::Job to_stored(const slurm::Job& job, const World& world) {
   made.start = job.start;
   made.since = job.start == kNoTime ? job.submit : job.start;
   ++made.attempts;
-  for (const slurm::Held& held : job.holds) {
+  for (const manager::Held& held : job.holds) {
     const NodeId node = world.part_for(job, held.node);
     if (node == kNoNode) continue;
     made.held_gpus.push_back({.node = node,
@@ -166,7 +166,7 @@ store::Job to_stored(const slurm::Job& job, const World& world) {
                               .cpu_milli = cluster::cpu_milli(held.cpus),
                               .memory_mb = cluster::memory_mb(held.memory_gb)});
   }
-  if (job.state != slurm::State::ended) {
+  if (job.state != manager::State::ended) {
     made.state = trace::JobState::running;
     return made;
   }

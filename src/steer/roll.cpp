@@ -74,7 +74,7 @@ Occupation Roll::count_out(bool evenly) {
   each.reserve(running_.size());
   std::vector<Holding> even;
   if (evenly) {
-    std::vector<const slurm::Job*> jobs;
+    std::vector<const manager::Job*> jobs;
     for (const Member* const member : running_) jobs.push_back(member->job);
     even = even_holdings(jobs, *world_);
     for (const Holding& holding : even) each.push_back(&holding);

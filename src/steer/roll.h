@@ -23,8 +23,8 @@ namespace almanac::steer {
 class Roll {
  public:
   struct Member {
-    const slurm::Job* job = nullptr;  ///< Of the mirror, until that changes.
-    slurm::JobNumber number{};
+    const manager::Job* job = nullptr;  ///< Of the mirror, until that changes.
+    manager::JobNumber number{};
     Time submit{};
     Time start = kNoTime;
     // Empty until first needed:

@@ -6,24 +6,24 @@
 namespace almanac::steer {
 namespace {
 
-using slurm::JobNumber;
+using manager::JobNumber;
 
-slurm::Job running(std::uint32_t number, Duration start, int gpus) {
+manager::Job running(std::uint32_t number, Duration start, int gpus) {
   return {.number = JobNumber{number},
           .partition = "p",
-          .state = slurm::State::running,
+          .state = manager::State::running,
           .start = Time{start},
           .gpus = gpus,
           .holds = {{.node = "g1", .gpu_count = gpus}}};
 }
 
-slurm::News news(Duration at, std::vector<slurm::Job> jobs) {
+manager::News news(Duration at, std::vector<manager::Job> jobs) {
   return {.at = Time{at}, .jobs = std::move(jobs)};
 }
 
 Mirror rolled_site() {
   Mirror made;
-  slurm::News first = news(1s, {});
+  manager::News first = news(1s, {});
   first.nodes = {{.name = "g1", .gpus = 8, .partitions = {"p"}}};
   first.partitions = {{{.name = "p", .nodes = {"g1"}}}};
   made.take(std::move(first));
@@ -52,7 +52,7 @@ TEST(Roll, OrdersRunningJobsByStartAndWaitingJobsByNumber) {
   EXPECT_EQ(numbers(roll.waiting()), (std::vector<std::uint32_t>{5, 7}));
 
   // 5 starts, 4 ends, 6 comes and has started before the others.
-  slurm::News later = news(3s, {running(5, 25s, 1), running(6, 10s, 1)});
+  manager::News later = news(3s, {running(5, 25s, 1), running(6, 10s, 1)});
   later.gone = {JobNumber{4}};
   mirror.take(std::move(later));
   roll.read(mirror, world);
@@ -69,7 +69,7 @@ TEST(Roll, KeepsWhatItKnowsUntilTheJobChanges) {
   EXPECT_EQ(roll.count_out(false).held(0).front().count(), 2);
   for (Roll::Member* const each : roll.running()) each->request.emplace();
 
-  slurm::Job longer = running(2, 1s, 1);
+  manager::Job longer = running(2, 1s, 1);
   longer.limit = 60s;
   mirror.take(news(3s, {running(1, 1s, 2), longer}));
   roll.read(mirror, world);
@@ -92,7 +92,7 @@ TEST(Roll, KnowsAJobThatHasTheNumberOfAnEarlierOne) {
   mirror.take(news(2s, {running(1, 1s, 2)}));
   roll.read(mirror, world);
   roll.running()[0]->request.emplace();
-  slurm::News gone = news(3s, {});
+  manager::News gone = news(3s, {});
   gone.gone = {JobNumber{1}};
   mirror.take(std::move(gone));
   mirror.take(news(4s, {running(1, 3s, 4)}));

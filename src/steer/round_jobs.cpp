@@ -16,7 +16,7 @@ JobId RoundJobs::add(Roll::Member& member) {
   return add(*member.job, *member.request, &member.belief);
 }
 
-JobId RoundJobs::add(const slurm::Job& job, const trace::Request& request,
+JobId RoundJobs::add(const manager::Job& job, const trace::Request& request,
                      Beliefs::Handle* belief) {
   trace::Trace& log = experience_.log();
   const JobId id{static_cast<std::uint32_t>(log.jobs.size())};
@@ -32,12 +32,12 @@ JobId RoundJobs::add(const slurm::Job& job, const trace::Request& request,
   return id;
 }
 
-schedule::Past RoundJobs::past_of(const slurm::Job& job, Time since) const {
+schedule::Past RoundJobs::past_of(const manager::Job& job, Time since) const {
   return {.since = since,
           .tenant = tenant_of(world_.tenants, job.account, job.user, job.partition)};
 }
 
-std::optional<JobId> RoundJobs::first_task(slurm::JobNumber job) const {
+std::optional<JobId> RoundJobs::first_task(manager::JobNumber job) const {
   const auto found = first_tasks_.find(job);
   if (found == first_tasks_.end()) return std::nullopt;
   return found->second;

@@ -25,7 +25,7 @@ class RoundJobs {
   /// Both must outlive it. Empties `experience.log()`, which then has the jobs of this round.
   RoundJobs(Experience& experience, const World& world);
 
-  JobId add(const slurm::Job& job) {
+  JobId add(const manager::Job& job) {
     return add(job, experience_.request_of(job, world_), nullptr);
   }
   /// Adds a job with what the roll knows of it, which this completes. The roll must outlive it.
@@ -33,14 +33,14 @@ class RoundJobs {
   /// What the policy sees of a job.
   trace::Request& request(JobId job) { return experience_.log().jobs[index(job)].request; }
   /// The past of a job that has waited, or run, since `since`.
-  schedule::Past past_of(const slurm::Job& job, Time since) const;
+  schedule::Past past_of(const manager::Job& job, Time since) const;
 
-  const std::vector<slurm::JobNumber>& numbers() const { return numbers_; }
+  const std::vector<manager::JobNumber>& numbers() const { return numbers_; }
   /// An estimator for these jobs, which must outlive it.
   std::unique_ptr<predict::Estimator> estimator() const {
     return experience_.estimator(numbers_, handles_);
   }
-  slurm::JobNumber number(JobId job) const { return numbers_[index(job)]; }
+  manager::JobNumber number(JobId job) const { return numbers_[index(job)]; }
 
   /// From now on waiting jobs are added.
   void end_running() { num_running_ = numbers_.size(); }
@@ -48,27 +48,27 @@ class RoundJobs {
   bool runs(JobId job) const { return index(job) < num_running_; }
 
   /// `first` is the first task of a waiting record that the policy is shown.
-  void show(slurm::JobNumber job, JobId first) { first_tasks_.emplace(job, first); }
+  void show(manager::JobNumber job, JobId first) { first_tasks_.emplace(job, first); }
   /// From now on only newcomers are added.
   void end_shown() { num_shown_ = numbers_.size(); }
   /// The waiting jobs that the policy is shown, in order of submission; an array appears once for
   /// each task.
-  std::span<const slurm::JobNumber> shown() const {
+  std::span<const manager::JobNumber> shown() const {
     return std::span(numbers_).subspan(num_running_, num_shown_ - num_running_);
   }
-  const std::unordered_map<slurm::JobNumber, JobId>& first_tasks() const { return first_tasks_; }
-  std::optional<JobId> first_task(slurm::JobNumber job) const;
+  const std::unordered_map<manager::JobNumber, JobId>& first_tasks() const { return first_tasks_; }
+  std::optional<JobId> first_task(manager::JobNumber job) const;
 
  private:
-  JobId add(const slurm::Job& job, const trace::Request& request, Beliefs::Handle* belief);
+  JobId add(const manager::Job& job, const trace::Request& request, Beliefs::Handle* belief);
 
   Experience& experience_;
   const World& world_;
-  std::vector<slurm::JobNumber> numbers_;
+  std::vector<manager::JobNumber> numbers_;
   std::vector<Beliefs::Handle*> handles_;  // in the roll; null for jobs that are not on it
   std::size_t num_running_ = 0;
   std::size_t num_shown_ = 0;  // these, and the running jobs
-  std::unordered_map<slurm::JobNumber, JobId> first_tasks_;
+  std::unordered_map<manager::JobNumber, JobId> first_tasks_;
 };
 
 }  // namespace almanac::steer

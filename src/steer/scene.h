@@ -4,7 +4,7 @@
 /// What levers and guards look at.
 #pragma once
 
-#include "slurm/link.h"
+#include "manager/link.h"
 #include "steer/decision.h"
 #include "steer/mirror.h"
 #include "steer/policies.h"
@@ -16,8 +16,8 @@ class Claims;
 
 struct Scene {
   const Settings& settings;
-  const slurm::Site& site;
-  slurm::Abilities can{};
+  const manager::Site& site;
+  manager::Abilities can{};
   const Mirror& mirror;
   const Decision& decision;
   const Chosen& policy;

@@ -6,14 +6,14 @@
 
 #include <algorithm>
 
-#include "slurm/job.h"
-#include "slurm/node.h"
+#include "manager/job.h"
+#include "manager/node.h"
 #include "steer/settings.h"
 #include "steer/world.h"
 
 namespace almanac::steer {
 
-inline bool is_in_scope(const slurm::Job& job, const Settings& settings) {
+inline bool is_in_scope(const manager::Job& job, const Settings& settings) {
   const auto& canary = settings.canary.partitions;
   if (canary.empty()) return true;
   const auto names = split_names(job.partition);
@@ -22,7 +22,7 @@ inline bool is_in_scope(const slurm::Job& job, const Settings& settings) {
 }
 
 /// Nodes of an exempt partition are out of scope, even if other partitions share them.
-inline bool is_in_scope(const slurm::Node& node, const Settings& settings) {
+inline bool is_in_scope(const manager::Node& node, const Settings& settings) {
   const auto& canary = settings.canary.partitions;
   return std::all_of(node.partitions.begin(), node.partitions.end(), [&](const std::string& each) {
     return !settings.exempt.partitions.contains(each) && (canary.empty() || canary.contains(each));

@@ -18,7 +18,7 @@ std::set<std::string> partitions_of_whole_gpus(const Mirror& mirror) {
   return made;
 }
 
-void take(const slurm::Job& job, const slurm::Held& held, SharedNode& node) {
+void take(const manager::Job& job, const manager::Held& held, SharedNode& node) {
   if (held.shards == 0 && held.gpu_count == 0) return;
   if (held.gpus == 0) node.is_unclear = true;
   for (std::size_t gpu = 0; gpu < node.gpus.size(); ++gpu) {
@@ -58,8 +58,8 @@ std::map<std::string, SharedNode> shared_nodes(const Mirror& mirror) {
     shared.is_mixed = std::any_of(node.partitions.begin(), node.partitions.end(),
                                   [&](const std::string& each) { return whole.contains(each); });
   }
-  for (const slurm::Job* const job : running_jobs(mirror)) {
-    for (const slurm::Held& held : job->holds) {
+  for (const manager::Job* const job : running_jobs(mirror)) {
+    for (const manager::Held& held : job->holds) {
       if (const auto found = made.find(held.node); found != made.end()) {
         take(*job, held, found->second);
       }

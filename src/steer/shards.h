@@ -19,16 +19,16 @@
 namespace almanac::steer {
 
 /// Whether a job requests gres/shard. Slurm refuses jobs that also request GPUs.
-inline bool asks_shards(const slurm::Job& job) { return job.gpus == 0 && job.shards > 0; }
+inline bool asks_shards(const manager::Job& job) { return job.gpus == 0 && job.shards > 0; }
 
-inline int shards_of_a_node(const slurm::Job& job) { return job.shards / std::max(1, job.nodes); }
+inline int shards_of_a_node(const manager::Job& job) { return job.shards / std::max(1, job.nodes); }
 
 /// A node with shards, as far as Slurm reports it.
 struct SharedNode {
   struct Gpu {
-    std::vector<slurm::JobNumber> jobs{};  ///< In order of arrival.
-    int shards = 0;                        ///< Taken.
-    bool has_whole = false;                ///< In use by a job of whole GPUs.
+    std::vector<manager::JobNumber> jobs{};  ///< In order of arrival.
+    int shards = 0;                          ///< Taken.
+    bool has_whole = false;                  ///< In use by a job of whole GPUs.
   };
   int per_gpu = 0;  ///< Shards.
   std::vector<Gpu> gpus{};
@@ -47,7 +47,7 @@ struct SharedNode {
 };
 
 /// Whether a job may be requeued if it comes to share a GPU by chance; once only.
-inline bool may_be_parted(const slurm::Job& job) { return job.requeueable && job.restarts == 0; }
+inline bool may_be_parted(const manager::Job& job) { return job.requeueable && job.restarts == 0; }
 
 /// The nodes with at least two shards per GPU, by name.
 std::map<std::string, SharedNode> shared_nodes(const Mirror& mirror);

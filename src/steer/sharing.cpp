@@ -11,7 +11,7 @@
 
 namespace almanac::steer {
 
-using slurm::JobNumber;
+using manager::JobNumber;
 
 namespace {
 
@@ -38,9 +38,9 @@ void Sharing::look(const Mirror& mirror, const Exempt& exempt, const RoundJobs& 
     hosts[there.front()] = {.half = node.half(), .is_certain = node.stays_so()};
   }
   for (std::size_t at = 0; at < numbers.size(); ++at) {
-    const slurm::Job* const known = mirror.find(numbers[at]);
+    const manager::Job* const known = mirror.find(numbers[at]);
     if (known == nullptr) continue;  // it is announced only
-    const slurm::Job& job = *known;
+    const manager::Job& job = *known;
     if (!asks_shards(job) || job.nodes > 1 || is_exempt(job, exempt)) continue;
     if (at < jobs.num_running()) {
       const auto found = hosts.find(job.number);

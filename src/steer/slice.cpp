@@ -42,7 +42,7 @@ std::vector<Outcome> outcomes_of(std::vector<Result<void>> answers, std::size_t 
 
 /// Executes the changes from `at` on that fit in one call.
 std::vector<Outcome> execute_some(const std::vector<Entry>& entries, std::size_t at,
-                                  slurm::Link& link) {
+                                  manager::Link& link) {
   return std::visit(
       [&]<typename Kind>(const Kind&) {
         std::vector<const Kind*> several;
@@ -63,9 +63,9 @@ bool answers(const std::vector<Outcome>& outcomes) {
          outcomes.back().kind != Kind::not_tried;
 }
 
-void renew(Slice& slice, slurm::Link& link, const service::Clock& clock) {
+void renew(Slice& slice, manager::Link& link, const service::Clock& clock) {
   const auto until = clock.monotonic() + kLongestSlice;
-  const std::span<const slurm::JobChange> all = slice.renewals;
+  const std::span<const manager::JobChange> all = slice.renewals;
   bool goes_on = true;
   while (goes_on && slice.renewed.size() < all.size() && clock.monotonic() < until) {
     const auto left = all.subspan(slice.renewed.size());
@@ -78,7 +78,7 @@ void renew(Slice& slice, slurm::Link& link, const service::Clock& clock) {
 
 }  // namespace
 
-void carry_out(Slice& slice, Journal& journal, slurm::Link& link, const service::Clock& clock) {
+void carry_out(Slice& slice, Journal& journal, manager::Link& link, const service::Clock& clock) {
   const auto begun = clock.monotonic();
   const auto took = [&] { return std::chrono::floor<Duration>(clock.monotonic() - begun); };
   renew(slice, link, clock);

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "manager/link.h"
 #include "service/clock.h"
-#include "slurm/link.h"
 #include "steer/journal.h"
 #include "steer/lever.h"
 #include "steer/outcome.h"
@@ -26,7 +26,7 @@ struct Slice {
   std::vector<Outcome> outcomes{};               // of each entry, once carried out
   std::vector<Failure> failures{};               // the same, for the journal
   std::optional<std::vector<Entry>> standing{};  // the journal must start again with these
-  std::vector<slurm::JobChange> renewals{};      // of leases, made before all else
+  std::vector<manager::JobChange> renewals{};    // of leases, made before all else
   std::vector<Outcome> renewed{};                // results of the first renewals
   Duration took{};
   std::string trouble{};  // of the journal
@@ -34,6 +34,6 @@ struct Slice {
 
 /// Carries out a slice, each change after the journal has it. Ends early after some seconds, or if
 /// the controller does not answer.
-void carry_out(Slice& slice, Journal& journal, slurm::Link& link, const service::Clock& clock);
+void carry_out(Slice& slice, Journal& journal, manager::Link& link, const service::Clock& clock);
 
 }  // namespace almanac::steer

@@ -13,7 +13,7 @@
 
 namespace almanac::steer {
 
-using slurm::JobNumber;
+using manager::JobNumber;
 
 namespace {
 
@@ -23,21 +23,22 @@ constexpr Duration kHurt = 5min;
 constexpr std::size_t kMostJobs = 50'000;
 
 /// Whether the policy may have it: it runs on GPUs of its own, each of which is known.
-bool is_plain(const slurm::Job& job) {
-  if (job.state != slurm::State::running || job.het != JobNumber{} || job.shards > 0) return false;
+bool is_plain(const manager::Job& job) {
+  if (job.state != manager::State::running || job.het != JobNumber{} || job.shards > 0)
+    return false;
   return !job.holds.empty() &&
-         std::all_of(job.holds.begin(), job.holds.end(), [&](const slurm::Held& held) {
+         std::all_of(job.holds.begin(), job.holds.end(), [&](const manager::Held& held) {
            const bool known = std::popcount(held.gpus) == held.gpu_count;
            return held.shards == 0 && known && (job.gpus > 0) == (held.gpu_count > 0);
          });
 }
 
 /// Whether all that Slurm says it holds could be counted out.
-bool is_whole(const slurm::Job& job, const Occupied& occupied) {
+bool is_whole(const manager::Job& job, const Occupied& occupied) {
   int gpus = 0;
   for (const cluster::Grant& grant : occupied.held) gpus += grant.count();
   int told = 0;
-  for (const slurm::Held& held : job.holds) told += held.gpu_count;
+  for (const manager::Held& held : job.holds) told += held.gpu_count;
   return occupied.stray.empty() && !occupied.held.empty() && gpus == told;
 }
 
@@ -74,11 +75,11 @@ void Slimmer::begin(std::shared_ptr<const World> world, const Settings& settings
 }
 
 void Slimmer::follow(const Mirror& mirror, const Settings& settings) {
-  const std::vector<const slurm::Job*> there = running_jobs(mirror);
+  const std::vector<const manager::Job*> there = running_jobs(mirror);
   const std::vector<Occupied> occupied = count_out(*world_, there);
   std::map<JobNumber, std::size_t> here;
   for (std::size_t at = 0; at < there.size(); ++at) {
-    const slurm::Job& job = *there[at];
+    const manager::Job& job = *there[at];
     if (!is_plain(job) || !is_whole(job, occupied[at])) continue;
     if (is_exempt(job, settings.exempt) || !is_in_scope(job, settings)) continue;
     here.emplace(job.number, at);

@@ -48,11 +48,11 @@ class Slimmer final : public policy::Telemetry {
   /// Whether the policy changes what jobs hold.
   bool slims() const { return policy_.slims(); }
   /// The jobs that should have fewer cores than Slurm allocated, with their cores on these nodes.
-  const std::map<slurm::JobNumber, Cores>& wanted() const { return wanted_; }
+  const std::map<manager::JobNumber, Cores>& wanted() const { return wanted_; }
   /// Why: "its GPUs are 99 % as busy as with all its cores".
-  std::string why(slurm::JobNumber job) const;
+  std::string why(manager::JobNumber job) const;
   /// The use of a running job; null if it does not run, or is unknown.
-  const JobUse* use(slurm::JobNumber job) const;
+  const JobUse* use(manager::JobNumber job) const;
   /// The last report of the agent of a node; null if there is none of the last 30 s.
   const agent::Report* report(const std::string& node) const { return nodes_.fresh(node, now_); }
   /// One line for each job that could not be limited.
@@ -94,8 +94,8 @@ class Slimmer final : public policy::Telemetry {
   Time now_{};
   std::shared_ptr<const World> world_;
   std::unique_ptr<SlimmingRound> round_;
-  std::map<slurm::JobNumber, Running> running_;
-  std::map<slurm::JobNumber, Cores> wanted_;
+  std::map<manager::JobNumber, Running> running_;
+  std::map<manager::JobNumber, Cores> wanted_;
   NodeReports nodes_;
 };
 

@@ -36,9 +36,10 @@ SlimmingRound::SlimmingRound(const Slimming& policy, std::shared_ptr<const World
 
 SlimmingRound::~SlimmingRound() = default;
 
-JobId SlimmingRound::adopt(const slurm::Job& job, std::span<const cluster::Grant> held, Time now) {
+JobId SlimmingRound::adopt(const manager::Job& job, std::span<const cluster::Grant> held,
+                           Time now) {
   // Without its name: what other jobs of that name came to need is no reason to give it more.
-  slurm::Job nobodys = job;
+  manager::Job nobodys = job;
   nobodys.name.clear();
   nobodys.user.clear();
   const JobId id{static_cast<std::uint32_t>(trace_.jobs.size())};

@@ -31,7 +31,7 @@ class SlimmingRound final : public schedule::Actuator {
   SlimmingRound& operator=(const SlimmingRound&) = delete;
 
   /// Adds a job with what Slurm allocated to it. Returns kNoJob if the round cannot have it.
-  JobId adopt(const slurm::Job& job, std::span<const cluster::Grant> held, Time now);
+  JobId adopt(const manager::Job& job, std::span<const cluster::Grant> held, Time now);
   /// Removes a job that has ended or is no longer the policy's.
   void end(JobId job, Time now);
   /// Lets the policy decide on all jobs adopted and ended since the last decision.
@@ -41,7 +41,7 @@ class SlimmingRound final : public schedule::Actuator {
 
   /// What the policy wants the job to hold, grant by grant as adopted.
   std::span<const cluster::Grant> grants(JobId job) const { return round_->grants(job); }
-  slurm::JobNumber number(JobId job) const { return numbers_[index(job)]; }
+  manager::JobNumber number(JobId job) const { return numbers_[index(job)]; }
   const std::string& name(NodeId node) const { return cluster_.nodes[index(node)].name; }
   /// Jobs adopted so far: the round remembers each of them.
   std::size_t jobs() const { return numbers_.size(); }
@@ -59,7 +59,7 @@ class SlimmingRound final : public schedule::Actuator {
   std::unique_ptr<policy::Policy> mind_;
   std::unique_ptr<schedule::Round> round_;
   std::vector<policy::Event> events_;
-  std::vector<slurm::JobNumber> numbers_;  // by JobId
+  std::vector<manager::JobNumber> numbers_;  // by JobId
 };
 
 }  // namespace almanac::steer

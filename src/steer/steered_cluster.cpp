@@ -61,7 +61,7 @@ bool SteeredCluster::run_round() {
   known.look_again = false;
   const auto begun = known.clock.monotonic();
   // No job is stopped for one that may have been refused.
-  const std::vector<slurm::Job> none;
+  const std::vector<manager::Job> none;
   known.decider->decide(known.mirror, known.world, known.config.settings.exempt,
                         parts_.steering.moves("preemption") ? none : known.announced.jobs(),
                         known.driver.in_vain(parts_.steering.scene()));

@@ -45,15 +45,15 @@ std::optional<bool> has_features(const std::string& own, const std::string& aske
                    : std::all_of(wants.begin(), wants.end(), is_there);
 }
 
-bool Suitable::names_nodes(const slurm::Job& job) {
+bool Suitable::names_nodes(const manager::Job& job) {
   return !job.required_nodes.empty() && !is_marked(job);
 }
 
-bool Suitable::is_choosy(const slurm::Job& job) {
+bool Suitable::is_choosy(const manager::Job& job) {
   return names_nodes(job) || !job.excluded_nodes.empty() || !job.features.empty();
 }
 
-bool Suitable::may_run(const slurm::Job& job, const slurm::Node& node) const {
+bool Suitable::may_run(const manager::Job& job, const manager::Node& node) const {
   const auto asked = split_names(job.partition);
   const bool is_of_partition =
       std::any_of(asked.begin(), asked.end(),
@@ -61,7 +61,7 @@ bool Suitable::may_run(const slurm::Job& job, const slurm::Node& node) const {
   return is_of_partition && has_features(node.features, job.features).value_or(true);
 }
 
-const Suitable::Choice& Suitable::choice_of(const slurm::Job& job) {
+const Suitable::Choice& Suitable::choice_of(const manager::Job& job) {
   const std::string named = names_nodes(job) ? job.required_nodes : "";
   const auto [at, is_new] =
       choices_.try_emplace({job.partition, named, job.excluded_nodes, job.features, job.gpu_type});
@@ -84,7 +84,7 @@ const Suitable::Choice& Suitable::choice_of(const slurm::Job& job) {
   return made;
 }
 
-bool Suitable::suits(const slurm::Job& job, std::span<const cluster::Grant> held) {
+bool Suitable::suits(const manager::Job& job, std::span<const cluster::Grant> held) {
   const Choice& choice = choice_of(job);
   const auto is_held = [&](NodeId node) {
     return std::any_of(held.begin(), held.end(),
@@ -100,7 +100,7 @@ bool Suitable::suits(const slurm::Job& job, std::span<const cluster::Grant> held
 }
 
 template <typename Room>
-std::vector<Suitable::Piece> Suitable::lay(const slurm::Job& job, const Amount& total,
+std::vector<Suitable::Piece> Suitable::lay(const manager::Job& job, const Amount& total,
                                            const Room& room) {
   const Choice& choice = choice_of(job);
   if (!choice.is_possible) return {};
@@ -128,7 +128,7 @@ std::vector<Suitable::Piece> Suitable::lay(const slurm::Job& job, const Amount& 
   return {};
 }
 
-std::vector<cluster::Grant> Suitable::take(const slurm::Job& job, const Amount& total,
+std::vector<cluster::Grant> Suitable::take(const manager::Job& job, const Amount& total,
                                            cluster::Ledger& ledger) {
   std::vector<cluster::Grant> made;
   for (const Piece& piece : lay(job, total, [&](NodeId node) { return ledger.room(node); })) {
@@ -137,7 +137,7 @@ std::vector<cluster::Grant> Suitable::take(const slurm::Job& job, const Amount& 
   return made;
 }
 
-bool Suitable::has_room(const slurm::Job& job, const Amount& total, const cluster::Ledger& ledger,
+bool Suitable::has_room(const manager::Job& job, const Amount& total, const cluster::Ledger& ledger,
                         bool ever) {
   const auto room = [&](NodeId node) {
     if (!ever) return ledger.room(node);

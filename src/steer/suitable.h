@@ -31,18 +31,18 @@ class Suitable {
   Suitable(const Mirror& mirror, const World& world) : mirror_(mirror), world_(world) {}
 
   /// Whether a job has any request about nodes. Nodes that Almanac chose for it do not count.
-  static bool is_choosy(const slurm::Job& job);
+  static bool is_choosy(const manager::Job& job);
   /// Whether it names nodes itself; such a job is left to Slurm.
-  static bool names_nodes(const slurm::Job& job);
+  static bool names_nodes(const manager::Job& job);
   /// Whether Slurm would start it on these nodes.
-  bool suits(const slurm::Job& job, std::span<const cluster::Grant> held);
+  bool suits(const manager::Job& job, std::span<const cluster::Grant> held);
   /// Takes `total` for a job from `ledger`, on as few nodes as possible; empty if there is no room.
   /// Cost: O(nodes) for each possible number of nodes.
-  std::vector<cluster::Grant> take(const slurm::Job& job, const cluster::Amount& total,
+  std::vector<cluster::Grant> take(const manager::Job& job, const cluster::Amount& total,
                                    cluster::Ledger& ledger);
   /// Whether the nodes that suit a job have `total` free or, with `ever`, in service.
-  bool has_room(const slurm::Job& job, const cluster::Amount& total, const cluster::Ledger& ledger,
-                bool ever);
+  bool has_room(const manager::Job& job, const cluster::Amount& total,
+                const cluster::Ledger& ledger, bool ever);
 
  private:
   struct Choice {
@@ -55,11 +55,11 @@ class Suitable {
     cluster::Amount amount{};
   };
 
-  const Choice& choice_of(const slurm::Job& job);
-  bool may_run(const slurm::Job& job, const slurm::Node& node) const;
+  const Choice& choice_of(const manager::Job& job);
+  bool may_run(const manager::Job& job, const manager::Node& node) const;
   /// Spreads `total` over nodes with the given `room`; empty if it does not fit.
   template <typename Room>
-  std::vector<Piece> lay(const slurm::Job& job, const cluster::Amount& total, const Room& room);
+  std::vector<Piece> lay(const manager::Job& job, const cluster::Amount& total, const Room& room);
 
   const Mirror& mirror_;
   const World& world_;

@@ -8,7 +8,7 @@
 namespace almanac::steer {
 namespace {
 
-using slurm::Association;
+using manager::Association;
 
 bool is_account(const Association& each) { return each.user.empty(); }
 /// The account that it is below; "" = it is the root.

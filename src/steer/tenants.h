@@ -17,9 +17,9 @@
 
 #include "base/ids.h"
 #include "cluster/cluster.h"
+#include "manager/job.h"
+#include "manager/node.h"
 #include "policy/contract/host.h"
-#include "slurm/job.h"
-#include "slurm/node.h"
 
 namespace almanac::steer {
 
@@ -39,7 +39,7 @@ using TenantsByOwner = std::map<AccountOwner, TenantId>;
 /// each association's jobs. The root is not a tenant. Empty if there are more than TenantId can
 /// number.
 std::pair<std::vector<cluster::Tenant>, TenantsByOwner> tenants_of(
-    const std::vector<slurm::Association>& associations, double gpus);
+    const std::vector<manager::Association>& associations, double gpus);
 
 /// Returns the tenant of a job of `user` in `account` and one of `partitions` ("a,b"); kNoTenant if
 /// none.
@@ -47,7 +47,7 @@ TenantId tenant_of(const TenantsByOwner& tenants, const std::string& account,
                    const std::string& user, const std::string& partitions);
 
 /// Slurm's decayed usage at `at`, of each tenant without that of the tenants below it.
-std::vector<policy::PastUse> past_use_of(const std::vector<slurm::Association>& associations,
+std::vector<policy::PastUse> past_use_of(const std::vector<manager::Association>& associations,
                                          const TenantsByOwner& tenants, Time at);
 
 }  // namespace almanac::steer

@@ -74,7 +74,7 @@ Result<TakenBack> take_back(Driver& driver, Mirror& mirror, std::mutex& mutex,
 
 Result<TakenBack> undo_without_service(
     const std::string& state,
-    const std::function<Result<std::unique_ptr<slurm::Link>>()>& connect) {
+    const std::function<Result<std::unique_ptr<manager::Link>>()>& connect) {
   if (!std::filesystem::exists(state + "/journal.jsonl")) {
     return fail(Code::not_found, "Almanac never changed a Slurm cluster from this folder",
                 {.file = state});

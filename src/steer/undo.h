@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "slurm/link.h"
+#include "manager/link.h"
 #include "steer/driver.h"
 
 namespace almanac::steer {
@@ -38,6 +38,7 @@ Result<TakenBack> take_back(Driver& driver, Mirror& mirror, std::mutex& mutex,
 /// Undoes all changes of a service that does not run, and sets its levers to off. Fails with
 /// conflict if the service runs.
 Result<TakenBack> undo_without_service(
-    const std::string& state, const std::function<Result<std::unique_ptr<slurm::Link>>()>& connect);
+    const std::string& state,
+    const std::function<Result<std::unique_ptr<manager::Link>>()>& connect);
 
 }  // namespace almanac::steer

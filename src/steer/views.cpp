@@ -21,7 +21,7 @@ namespace almanac::steer {
 
 using service::JobView;
 
-std::string Views::why_waiting(const slurm::Job& job) const {
+std::string Views::why_waiting(const manager::Job& job) const {
   const Decision& decision = known_.decider->last();
   if (const auto found = decision.aside.find(job.number); found != decision.aside.end()) {
     const auto quota = decision.quotas.find(job.number);
@@ -41,7 +41,7 @@ std::string Views::why_waiting(const slurm::Job& job) const {
   return policy::to_string(*reason, other);
 }
 
-JobView Views::view_of(const slurm::Job& job) const {
+JobView Views::view_of(const manager::Job& job) const {
   JobView made{.job = to_stored(job, *known_.world)};
   if (const JobUse* const use = known_.slimmer->use(job.number)) {
     made.job.used = use->used();
@@ -79,7 +79,7 @@ Result<std::vector<JobView>> Views::jobs(const service::Sought& sought) const {
 Result<JobView> Views::job(store::JobNumber number) const {
   {
     const std::lock_guard lock(known_.mutex);
-    if (const slurm::Job* const job = known_.mirror.find(to_slurm(number))) {
+    if (const manager::Job* const job = known_.mirror.find(to_manager(number))) {
       JobView made = view_of(*job);
       made.pace = pace_of(*job);
       return made;
@@ -112,7 +112,7 @@ Result<std::vector<std::string>> Views::explain_job(store::JobNumber number,
   const std::string shown = fmt::format("job {}", number);
   {
     const std::lock_guard lock(known_.mutex);
-    if (const slurm::Job* const found = known_.mirror.find(to_slurm(number))) {
+    if (const manager::Job* const found = known_.mirror.find(to_manager(number))) {
       return explain(*found, shown);
     }
   }
@@ -128,10 +128,10 @@ Result<std::vector<std::string>> Views::explain_job(store::JobNumber number,
   return lines;
 }
 
-std::vector<std::string> Views::explain(const slurm::Job& job, const std::string& shown) const {
+std::vector<std::string> Views::explain(const manager::Job& job, const std::string& shown) const {
   if (!waits(job)) {
     std::vector<std::string> where;
-    for (const slurm::Held& held : job.holds) where.push_back(held.node);
+    for (const manager::Held& held : job.holds) where.push_back(held.node);
     return {fmt::format("{} runs on {}", shown, fmt::join(where, ", "))};
   }
   const JobView view = view_of(job);
@@ -171,11 +171,11 @@ std::vector<service::NodeView> Views::nodes() const {
       }
       view.number = gpu;
       view.name = std::to_string(gpu);
-      view.in_service = is_there && known->second.power == slurm::Power::on;
+      view.in_service = is_there && known->second.power == manager::Power::on;
       if (!view.in_service) view.trouble = "powered down";
     }
   }
-  const std::vector<const slurm::Job*> running = running_jobs(known_.mirror);
+  const std::vector<const manager::Job*> running = running_jobs(known_.mirror);
   const std::vector<Occupied> occupied = count_out(*known_.world, running);
   for (std::size_t at = 0; at < running.size(); ++at) {
     for (const auto* const grants : {&occupied[at].held, &occupied[at].stray}) {
@@ -208,7 +208,7 @@ service::Overview Views::overview() const {
   made.started = known_.started;
   made.policy = known_.config.policy;
   made.shadow = known_.config.shadow;
-  made.manager = "slurm";
+  made.manager = known_.site.manager;
   for (const auto& [number, job] : known_.mirror.jobs()) {
     if (holds_nodes(job)) ++made.running;
     if (waits(job)) ++(job.held ? made.held : made.waiting);
@@ -266,7 +266,7 @@ std::vector<service::AgentView> Views::said_by_agents() const {
 
 std::optional<service::Manager> Views::manager() const {
   const std::lock_guard lock(known_.mutex);
-  service::Manager made{.name = "slurm",
+  service::Manager made{.name = known_.site.manager,
                         .cluster = known_.site.cluster,
                         .version = known_.site.version,
                         .way = std::string(controller_.link().way()),
@@ -282,11 +282,11 @@ std::optional<service::Manager> Views::manager() const {
   return made;
 }
 
-std::optional<service::Pace> Views::pace_of(const slurm::Job& job) const {
+std::optional<service::Pace> Views::pace_of(const manager::Job& job) const {
   if (!known_.config.speeds || !holds_nodes(job)) return std::nullopt;
   const store::Job own = to_stored(job, *known_.world);
   std::vector<store::Job> beside;
-  for (const slurm::Job* const other : running_jobs(known_.mirror)) {
+  for (const manager::Job* const other : running_jobs(known_.mirror)) {
     store::Job made = to_stored(*other, *known_.world);
     if (other->number == job.number || service::share_a_gpu(own, made)) {
       beside.push_back(std::move(made));

@@ -44,10 +44,10 @@ class Views {
 
  private:
   // Of a job of the mirror, under the lock.
-  service::JobView view_of(const slurm::Job& job) const;
-  std::string why_waiting(const slurm::Job& job) const;
-  std::vector<std::string> explain(const slurm::Job& job, const std::string& shown) const;
-  std::optional<service::Pace> pace_of(const slurm::Job& job) const;
+  service::JobView view_of(const manager::Job& job) const;
+  std::string why_waiting(const manager::Job& job) const;
+  std::vector<std::string> explain(const manager::Job& job, const std::string& shown) const;
+  std::optional<service::Pace> pace_of(const manager::Job& job) const;
   TenantId tenant_of(const store::Job& job) const;
   std::vector<service::AgentView> said_by_agents() const;
 

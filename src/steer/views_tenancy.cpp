@@ -9,12 +9,11 @@
 #include "service/policies.h"
 #include "steer/record.h"
 #include "steer/views.h"
-#include "text/duration.h"
 
 namespace almanac::steer {
 namespace {
 
-/// What Slurm itself counts as used, of a tenant and all below it.
+/// What the manager itself counts as used, of a tenant and all below it.
 void tell_use(const std::vector<policy::PastUse>& uses, const cluster::Cluster& cluster,
               service::Tenancy& tenancy) {
   std::map<std::string, double> counts;
@@ -27,13 +26,12 @@ void tell_use(const std::vector<policy::PastUse>& uses, const cluster::Cluster& 
     }
   }
   for (service::TenantView& each : tenancy.tenants) each.use_gpu_s = counts[each.name];
-  tenancy.use_by = "slurm";
 }
 
-/// How many GPUs Slurm lets an account hold, or a user of one.
-void tell_limits(const slurm::Limits& limits, service::Tenancy& tenancy) {
-  for (const slurm::Quota& quota : limits.quotas) {
-    if (!quota.qos.empty() || quota.gpus == slurm::Quota::kAny) continue;
+/// How many GPUs the manager lets an account hold, or a user of one.
+void tell_limits(const manager::Limits& limits, service::Tenancy& tenancy) {
+  for (const manager::Quota& quota : limits.quotas) {
+    if (!quota.qos.empty() || quota.gpus == manager::Quota::kAny) continue;
     const std::string name = name_of({quota.account, quota.user, quota.partition});
     for (service::TenantView& each : tenancy.tenants) {
       if (each.name == name) each.limit = quota.gpus;
@@ -57,7 +55,7 @@ Result<service::Tenancy> Views::make_tenancy() const {
   std::set<store::JobNumber> known;
   std::shared_ptr<const World> world;
   std::vector<policy::PastUse> uses;
-  slurm::Limits limits;
+  manager::Limits limits;
   Time now{};
   Duration half_life{};
   {
@@ -77,18 +75,19 @@ Result<service::Tenancy> Views::make_tenancy() const {
   for (store::Job& job : *ended) {
     if (!known.contains(job.number)) jobs.push_back(std::move(job));
   }
-  const auto told = known_.site.parameters.find("PriorityDecayHalfLife");
-  const auto slurms =
-      told == known_.site.parameters.end() ? std::nullopt : text::parse_duration(told->second);
-  const bool is_slurms = !world->tenants.empty() && slurms && *slurms > Duration{0};
+  const Duration own_half_life = known_.site.facts.half_life;
+  const bool is_own = !world->tenants.empty() && own_half_life > Duration{0};
   service::Tenancy made = service::tenancy_of(
       jobs, world->cluster,
       [&](const store::Job& job) {
         return steer::tenant_of(world->tenants, job.asked->account, job.asked->user,
                                 job.asked->partition);
       },
-      now, is_slurms ? *slurms : half_life);
-  if (is_slurms) tell_use(uses, world->cluster, made);
+      now, is_own ? own_half_life : half_life);
+  if (is_own) {
+    tell_use(uses, world->cluster, made);
+    made.use_by = known_.site.manager;
+  }
   tell_limits(limits, made);
   return made;
 }

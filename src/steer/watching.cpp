@@ -18,12 +18,12 @@ namespace {
 constexpr const char* kStockSlurm = "easy+limit";
 
 /// Sorts the jobs as in Slurm's queue now; jobs that are gone come last.
-void put_by_priority(std::vector<slurm::JobNumber>& queue, const Mirror& mirror) {
-  const auto priority = [&](slurm::JobNumber number) {
-    const slurm::Job* const job = mirror.find(number);
+void put_by_priority(std::vector<manager::JobNumber>& queue, const Mirror& mirror) {
+  const auto priority = [&](manager::JobNumber number) {
+    const manager::Job* const job = mirror.find(number);
     return job == nullptr ? 0 : job->priority;
   };
-  std::stable_sort(queue.begin(), queue.end(), [&](slurm::JobNumber a, slurm::JobNumber b) {
+  std::stable_sort(queue.begin(), queue.end(), [&](manager::JobNumber a, manager::JobNumber b) {
     return priority(a) > priority(b);
   });
 }
@@ -31,7 +31,7 @@ void put_by_priority(std::vector<slurm::JobNumber>& queue, const Mirror& mirror)
 void note_expected_waits(Known& known, const std::vector<store::Told>& told) {
   const std::lock_guard lock(known.mutex);
   for (const store::Told& each : told) {
-    const slurm::Job* const job = known.mirror.find(to_slurm(each.job));
+    const manager::Job* const job = known.mirror.find(to_manager(each.job));
     if (job == nullptr || each.start_to == kNoTime || each.start_to == kNever) continue;
     known.counters.expected_waits.add(job->partition, job->user, job->gpus,
                                       each.start_to - std::max(job->submit, job->eligible));
@@ -84,9 +84,9 @@ std::shared_ptr<Watching::Watchers> Watching::watchers() const {
   return watchers_;
 }
 
-std::vector<slurm::JobNumber> Watching::queue() const {
+std::vector<manager::JobNumber> Watching::queue() const {
   const auto shown = known_.decider->shown();
-  std::vector<slurm::JobNumber> made(shown.begin(), shown.end());
+  std::vector<manager::JobNumber> made(shown.begin(), shown.end());
   if (!steering_.decides()) put_by_priority(made, known_.mirror);
   return made;
 }
@@ -94,7 +94,7 @@ std::vector<slurm::JobNumber> Watching::queue() const {
 Result<sim::Compactions> Watching::compactions() const {
   std::optional<Mirror> mirror;
   std::shared_ptr<const World> world;
-  std::vector<slurm::JobNumber> waiting;
+  std::vector<manager::JobNumber> waiting;
   {
     const std::lock_guard lock(known_.mutex);
     if (!known_.world)
@@ -127,7 +127,7 @@ service::Outlook Watching::outlook(const World& world) {
   return made;
 }
 
-slurm::Limits Watching::limits() const {
+manager::Limits Watching::limits() const {
   const std::lock_guard lock(known_.mutex);
   return known_.mirror.limits();
 }

@@ -38,10 +38,10 @@ class Watching {
 
   /// The waiting jobs that the policy sees: in its order if it decides, else in Slurm's. Under the
   /// lock.
-  std::vector<slurm::JobNumber> queue() const;
+  std::vector<manager::JobNumber> queue() const;
   /// The outlook of this world; without jobs if the world has changed.
   service::Outlook outlook(const World& world);
-  slurm::Limits limits() const;
+  manager::Limits limits() const;
   std::shared_ptr<Watchers> watchers() const;
 
   Known& known_;

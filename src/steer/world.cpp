@@ -35,7 +35,7 @@ class Unions {
   std::vector<std::size_t> root_;
 };
 
-cluster::NodeClass make_of(const slurm::Node& node) {
+cluster::NodeClass make_of(const manager::Node& node) {
   return {.gpus = std::clamp(node.gpus, 0, cluster::kMaxGpusPerNode),
           .gpu_type = node.gpu_type,
           .cpus = node.cpus,
@@ -61,7 +61,7 @@ VcId World::vc_of(const std::string& partitions) const {
   return kNoVc;
 }
 
-NodeId World::part_for(const slurm::Job& job, const std::string& name) const {
+NodeId World::part_for(const manager::Job& job, const std::string& name) const {
   const auto make = [&](NodeId part) -> const cluster::NodeClass& {
     return cluster.classes[cluster.nodes[index(part)].node_class];
   };
@@ -75,7 +75,7 @@ NodeId World::part_for(const slurm::Job& job, const std::string& name) const {
   return made;
 }
 
-int World::tier(const slurm::Job& job) const {
+int World::tier(const manager::Job& job) const {
   const auto part = [](const std::map<std::string, int>& tiers, const std::string& name) {
     const auto found = tiers.find(name);
     return found == tiers.end() ? 0 : found->second;
@@ -94,20 +94,20 @@ namespace {
 void number_tiers(const Mirror& mirror, World& world) {
   constexpr int kUsualTier = 1;
   std::set<int> tiers{kUsualTier};
-  for (const slurm::Partition& each : mirror.partitions()) tiers.insert(each.priority_tier);
+  for (const manager::Partition& each : mirror.partitions()) tiers.insert(each.priority_tier);
   std::set<std::uint32_t> priorities{0};
-  for (const slurm::QosPriority& each : mirror.limits().qos_priorities) {
+  for (const manager::QosPriority& each : mirror.limits().qos_priorities) {
     priorities.insert(each.priority);
   }
   const auto place = [](const auto& of, auto value) {
     return static_cast<int>(std::distance(of.begin(), of.find(value)));
   };
   const auto step = static_cast<int>(priorities.size());
-  for (const slurm::Partition& each : mirror.partitions()) {
+  for (const manager::Partition& each : mirror.partitions()) {
     const int tier = place(tiers, each.priority_tier) - place(tiers, kUsualTier);
     if (tier != 0) world.partition_tiers.emplace(each.name, tier * step);
   }
-  for (const slurm::QosPriority& each : mirror.limits().qos_priorities) {
+  for (const manager::QosPriority& each : mirror.limits().qos_priorities) {
     world.qos_tiers.emplace(each.qos, place(priorities, each.priority));
   }
 }
@@ -116,7 +116,7 @@ void number_tiers(const Mirror& mirror, World& world) {
 
 std::shared_ptr<const World> make_world(const Mirror& mirror, Grouping grouping,
                                         bool requeues_by_default) {
-  const std::vector<slurm::Partition>& partitions = mirror.partitions();
+  const std::vector<manager::Partition>& partitions = mirror.partitions();
   Unions unions(partitions.size());
   std::map<std::string, std::size_t> owner;  // of each node, some partition
   for (std::size_t at = 0; at < partitions.size(); ++at) {
@@ -138,11 +138,11 @@ std::shared_ptr<const World> make_world(const Mirror& mirror, Grouping grouping,
     double sharded = 0;  // GPUs
     double mps = 0;
     double by_mps = 0;  // GPUs
-    std::vector<const slurm::Node*> nodes;
+    std::vector<const manager::Node*> nodes;
     for (const auto& [node, at] : owner) {
       if (unions.find(at) == root) nodes.push_back(&mirror.nodes().at(node));
     }
-    for (const slurm::Node* const node : nodes) {
+    for (const manager::Node* const node : nodes) {
       shards += node->shards;
       sharded += node->shards > 0 ? node->gpus : 0;
       mps += node->mps;
@@ -157,8 +157,8 @@ std::shared_ptr<const World> make_world(const Mirror& mirror, Grouping grouping,
       if (mps > 0) made->share_of_mps.emplace(partitions[at].name, by_mps / mps);
     }
     made->cluster.add_vc(std::move(name));
-    for (const slurm::Node* const node : nodes) {
-      for (const slurm::Node& part : slurm::by_type(*node)) {
+    for (const manager::Node* const node : nodes) {
+      for (const manager::Node& part : manager::by_type(*node)) {
         made->nodes.emplace(part.name,
                             NodeId{static_cast<std::uint32_t>(made->cluster.nodes.size())});
         made->cluster.add_nodes(make_of(part), 1, {part.name}, part.switches);

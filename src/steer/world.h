@@ -54,16 +54,16 @@ struct World {
   }
   /// Returns the part of the node whose GPUs `job` requests: with its types, or, if it names none,
   /// with the most GPUs. kNoNode if it has none such.
-  NodeId part_for(const slurm::Job& job, const std::string& name) const;
+  NodeId part_for(const manager::Job& job, const std::string& name) const;
   /// The first known one of "a,b"; kNoVc if none is known.
   VcId vc_of(const std::string& partitions) const;
   /// Returns the priority tier of a job: by the PriorityTier of its partition, of several the
   /// highest, then by the Priority of its QOS. Tiers are numbered without gaps: 0 for PriorityTier
   /// 1 and Priority 0, which are Slurm's defaults.
-  int tier(const slurm::Job& job) const;
+  int tier(const manager::Job& job) const;
   /// Returns what its user said about being requeued. Slurm does not report whether a job that may
   /// be requeued asked for it, unless all jobs must.
-  trace::Requeue requeue(const slurm::Job& job) const {
+  trace::Requeue requeue(const manager::Job& job) const {
     if (!job.requeueable) return trace::Requeue::no;
     return requeues_by_default ? trace::Requeue::unsaid : trace::Requeue::yes;
   }

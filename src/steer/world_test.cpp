@@ -12,10 +12,10 @@
 namespace almanac::steer {
 namespace {
 
-slurm::Job job(std::uint32_t number, const std::string& type, int gpus) {
-  return {.number = slurm::JobNumber{number},
+manager::Job job(std::uint32_t number, const std::string& type, int gpus) {
+  return {.number = manager::JobNumber{number},
           .partition = "p",
-          .state = slurm::State::running,
+          .state = manager::State::running,
           .gpus = gpus,
           .gpu_type = type,
           .cpus = 6};
@@ -24,7 +24,7 @@ slurm::Job job(std::uint32_t number, const std::string& type, int gpus) {
 /// "cut" has four instances of one size and one of another, "whole" two GPUs with 100 of MPS each.
 Mirror site() {
   Mirror mirror;
-  slurm::News news{.at = Time{1s}, .whole = true};
+  manager::News news{.at = Time{1s}, .whole = true};
   news.nodes = {{.name = "cut",
                  .gpu_type = "1g.10gb|3g.40gb",
                  .gpus = 5,
@@ -63,11 +63,11 @@ TEST(World, TakesANodeOfSeveralTypesForOneOfEach) {
 
 TEST(World, NumbersTiersByPartitionThenByQos) {
   Mirror mirror = site();
-  slurm::News news{.at = Time{2s}};
+  manager::News news{.at = Time{2s}};
   news.partitions = {{{.name = "p", .nodes = {"cut", "whole"}},
                       {.name = "urgent", .nodes = {"cut", "whole"}, .priority_tier = 10},
                       {.name = "idle", .nodes = {"cut", "whole"}, .priority_tier = 0}}};
-  news.limits = slurm::Limits{.qos_priorities = {{"high", 1000}, {"mid", 50}}};
+  news.limits = manager::Limits{.qos_priorities = {{"high", 1000}, {"mid", 50}}};
   const std::uint64_t before = mirror.hardware();
   mirror.take(news);
   EXPECT_GT(mirror.hardware(), before) << "another world";
@@ -84,17 +84,17 @@ TEST(World, NumbersTiersByPartitionThenByQos) {
   EXPECT_EQ(tier("idle,urgent", "normal"), 3) << "the highest";
 
   Names names;
-  slurm::Job high = job(1, "", 1);
+  manager::Job high = job(1, "", 1);
   high.qos = "high";
   EXPECT_EQ(to_request(high, *world, names).priority_tier, 2);
-  mirror.take({.at = Time{3s}, .limits = slurm::Limits{}});
+  mirror.take({.at = Time{3s}, .limits = manager::Limits{}});
   EXPECT_EQ(make_world(mirror, Grouping::all)->tier(high), 0);
 }
 
 TEST(Record, SaysYesOnlyIfTheUserMust) {
-  slurm::Job may = job(1, "", 1);
+  manager::Job may = job(1, "", 1);
   may.requeueable = true;
-  const slurm::Job may_not = job(2, "", 1);
+  const manager::Job may_not = job(2, "", 1);
   Names names;
   const auto by_default = make_world(site(), Grouping::all);
   EXPECT_EQ(to_request(may, *by_default, names).requeue, trace::Requeue::unsaid);
@@ -107,9 +107,9 @@ TEST(Record, SaysYesOnlyIfTheUserMust) {
 
 TEST(Occupancy, HoldsGpusOfItsTypeAndCoresBesideAllTypes) {
   const auto world = make_world(site(), Grouping::all);
-  slurm::Job two = job(1, "1g.10gb", 2);
+  manager::Job two = job(1, "1g.10gb", 2);
   two.holds = {{.node = "cut", .gpus = 0b10010, .gpu_count = 2, .cpus = 6, .memory_gb = 10}};
-  slurm::Job large = job(2, "3g.40gb", 1);
+  manager::Job large = job(2, "3g.40gb", 1);
   large.holds = {{.node = "cut", .gpu_count = 1, .cpus = 6, .memory_gb = 10}};
   const auto held = count_out(*world, {&two, &large});
   ASSERT_EQ(held[0].held.size(), 2U);
@@ -124,7 +124,7 @@ TEST(Occupancy, HoldsGpusOfItsTypeAndCoresBesideAllTypes) {
 
 TEST(Record, TakesMpsForAPartOfAGpu) {
   const auto world = make_world(site(), Grouping::all);
-  slurm::Job asks = job(1, "", 0);
+  manager::Job asks = job(1, "", 0);
   asks.mps = 25;
   Names names;
   const trace::Request request = to_request(asks, *world, names);

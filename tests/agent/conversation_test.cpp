@@ -30,7 +30,7 @@ namespace {
 
 using agent::Agent;
 using agent::Secret;
-using slurm::JobNumber;
+using manager::JobNumber;
 using steer::Agents;
 using testing::Contains;
 using testing::HasSubstr;

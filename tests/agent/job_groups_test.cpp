@@ -9,7 +9,7 @@
 namespace almanac::agent {
 namespace {
 
-using slurm::JobNumber;
+using manager::JobNumber;
 using testing::ElementsAre;
 
 std::vector<std::uint32_t> numbers(const std::vector<JobGroups>& jobs) {

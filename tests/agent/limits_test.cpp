@@ -20,7 +20,7 @@
 namespace almanac::agent {
 namespace {
 
-using slurm::JobNumber;
+using manager::JobNumber;
 using testing::HasSubstr;
 
 constexpr JobNumber kJob{12};

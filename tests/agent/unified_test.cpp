@@ -30,7 +30,7 @@ namespace almanac::agent {
 namespace {
 
 namespace fs = std::filesystem;
-using slurm::JobNumber;
+using manager::JobNumber;
 using testing::ElementsAre;
 
 constexpr JobNumber kUnifiedJob{12};

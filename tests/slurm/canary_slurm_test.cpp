@@ -20,7 +20,7 @@
 #include "slurm/connect.h"
 #include "slurm/test_cluster.h"
 #include "steer/control.h"
-#include "steer/slurm_service.h"
+#include "steer_slurm/slurm_service.h"
 #include "store/store.h"
 #include "support/temporary_folder.h"
 
@@ -73,7 +73,7 @@ class CanarySlurmTest : public testing::Test {
     config.settings.canary.partitions = {"vc1"};
     config.settings.canary.window = 12h;
     config.settings.canary.patience = 2s;
-    auto made = SlurmService::open(config, *slurm::connect("commands"));
+    auto made = steer_slurm::SlurmService::open(config, *slurm::connect("commands"));
     ASSERT_TRUE(made) << to_string(made.error());
     service_ = std::move(*made);
   }
@@ -87,7 +87,7 @@ class CanarySlurmTest : public testing::Test {
 
   TemporaryFolder folder_;
   std::string state_ = folder_ / "state";
-  std::unique_ptr<SlurmService> service_;
+  std::unique_ptr<steer_slurm::SlurmService> service_;
 };
 
 /// That wait in a partition, as Slurm would start them.

@@ -16,8 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "manager/mark.h"
 #include "slurm/gateway_link.h"
-#include "slurm/mark.h"
 #include "slurm/test_cluster.h"
 
 namespace almanac::slurm {

@@ -18,8 +18,8 @@
 namespace almanac::steer {
 namespace {
 
+using manager::JobNumber;
 using slurm::eventually;
-using slurm::JobNumber;
 using slurm::TestCluster;
 
 TEST(GatewayLimitsTest, ARealSlurmsQuotasAndSwitchesAreHeeded) {
@@ -40,7 +40,7 @@ TEST(GatewayLimitsTest, ARealSlurmsQuotasAndSwitchesAreHeeded) {
   slurm::GatewayLink link;
   const auto site = link.site();
   ASSERT_TRUE(site) << to_string(site.error());
-  EXPECT_TRUE(slurm::enforces_limits(*site));
+  EXPECT_TRUE(site->facts.enforces_limits);
   auto news = link.news();
   ASSERT_TRUE(news) << to_string(news.error());
   ASSERT_TRUE(news->limits);
@@ -60,7 +60,7 @@ TEST(GatewayLimitsTest, ARealSlurmsQuotasAndSwitchesAreHeeded) {
   EXPECT_EQ(made.lines.front().ranked, (std::vector{JobNumber{limited}}));
   EXPECT_EQ(to_stored(*mirror.find(JobNumber{guest}), *world).asked->vc, "guests");
   Quotas quotas(mirror);
-  slurm::Job urgent = *mirror.find(JobNumber{limited});
+  manager::Job urgent = *mirror.find(JobNumber{limited});
   urgent.qos = "high";
   EXPECT_EQ(quotas.tightest(urgent), "QOS high has 0 of 4 GPUs");
   EXPECT_TRUE(quotas.is_at(urgent));

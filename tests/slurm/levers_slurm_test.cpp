@@ -21,7 +21,6 @@
 #include "steer/driver.h"
 #include "steer/mark.h"
 #include "steer/node_weight.h"
-#include "steer/power_facts.h"
 #include "support/lever.h"
 #include "support/temporary_folder.h"
 
@@ -66,7 +65,7 @@ class Desk {
   void skip(Duration time) { ahead_ += time; }
   service::LeverView state() const { return driver_.states().front(); }
   const Mirror& mirror() const { return mirror_; }
-  const slurm::Site& site() const { return site_; }
+  const manager::Site& site() const { return site_; }
 
  private:
   Scene scene() const {
@@ -81,8 +80,8 @@ class Desk {
   Settings settings_;
   std::string name_;
   TemporaryFolder folder_;
-  std::unique_ptr<slurm::Link> link_ = *slurm::connect("commands");
-  slurm::Site site_;
+  std::unique_ptr<manager::Link> link_ = *slurm::connect("commands");
+  manager::Site site_;
   Mirror mirror_;
   Decider decider_;
   Driver driver_;
@@ -192,10 +191,8 @@ TEST(LeversSlurmTest, PutsIdleNodesToSleepAndWakesThemAll) {
   const auto job = cluster.submit("-N 1 --gres=gpu:8 --wrap 'sleep 600'");
   ASSERT_TRUE(cluster.becomes(job, "RUNNING"));
   Desk desk("fifo+follow_load", "power");
-  const PowerFacts facts = power_facts(desk.site());
-  EXPECT_EQ(facts.down, 3s);
-  EXPECT_EQ(facts.up, 60s);
-  const auto count = [&](slurm::Power power) {
+  EXPECT_EQ(desk.site().facts.power_cycle, 3s + 60s + 2min);
+  const auto count = [&](manager::Power power) {
     int made = 0;
     for (const auto& [name, node] : desk.mirror().nodes()) made += node.power == power ? 1 : 0;
     return made;
@@ -203,17 +200,17 @@ TEST(LeversSlurmTest, PutsIdleNodesToSleepAndWakesThemAll) {
   EXPECT_TRUE(eventually([&] {
     if (desk.state().done == 0) desk.skip(10min);
     desk.step();
-    return count(slurm::Power::off) > 0;
+    return count(manager::Power::off) > 0;
   })) << desk.state().rests
       << "; wanted " << desk.state().wanted << ", done " << desk.state().done << ", failed "
-      << desk.state().failed << "; on " << count(slurm::Power::on) << ", going down "
-      << count(slurm::Power::to_power_down) + count(slurm::Power::powering_down);
+      << desk.state().failed << "; on " << count(manager::Power::on) << ", going down "
+      << count(manager::Power::to_power_down) + count(manager::Power::powering_down);
   EXPECT_EQ(cluster.of_job(job, "state"), "RUNNING");
   const auto weigh_right = [&] {
     desk.step();
     const auto& nodes = desk.mirror().nodes();
     return std::all_of(nodes.begin(), nodes.end(), [](const auto& each) {
-      const bool is_on = each.second.power == slurm::Power::on;
+      const bool is_on = each.second.power == manager::Power::on;
       return each.second.weight == (is_on ? 1 : 1 | kSleeps);
     });
   };
@@ -222,7 +219,7 @@ TEST(LeversSlurmTest, PutsIdleNodesToSleepAndWakesThemAll) {
   desk.set(Switch::off);
   EXPECT_TRUE(eventually([&] {
     desk.step();
-    return count(slurm::Power::on) == 4;
+    return count(manager::Power::on) == 4;
   }));
   EXPECT_TRUE(eventually(weigh_right));
 }
@@ -240,7 +237,7 @@ TEST(LeversSlurmTest, LetsNoJobWaitForANodeThatBootsBesideOneThatIsOn) {
     desk.step();
     off.clear();
     for (const auto& [name, node] : desk.mirror().nodes()) {
-      if (node.power == slurm::Power::off) off.insert(name);
+      if (node.power == manager::Power::off) off.insert(name);
     }
     return off.size() == 2;
   }));
@@ -251,7 +248,7 @@ TEST(LeversSlurmTest, LetsNoJobWaitForANodeThatBootsBesideOneThatIsOn) {
     desk.step();
     const auto& nodes = desk.mirror().nodes();
     return std::all_of(off.begin(), off.end(), [&](const std::string& each) {
-      return nodes.at(each).power == slurm::Power::powering_up;
+      return nodes.at(each).power == manager::Power::powering_up;
     });
   })) << "one for the job, and a spare one";
   cluster.must(fmt::format("scancel {}", wide));

@@ -29,7 +29,7 @@
 #include "slurm/test_cluster.h"
 #include "steer/control.h"
 #include "steer/node_weight.h"
-#include "steer/slurm_service.h"
+#include "steer_slurm/slurm_service.h"
 #include "support/temporary_folder.h"
 
 namespace almanac::slurm {
@@ -229,7 +229,7 @@ TEST_F(RestSlurmTest, OrdersJobsByATokenAndTakesItBack) {
     config.settings.levers[lever] = steer::Switch::on;
   }
   const std::string state = config.state;
-  auto service = steer::SlurmService::open(std::move(config), std::move(link));
+  auto service = steer_slurm::SlurmService::open(std::move(config), std::move(link));
   ASSERT_TRUE(service) << to_string(service.error());
   EXPECT_TRUE(eventually([&] {
     (*service)->step();

@@ -17,12 +17,12 @@
 namespace almanac::steer {
 namespace {
 
-using slurm::Association;
+using manager::Association;
+using manager::JobNumber;
 using slurm::eventually;
-using slurm::JobNumber;
 using slurm::TestCluster;
 
-Mirror look(slurm::Link& link) {
+Mirror look(manager::Link& link) {
   const auto site = link.site();
   EXPECT_TRUE(site) << to_string(site.error());
   auto news = link.news();

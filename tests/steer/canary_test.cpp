@@ -17,7 +17,7 @@
 #include "fake_link.h"
 #include "steer/control.h"
 #include "steer/policies.h"
-#include "steer/slurm_service.h"
+#include "steer_slurm/slurm_service.h"
 #include "store/store.h"
 #include "support/after_use.h"
 #include "support/temporary_folder.h"
@@ -163,7 +163,7 @@ class CanaryServiceTest : public testing::Test {
     config.settings.canary.partitions = {"v"};
     config.settings.canary.window = window_;
     config.settings.canary.patience = 30min;
-    auto made = SlurmService::open(config, std::make_unique<FakeLink>(slurm_));
+    auto made = steer_slurm::SlurmService::open(config, std::make_unique<FakeLink>(slurm_));
     ASSERT_TRUE(made) << to_string(made.error());
     service_ = std::move(*made);
   }
@@ -215,7 +215,7 @@ class CanaryServiceTest : public testing::Test {
   FakeSlurm slurm_ = two_partitions(testing::UnitTest::GetInstance()->current_test_info()->name());
   Duration window_ = 2h;
   TemporaryFolder folder_;
-  std::unique_ptr<SlurmService> service_;
+  std::unique_ptr<steer_slurm::SlurmService> service_;
 };
 
 TEST_F(CanaryServiceTest, RestsUntilItKnowsWhatToExpect) {

@@ -97,7 +97,7 @@ class Desk {
 
   std::vector<std::uint32_t> line(std::size_t vc = 0) const {
     std::vector<std::uint32_t> made;
-    for (const slurm::JobNumber job : decider_.last().lines.at(vc).jobs) {
+    for (const manager::JobNumber job : decider_.last().lines.at(vc).jobs) {
       made.push_back(static_cast<std::uint32_t>(job));
     }
     return made;
@@ -109,9 +109,11 @@ class Desk {
   Decider& decider() { return decider_; }
 
  private:
-  Scene scene() const {
+  Scene scene() {
+    site_ = slurm_.site;
+    slurm::tell_facts(site_);
     return {.settings = settings_,
-            .site = slurm_.site,
+            .site = site_,
             .can = link_.can(),
             .mirror = mirror_,
             .decision = decider_.last(),
@@ -127,6 +129,7 @@ class Desk {
   FakeSlurm& slurm_;
   Settings settings_;
   FakeLink link_;
+  manager::Site site_{};
   TemporaryFolder folder_;
   Mirror mirror_;
   Decider decider_;

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "fake_link.h"
-#include "steer/slurm_service.h"
+#include "steer_slurm/slurm_service.h"
 #include "support/temporary_folder.h"
 
 namespace almanac::steer {
@@ -31,17 +31,17 @@ TEST(FailedJobs, AreJudgedByTheirLogs) {
   slurm.submit("ann", 4, 1h);
   slurm.submit("ann", 4, 1h);
   slurm.pass(1s);
-  const auto service =
-      SlurmService::open({.state = folder / "state"}, std::make_unique<FakeLink>(slurm));
+  const auto service = steer_slurm::SlurmService::open({.state = folder / "state"},
+                                                       std::make_unique<FakeLink>(slurm));
   ASSERT_TRUE(service) << to_string(service.error());
   (*service)->step();
   slurm.now += 1min;
   const auto fails = [&](std::uint32_t number, const std::string& log) {
-    slurm::Job& job = slurm.job(number);
+    manager::Job& job = slurm.job(number);
     job.uid = ::geteuid();
     job.gid = ::getegid();
     job.out = log;
-    job.state = slurm::State::ended;
+    job.state = manager::State::ended;
     job.outcome = trace::JobState::failed;
     job.end = slurm.now;
   };

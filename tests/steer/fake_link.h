@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A small Slurm in memory behind a slurm::Link: nodes of GPUs, jobs that wait in the order of
+/// A small Slurm in memory behind a manager::Link: nodes of GPUs, jobs that wait in the order of
 /// their priority, start when they fit and end when they have run; a clock that the test moves.
 #pragma once
 
@@ -16,47 +16,48 @@
 
 #include <fmt/format.h>
 
-#include "slurm/link.h"
-#include "slurm/mark.h"
+#include "manager/link.h"
+#include "manager/mark.h"
+#include "slurm/facts.h"
 
 namespace almanac::steer {
 
 /// Its fields may be read and set between calls, as an administrator would.
 struct FakeSlurm {
   struct One {
-    slurm::Job job;
+    manager::Job job;
     Duration run = 1h;
   };
 
   Time now{Duration{1'700'000'000'000}};
-  std::map<slurm::JobNumber, One> jobs;
-  std::map<std::string, slurm::Node> nodes;
-  std::vector<slurm::Partition> partitions;
-  std::vector<slurm::Reservation> reservations;
-  std::vector<slurm::Association> associations{};  ///< It goes by none.
-  slurm::Limits limits;  ///< Those of accounts are kept, as if none had another above it.
+  std::map<manager::JobNumber, One> jobs;
+  std::map<std::string, manager::Node> nodes;
+  std::vector<manager::Partition> partitions;
+  std::vector<manager::Reservation> reservations;
+  std::vector<manager::Association> associations{};  ///< It goes by none.
+  manager::Limits limits;  ///< Those of accounts are kept, as if none had another above it.
   std::map<std::string, Time> powered;  ///< When each node was last told to go on or off.
   std::set<std::string> dead;           ///< Nodes whose power supply does not answer.
-  slurm::Site site{.version = "22.05.8",
-                   .cluster = "fake",
-                   .controller = "here",
-                   .parameters = {{"PriorityType", "priority/multifactor"}},
-                   .is_operator = true};
+  manager::Site site{.version = "22.05.8",
+                     .cluster = "fake",
+                     .controller = "here",
+                     .parameters = {{"PriorityType", "priority/multifactor"}},
+                     .is_operator = true};
   std::uint32_t last = 0;
-  bool is_down = false;                  ///< There is no answer.
-  int changes = 0;                       ///< Made so far.
-  int most_changes = 1 << 30;            ///< A change after so many gets no answer.
-  bool loses_answers = false;            ///< To changes: they are made.
-  std::set<slurm::JobNumber> refused{};  ///< May not be changed by us.
-  std::function<void()> meanwhile{};     ///< What others do whenever it is asked for news.
-  bool powers = true;                    ///< The way to it can power and weigh nodes.
-  bool requeues = true;                  ///< The way to it can requeue, suspend and resume.
-  bool last_gpu_first = false;           ///< Of the GPUs that have room for a job of shards.
-  std::set<slurm::JobNumber> stuck{};    ///< Never start, for reasons of Slurm's own.
-  bool leases = true;                    ///< The way to it can put off when jobs begin.
+  bool is_down = false;                    ///< There is no answer.
+  int changes = 0;                         ///< Made so far.
+  int most_changes = 1 << 30;              ///< A change after so many gets no answer.
+  bool loses_answers = false;              ///< To changes: they are made.
+  std::set<manager::JobNumber> refused{};  ///< May not be changed by us.
+  std::function<void()> meanwhile{};       ///< What others do whenever it is asked for news.
+  bool powers = true;                      ///< The way to it can power and weigh nodes.
+  bool requeues = true;                    ///< The way to it can requeue, suspend and resume.
+  bool last_gpu_first = false;             ///< Of the GPUs that have room for a job of shards.
+  std::set<manager::JobNumber> stuck{};    ///< Never start, for reasons of Slurm's own.
+  bool leases = true;                      ///< The way to it can put off when jobs begin.
 
   void add_partition(const std::string& name, int count, int gpus) {
-    slurm::Partition partition{.name = name};
+    manager::Partition partition{.name = name};
     for (int at = 1; at <= count; ++at) {
       const std::string node = fmt::format("{}{:03}", name, at);
       partition.nodes.push_back(node);
@@ -70,9 +71,9 @@ struct FakeSlurm {
     partitions.push_back(std::move(partition));
   }
 
-  slurm::Job& submit(const std::string& user, int gpus, Duration run,
-                     const std::string& partition = {}) {
-    const slurm::JobNumber number{++last};
+  manager::Job& submit(const std::string& user, int gpus, Duration run,
+                       const std::string& partition = {}) {
+    const manager::JobNumber number{++last};
     One& one = jobs[number];
     one.run = run;
     one.job = {.number = number,
@@ -95,8 +96,8 @@ struct FakeSlurm {
   }
 
   /// One that shares a GPU.
-  slurm::Job& submit_shards(const std::string& name, int shards, Duration run) {
-    slurm::Job& made = submit("ann", 0, run);
+  manager::Job& submit_shards(const std::string& name, int shards, Duration run) {
+    manager::Job& made = submit("ann", 0, run);
     made.name = name;
     made.shards = shards;
     made.cpus = 1;
@@ -104,26 +105,26 @@ struct FakeSlurm {
     return made;
   }
 
-  slurm::Job& job(std::uint32_t number) { return jobs.at(slurm::JobNumber{number}).job; }
+  manager::Job& job(std::uint32_t number) { return jobs.at(manager::JobNumber{number}).job; }
 
   /// Whether it waits and may not start, whoever holds it.
   bool is_held(std::uint32_t number) const {
-    const slurm::Job& it = jobs.at(slurm::JobNumber{number}).job;
-    return it.state == slurm::State::pending && (it.held || it.eligible > now);
+    const manager::Job& it = jobs.at(manager::JobNumber{number}).job;
+    return it.state == manager::State::pending && (it.held || it.eligible > now);
   }
   /// As the plugin holds a job that comes.
   void hold_newcomer(std::uint32_t number) {
-    slurm::Job& it = job(number);
+    manager::Job& it = job(number);
     it.eligible = now + 2min;
-    it.comment = slurm::mark_until(it.eligible);
+    it.comment = manager::mark_until(it.eligible);
   }
 
   /// The jobs that wait in the order in which they would start.
   std::vector<std::uint32_t> queue(const std::string& partition = {}) const {
-    std::vector<const slurm::Job*> waiting;
+    std::vector<const manager::Job*> waiting;
     for (const auto& [number, one] : jobs) {
       const bool here = partition.empty() || one.job.partition == partition;
-      if (one.job.state == slurm::State::pending && here) waiting.push_back(&one.job);
+      if (one.job.state == manager::State::pending && here) waiting.push_back(&one.job);
     }
     std::stable_sort(waiting.begin(), waiting.end(),
                      [&](const auto* a, const auto* b) { return weight(*a) > weight(*b); });
@@ -136,15 +137,16 @@ struct FakeSlurm {
   void pass(Duration time) {
     now += time;
     for (auto& [number, one] : jobs) {
-      if (one.job.state != slurm::State::running || one.job.start + one.run > now) continue;
-      one.job.state = slurm::State::ended;
+      if (one.job.state != manager::State::running || one.job.start + one.run > now) continue;
+      one.job.state = manager::State::ended;
       one.job.outcome = trace::JobState::completed;
       one.job.end = one.job.start + one.run;
     }
     for (auto& [name, node] : nodes) {
       const bool is_through = now - powered[name] >= kPowers && !dead.contains(name);
-      if (node.power == slurm::Power::powering_down && is_through) node.power = slurm::Power::off;
-      if (node.power == slurm::Power::powering_up && is_through) node.power = slurm::Power::on;
+      if (node.power == manager::Power::powering_down && is_through)
+        node.power = manager::Power::off;
+      if (node.power == manager::Power::powering_up && is_through) node.power = manager::Power::on;
     }
     for (const std::uint32_t number : queue()) start(job(number));
     for (auto& [name, node] : nodes) node.busy = free_gpus(node) != all_gpus(node);
@@ -154,17 +156,17 @@ struct FakeSlurm {
   static constexpr Duration kExpires = 15s;  ///< So long a requeued job is not eligible.
 
  private:
-  static std::int64_t weight(const slurm::Job& job) { return job.priority + job.site_factor; }
+  static std::int64_t weight(const manager::Job& job) { return job.priority + job.site_factor; }
 
-  static std::uint64_t all_gpus(const slurm::Node& node) {
+  static std::uint64_t all_gpus(const manager::Node& node) {
     return (std::uint64_t{1} << node.gpus) - 1;
   }
 
-  std::uint64_t free_gpus(const slurm::Node& node) const {
+  std::uint64_t free_gpus(const manager::Node& node) const {
     std::uint64_t free = all_gpus(node);
     for (const auto& [number, one] : jobs) {
-      if (one.job.state != slurm::State::running) continue;
-      for (const slurm::Held& held : one.job.holds) {
+      if (one.job.state != manager::State::running) continue;
+      for (const manager::Held& held : one.job.holds) {
         if (held.node == node.name) free &= ~held.gpus;
       }
     }
@@ -172,12 +174,12 @@ struct FakeSlurm {
   }
 
   /// The first, or the last, GPU with room for so many; -1 = there is none.
-  int gpu_for(int shards, const slurm::Node& node) const {
+  int gpu_for(int shards, const manager::Node& node) const {
     if (node.shards == 0) return -1;
     std::vector<int> left(static_cast<std::size_t>(node.gpus), node.shards / node.gpus);
     for (const auto& [number, one] : jobs) {
-      if (one.job.state != slurm::State::running) continue;
-      for (const slurm::Held& held : one.job.holds) {
+      if (one.job.state != manager::State::running) continue;
+      for (const manager::Held& held : one.job.holds) {
         for (std::size_t gpu = 0; gpu < left.size(); ++gpu) {
           if (held.node != node.name || (held.gpus >> gpu & 1U) == 0) continue;
           left[gpu] = held.gpu_count > 0 ? 0 : left[gpu] - held.shards;
@@ -191,20 +193,20 @@ struct FakeSlurm {
     return static_cast<int>(left.rend() - std::find_if(left.rbegin(), left.rend(), has_room)) - 1;
   }
 
-  bool is_at_quota(const slurm::Job& job) const {
-    for (const slurm::Quota& quota : limits.quotas) {
+  bool is_at_quota(const manager::Job& job) const {
+    for (const manager::Quota& quota : limits.quotas) {
       if (quota.account != job.account) continue;
       int held = 0;
       for (const auto& [number, one] : jobs) {
         const bool counts = one.job.account == job.account;
-        held += counts && one.job.state == slurm::State::running ? one.job.gpus : 0;
+        held += counts && one.job.state == manager::State::running ? one.job.gpus : 0;
       }
       if (held + job.gpus > quota.gpus) return true;
     }
     return false;
   }
 
-  void start(slurm::Job& job) {
+  void start(manager::Job& job) {
     if (job.held || job.eligible > now || stuck.contains(job.number)) return;
     if (is_at_quota(job)) {
       job.reason = "AssocGrpGRES";
@@ -212,7 +214,7 @@ struct FakeSlurm {
     }
     for (auto& [name, node] : nodes) {
       const auto& own = node.partitions;
-      if (node.power != slurm::Power::on) continue;
+      if (node.power != manager::Power::on) continue;
       if (!job.required_nodes.empty() && job.required_nodes != name) continue;
       if (job.excluded_nodes == name) continue;
       if (!job.features.empty() && job.features != node.features) continue;
@@ -220,7 +222,7 @@ struct FakeSlurm {
       if (job.shards > 0) {
         const int gpu = gpu_for(job.shards, node);
         if (gpu < 0) continue;
-        job.state = slurm::State::running;
+        job.state = manager::State::running;
         job.start = now;
         job.holds = {{.node = name,
                       .gpus = std::uint64_t{1} << gpu,
@@ -238,7 +240,7 @@ struct FakeSlurm {
         ++count;
       }
       if (count < job.gpus) continue;
-      job.state = slurm::State::running;
+      job.state = manager::State::running;
       job.start = now;
       job.holds = {{.node = name,
                     .gpus = taken,
@@ -251,11 +253,11 @@ struct FakeSlurm {
   }
 };
 
-class FakeLink : public slurm::Link {
+class FakeLink : public manager::Link {
  public:
   explicit FakeLink(FakeSlurm& slurm) : slurm_(slurm) {}
 
-  slurm::Abilities can() const override {
+  manager::Abilities can() const override {
     return {.site_factor = true,
             .requeue = slurm_.requeues,
             .power = slurm_.powers,
@@ -263,19 +265,21 @@ class FakeLink : public slurm::Link {
   }
   std::string_view way() const override { return "fake"; }
 
-  Result<slurm::Site> site() override {
+  Result<manager::Site> site() override {
     if (slurm_.is_down) return down();
-    return slurm_.site;
+    manager::Site made = slurm_.site;
+    slurm::tell_facts(made);
+    return made;
   }
 
-  Result<slurm::News> news() override {
+  Result<manager::News> news() override {
     if (slurm_.meanwhile) slurm_.meanwhile();
     if (slurm_.is_down) {
       told_ = false;
       return down();
     }
-    slurm::News made{.at = slurm_.now, .whole = !told_};
-    std::map<slurm::JobNumber, slurm::Job> jobs;
+    manager::News made{.at = slurm_.now, .whole = !told_};
+    std::map<manager::JobNumber, manager::Job> jobs;
     for (const auto& [number, one] : slurm_.jobs) jobs.emplace(number, one.job);
     for (const auto& [number, job] : jobs) {
       const auto known = jobs_.find(number);
@@ -302,36 +306,36 @@ class FakeLink : public slurm::Link {
     return made;
   }
 
-  std::vector<Result<void>> change(std::span<const slurm::JobChange> changes) override {
+  std::vector<Result<void>> change(std::span<const manager::JobChange> changes) override {
     std::vector<Result<void>> made;
-    for (const slurm::JobChange& each : changes) made.push_back(change(each));
+    for (const manager::JobChange& each : changes) made.push_back(change(each));
     return made;
   }
 
-  Result<void> end(slurm::JobNumber job, slurm::Fate fate) override {
+  Result<void> end(manager::JobNumber job, manager::Fate fate) override {
     if (slurm_.is_down) return down();
     const auto found = slurm_.jobs.find(job);
     if (found == slurm_.jobs.end()) return fail(Code::not_found, "no such job");
-    slurm::Job& it = found->second.job;
+    manager::Job& it = found->second.job;
     switch (fate) {
-      case slurm::Fate::cancel:
-        it.state = slurm::State::ended;
+      case manager::Fate::cancel:
+        it.state = manager::State::ended;
         it.outcome = trace::JobState::cancelled;
         it.end = slurm_.now;
         break;
-      case slurm::Fate::requeue:
-        it.state = slurm::State::pending;
+      case manager::Fate::requeue:
+        it.state = manager::State::pending;
         it.holds.clear();
         it.start = kNoTime;
         it.submit = slurm_.now;  // as Slurm does
         it.eligible = slurm_.now + FakeSlurm::kExpires;
         ++it.restarts;
         break;
-      case slurm::Fate::suspend:
-        it.state = slurm::State::suspended;
+      case manager::Fate::suspend:
+        it.state = manager::State::suspended;
         break;
-      case slurm::Fate::resume:
-        it.state = slurm::State::running;
+      case manager::Fate::resume:
+        it.state = manager::State::running;
         break;
     }
     return {};
@@ -341,13 +345,13 @@ class FakeLink : public slurm::Link {
     if (slurm_.is_down) return down();
     if (!slurm_.powers) return fail(Code::unsupported, "this way powers no nodes");
     for (const std::string& name : nodes) {
-      slurm::Power& power = slurm_.nodes.at(name).power;
+      manager::Power& power = slurm_.nodes.at(name).power;
       ++slurm_.changes;
       slurm_.powered[name] = slurm_.now;
       if (slurm_.dead.contains(name)) continue;
-      if (!on && power == slurm::Power::on) power = slurm::Power::powering_down;
+      if (!on && power == manager::Power::on) power = manager::Power::powering_down;
       // While it powers down it says yes and does nothing.
-      if (on && power == slurm::Power::off) power = slurm::Power::powering_up;
+      if (on && power == manager::Power::off) power = manager::Power::powering_up;
     }
     return {};
   }
@@ -360,22 +364,22 @@ class FakeLink : public slurm::Link {
     return {};
   }
 
-  Result<void> ended(Time, Time, const slurm::TakeEnded&) override { return {}; }
+  Result<void> ended(Time, Time, const manager::TakeEnded&) override { return {}; }
 
  private:
   static tl::unexpected<Error> down() { return fail(Code::unavailable, "the controller is away"); }
 
-  Result<void> change(const slurm::JobChange& change) {
+  Result<void> change(const manager::JobChange& change) {
     if (slurm_.is_down || slurm_.changes >= slurm_.most_changes) return down();
     if (slurm_.refused.contains(change.job)) return fail(Code::unsupported, "it is not yours");
     ++slurm_.changes;
     const auto found = slurm_.jobs.find(change.job);
     if (found == slurm_.jobs.end()) return fail(Code::not_found, "no such job");
-    slurm::Job& job = found->second.job;
-    if (job.state != slurm::State::pending) return fail(Code::conflict, "it does not wait");
+    manager::Job& job = found->second.job;
+    if (job.state != manager::State::pending) return fail(Code::conflict, "it does not wait");
     if (change.site_factor) job.site_factor = *change.site_factor;
     if (change.priority) {
-      job.priority = *change.priority == slurm::JobChange::kUsual ? 1 : *change.priority;
+      job.priority = *change.priority == manager::JobChange::kUsual ? 1 : *change.priority;
     }
     if (change.held) {
       job.held = *change.held;
@@ -391,9 +395,9 @@ class FakeLink : public slurm::Link {
 
   FakeSlurm& slurm_;
   bool told_ = false;
-  std::map<slurm::JobNumber, slurm::Job> jobs_;
-  std::map<std::string, slurm::Node> nodes_;
-  std::vector<slurm::Partition> partitions_;
+  std::map<manager::JobNumber, manager::Job> jobs_;
+  std::map<std::string, manager::Node> nodes_;
+  std::vector<manager::Partition> partitions_;
 };
 
 }  // namespace almanac::steer

@@ -30,8 +30,8 @@
 namespace almanac::steer {
 namespace {
 
-using slurm::JobNumber;
-using slurm::State;
+using manager::JobNumber;
+using manager::State;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -66,7 +66,7 @@ class IdleSite {
   }
 
   std::uint32_t submit(double use, const std::string& user = "ann") {
-    slurm::Job& job = slurm.submit(user, 2, 1000h);
+    manager::Job& job = slurm.submit(user, 2, 1000h);
     uses[job.number] = use;
     slurm.pass(1s);
     return static_cast<std::uint32_t>(job.number);

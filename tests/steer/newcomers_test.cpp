@@ -2,7 +2,7 @@
 
 /// \file
 /// What Slurm's plugin hears of a job that is just being submitted.
-#include "steer/newcomers.h"
+#include "steer_slurm/newcomers.h"
 
 #include <cstring>
 #include <memory>
@@ -22,11 +22,15 @@
 #include "process/descriptor.h"
 #include "steer/announced.h"
 #include "steer/decider.h"
-#include "steer/slurm_service.h"
+#include "steer_slurm/slurm_service.h"
 #include "support/temporary_folder.h"
 
 namespace almanac::steer {
 namespace {
+
+using steer_slurm::Answer;
+using steer_slurm::Newcomers;
+using steer_slurm::read_question;
 
 /// One question as the plugin puts it.
 std::string ask(const std::string& path, const std::string& question) {
@@ -80,7 +84,7 @@ TEST(Question, MaySayLittleOrTooMuch) {
 TEST(NewcomersTest, AreAnsweredOneByOne) {
   const TemporaryFolder folder;
   const std::string path = folder / "job_submit.sock";
-  auto listening = Newcomers::listen(path, 0, [](const slurm::Job& job) {
+  auto listening = Newcomers::listen(path, 0, [](const manager::Job& job) {
     return job.gpus == 0 ? Answer{}
                          : Answer{.site_factor = 100 - job.gpus, .hold = job.gpus > 8 ? 120s : 0s};
   });
@@ -101,7 +105,7 @@ TEST(NewcomersTest, NobodyButSlurmsUserConnects) {
   const std::string path = folder / "job_submit.sock";
   constexpr uid_t kSlurm = 4321;
   const auto listening =
-      Newcomers::listen(path, kSlurm, [](const slurm::Job&) { return Answer{}; });
+      Newcomers::listen(path, kSlurm, [](const manager::Job&) { return Answer{}; });
   ASSERT_TRUE(listening);
   struct stat about {};
   ASSERT_EQ(::stat(path.c_str(), &about), 0);
@@ -129,19 +133,19 @@ TEST(NewcomersTest, StandWhereThePolicyWouldHaveThem) {
   Decider decider(*compose("sjf+limit"), {}, 0);
   decider.decide(mirror, make_world(mirror, Grouping::partitions), {});
 
-  slurm::Job newcomer{.number = slurm::JobNumber{1'000'000}, .user = "bob", .partition = "v"};
+  manager::Job newcomer{.number = manager::JobNumber{1'000'000}, .user = "bob", .partition = "v"};
   newcomer.gpus = 8;
   newcomer.submit = mirror.at();
   newcomer.limit = 3h;
   EXPECT_EQ(decider.line_with(newcomer),
             (std::vector{second.number, newcomer.number, third.number}));
-  slurm::Job another = newcomer;
-  another.number = slurm::JobNumber{1'000'001};
+  manager::Job another = newcomer;
+  another.number = manager::JobNumber{1'000'001};
   another.limit = 1h;
   EXPECT_EQ(decider.line_with(another),
             (std::vector{another.number, second.number, newcomer.number, third.number}));
-  slurm::Job too_large = newcomer;
-  too_large.number = slurm::JobNumber{1'000'002};
+  manager::Job too_large = newcomer;
+  too_large.number = manager::JobNumber{1'000'002};
   too_large.gpus = 16;
   EXPECT_TRUE(decider.line_with(too_large).empty());
 
@@ -159,12 +163,12 @@ TEST(AnnouncedTest, AreKnownUntilTheControllerTellsOfThem) {
   mirror.take(*link.news());
   Announced announced;
   for (const std::int64_t factor : {100, 200}) {
-    slurm::Job job{.number = announced.next_number(), .uid = 1000};
+    manager::Job job{.number = announced.next_number(), .uid = 1000};
     job.submit = mirror.at();
     announced.add(job, factor);
   }
-  const slurm::JobNumber first = announced.jobs()[0].number;
-  const slurm::JobNumber second = announced.jobs()[1].number;
+  const manager::JobNumber first = announced.jobs()[0].number;
+  const manager::JobNumber second = announced.jobs()[1].number;
   EXPECT_NE(first, second);
   EXPECT_EQ(announced.site_factor(second), 200);
   EXPECT_TRUE(announced.look(mirror, {}).empty());
@@ -189,7 +193,7 @@ TEST(AnnouncedTest, KeepTheirPlaceOverADecision) {
   const TemporaryFolder folder;
   Config config{.state = folder / "state", .policy = "sjf+limit", .policy_is_told = true};
   config.settings.levers["order"] = Switch::on;
-  auto service = SlurmService::open(config, std::make_unique<FakeLink>(slurm));
+  auto service = steer_slurm::SlurmService::open(config, std::make_unique<FakeLink>(slurm));
   ASSERT_TRUE(service) << to_string(service.error());
   const auto factor_of = [&](int minutes) {
     const std::string answer = ask(

@@ -19,8 +19,8 @@
 namespace almanac::steer {
 namespace {
 
-using slurm::Power;
-using slurm::State;
+using manager::Power;
+using manager::State;
 using testing::HasSubstr;
 
 /// Two nodes, v001 full for an hour; jobs of all GPUs of one and 3, 2, 1 hours.
@@ -201,7 +201,7 @@ struct ChosenByItsUser {
 
   /// It is Slurm's, as its user wants it.
   void expect_left() const {
-    const slurm::Job& job = slurm.jobs.at(slurm::JobNumber{2}).job;
+    const manager::Job& job = slurm.jobs.at(manager::JobNumber{2}).job;
     EXPECT_FALSE(job.held);
     EXPECT_EQ(job.comment, "");
     EXPECT_EQ(job.required_nodes, "v001");
@@ -270,7 +270,7 @@ TEST(Placement, LetsNoJobWaitForOneWhoseNodesCannotTakeIt) {
     FakeSlurm slurm = two_free();
     slurm.nodes.at("v002").drained = why != "its node is full";
     slurm.nodes.at("v002").features = "nvlink";
-    slurm::Job& choosy = slurm.submit("bob", 4, 10min);
+    manager::Job& choosy = slurm.submit("bob", 4, 10min);
     if (why == "its node is drained") choosy.required_nodes = "v002";
     if (why == "its node is full") choosy.required_nodes = "v003";
     if (why == "it leaves out the rest") choosy.excluded_nodes = "v001";
@@ -292,7 +292,7 @@ TEST(Placement, StartsAJobOnAnotherNodeThanThePolicysWhereItLeavesThatOut) {
   for (const bool leaves_out : {true, false}) {
     FakeSlurm slurm = two_free();
     slurm.nodes.at("v002").features = "nvlink";
-    slurm::Job& choosy = slurm.submit("bob", 4, 10min);
+    manager::Job& choosy = slurm.submit("bob", 4, 10min);
     if (leaves_out) choosy.excluded_nodes = "v001";
     if (!leaves_out) choosy.features = "nvlink";
     slurm.submit("bob", 8, 1h);
@@ -313,11 +313,11 @@ TEST(Placement, LetsNoJobWaitForOneThatSlurmDoesNotStart) {
   slurm.add_partition("v", 1, 8);
   slurm.submit("bob", 8, 10min);
   slurm.submit("bob", 8, 20min);
-  slurm.stuck = {slurm::JobNumber{1}};
+  slurm.stuck = {manager::JobNumber{1}};
   Desk desk(slurm, "sjf+limit", with("placement"));
   desk.live(10);
   EXPECT_EQ(slurm.job(2).state, State::running) << "while the first one rests";
-  slurm.jobs.erase(slurm::JobNumber{2});
+  slurm.jobs.erase(manager::JobNumber{2});
   slurm.stuck.clear();
   desk.live(20);
   EXPECT_EQ(slurm.job(1).state, State::running) << "it is tried again";
@@ -328,7 +328,7 @@ TEST(Placement, LetsNoJobWaitForOneThatIsLeftToSlurmAndDoesNotStart) {
   slurm.add_partition("v", 1, 8);
   slurm.submit("bob", 8, 10min).comment = "ask carol first";
   slurm.submit("bob", 8, 20min);
-  slurm.stuck = {slurm::JobNumber{1}};
+  slurm.stuck = {manager::JobNumber{1}};
   Desk desk(slurm, "sjf+limit", with("placement"));
   desk.live(30);
   EXPECT_EQ(slurm.job(2).state, State::running);
@@ -441,20 +441,20 @@ TEST(Placement, KnowsWhatItTriedInVainThoughItBeginsAnewAtEachStep) {
 TEST(Placement, ForgetsNothingThatItTriedWhereItsJournalBeginsAnew) {
   QueueClaims claims;
   const Meant meant{.submit = Time{1s}};
-  const slurm::Job job{.number = slurm::JobNumber{4}, .submit = Time{1s}};
+  const manager::Job job{.number = manager::JobNumber{4}, .submit = Time{1s}};
   const auto change = [&](const std::string& comment, int in_vain) {
     QueueChange made({.job = job.number}, {.job = job.number, .comment = comment}, meant);
     made.in_vain = in_vain;
     return made;
   };
   claims.take(change(std::string(kMark), 0), {.at = Time{10s}});
-  claims.take(change(slurm::mark_until(Time{200s}), 1), {.at = Time{100s}});
+  claims.take(change(manager::mark_until(Time{200s}), 1), {.at = Time{100s}});
   QueueClaims anew;
   for (const auto& [at, each] : claims.standing(Time{1h})) anew.take(each, {.at = at});
   EXPECT_EQ(anew.tries(job).in_vain, 1);
   EXPECT_EQ(anew.tries(job).taken_back, Time{100s});
   EXPECT_EQ(anew.tries(job).released, kNoTime);
-  slurm::Job again = job;
+  manager::Job again = job;
   again.restarts = 1;
   EXPECT_EQ(anew.tries(again).in_vain, 0) << "of another run";
 }
@@ -464,7 +464,7 @@ TEST(Placement, DoesNotGiveUpBecauseItCouldNotTakeBack) {
   Desk desk(slurm, "sjf+limit", with("placement"));
   desk.step();
   ASSERT_NE(slurm.job(4).required_nodes, "");
-  slurm.refused = {slurm::JobNumber{4}};
+  slurm.refused = {manager::JobNumber{4}};
   for (int step = 0; step < 12; ++step) {
     slurm.now += 10s;  // and nothing starts
     desk.step();
@@ -504,7 +504,7 @@ TEST(Placement, TakesBackNothingWhereTheControllersClockIsAhead) {
 
 TEST(Placement, HoldsAnArrayAsAWholeAndLetsSlurmPlaceItsTasks) {
   FakeSlurm slurm = half_full();
-  slurm.job(4).array = slurm::JobNumber{4};
+  slurm.job(4).array = manager::JobNumber{4};
   slurm.job(4).tasks = "1-9";
   Desk desk(slurm, "sjf+limit", with("placement"));
   desk.step();
@@ -529,7 +529,7 @@ TEST(Placement, KeepsTheHoldOfAUserOnOneThatItHolds) {
 
 TEST(Placement, NeedsAWayThatPutsOffWhenJobsBegin) {
   const auto lever = make_lever("placement");
-  const slurm::Site site{.is_operator = true};
+  const manager::Site site{.is_operator = true};
   EXPECT_TRUE(lever->obstacle(site, {.begins = false}));
   EXPECT_FALSE(lever->obstacle(site, {.begins = true}));
   EXPECT_TRUE(lever->obstacle({.is_operator = false}, {.begins = true}));

@@ -17,7 +17,7 @@
 namespace almanac::steer {
 namespace {
 
-using slurm::Power;
+using manager::Power;
 using testing::AllOf;
 using testing::HasSubstr;
 
@@ -198,13 +198,16 @@ TEST(PowerLever, LeavesAloneWhatDoesNotObey) {
 
 TEST(PowerLever, SaysWhyItCannotBeUsed) {
   const auto lever = make_lever("power");
-  slurm::Site site = quiet().site;
-  EXPECT_FALSE(lever->obstacle(site, {.power = true}));
-  EXPECT_TRUE(lever->obstacle(site, {.power = false}));
-  site.parameters["SuspendTime"] = "INFINITE";
-  EXPECT_THAT(*lever->obstacle(site, {.power = true}), HasSubstr("SuspendTime"));
-  site.parameters["ResumeProgram"] = "(null)";
-  EXPECT_THAT(*lever->obstacle(site, {.power = true}), HasSubstr("ResumeProgram"));
+  FakeSlurm slurm = quiet();
+  const auto obstacle = [&](manager::Abilities can) {
+    return lever->obstacle(*FakeLink(slurm).site(), can);
+  };
+  EXPECT_FALSE(obstacle({.power = true}));
+  EXPECT_TRUE(obstacle({.power = false}));
+  slurm.site.parameters["SuspendTime"] = "INFINITE";
+  EXPECT_THAT(*obstacle({.power = true}), HasSubstr("SuspendTime"));
+  slurm.site.parameters["ResumeProgram"] = "(null)";
+  EXPECT_THAT(*obstacle({.power = true}), HasSubstr("ResumeProgram"));
 }
 
 TEST(PowerLever, SaysThatAPolicyKeepsAllOn) {

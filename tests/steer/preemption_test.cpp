@@ -14,7 +14,7 @@
 namespace almanac::steer {
 namespace {
 
-using slurm::State;
+using manager::State;
 
 Settings with_placement_and_preemption() {
   Settings made = with("placement");
@@ -184,13 +184,13 @@ TEST(Moves, AreOfJobsThatMayBeRequeuedAndWereNotBefore) {
     desk.live(6);
     return std::pair(slurm.job(1).restarts, slurm.job(3).restarts);
   };
-  EXPECT_EQ(moved([](slurm::Job&) {}), std::pair(0, 1));
-  EXPECT_EQ(moved([](slurm::Job& job) { job.requeueable = false; }), std::pair(1, 0));
-  EXPECT_EQ(moved([](slurm::Job& job) { job.restarts = 1; }), std::pair(1, 1));
-  EXPECT_EQ(moved([](slurm::Job& job) { job.features = "nvlink"; }), std::pair(1, 0));
+  EXPECT_EQ(moved([](manager::Job&) {}), std::pair(0, 1));
+  EXPECT_EQ(moved([](manager::Job& job) { job.requeueable = false; }), std::pair(1, 0));
+  EXPECT_EQ(moved([](manager::Job& job) { job.restarts = 1; }), std::pair(1, 1));
+  EXPECT_EQ(moved([](manager::Job& job) { job.features = "nvlink"; }), std::pair(1, 0));
   Settings exempt = with_placement_and_preemption();
   exempt.exempt.users = {"bob"};
-  EXPECT_EQ(moved([](slurm::Job&) {}, exempt), std::pair(1, 0));
+  EXPECT_EQ(moved([](manager::Job&) {}, exempt), std::pair(1, 0));
 }
 
 Settings with_suspension() {
@@ -205,7 +205,7 @@ TEST(Preemption, SuspendsJobsWithoutGpusAndResumesThemWhenThereIsRoom) {
   Desk desk(slurm, "srtf+limit", with_suspension());
   desk.step();
   ASSERT_EQ(slurm.job(1).state, State::suspended);
-  slurm::Job& other = slurm.job(2);
+  manager::Job& other = slurm.job(2);
   slurm.now += 10s;
   other.state = State::running;
   other.start = slurm.now;

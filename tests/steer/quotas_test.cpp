@@ -13,14 +13,14 @@
 namespace almanac::steer {
 namespace {
 
-using slurm::State;
+using manager::State;
 using testing::ElementsAre;
 using testing::SizeIs;
 
-slurm::Job job_of(const std::string& account, const std::string& user, const std::string& qos,
-                  int gpus) {
+manager::Job job_of(const std::string& account, const std::string& user, const std::string& qos,
+                    int gpus) {
   static std::uint32_t number = 0;
-  return {.number = slurm::JobNumber{++number},
+  return {.number = manager::JobNumber{++number},
           .user = user,
           .account = account,
           .partition = "p",
@@ -32,12 +32,12 @@ slurm::Job job_of(const std::string& account, const std::string& user, const std
 
 TEST(Quotas, AreHeldByWhatRunsAndByJobsThatARoundHasTakenOver) {
   Mirror mirror;
-  slurm::News news{.whole = true};
-  slurm::Job adopted = job_of("vision", "ann", "normal", 3);
-  slurm::Job completing = job_of("vision", "bob", "normal", 4);
+  manager::News news{.whole = true};
+  manager::Job adopted = job_of("vision", "ann", "normal", 3);
+  manager::Job completing = job_of("vision", "bob", "normal", 4);
   completing.state = State::completing;
   news.jobs = {adopted, completing, job_of("vision", "bob", "normal", 2)};
-  news.limits = slurm::Limits{.quotas = {{.account = "vision", .gpus = 6}}};
+  news.limits = manager::Limits{.quotas = {{.account = "vision", .gpus = 6}}};
   mirror.take(std::move(news));
   Quotas quotas(mirror);
   EXPECT_TRUE(quotas.is_at(job_of("vision", "cid", "normal", 2)));
@@ -57,19 +57,19 @@ TEST(Quotas, AreClaimedByThePastOfTheStore) {
   const TemporaryFolder folder;
   store::Store store = store::Store::open(folder / "jobs.sqlite").value();
   store::Store::Batch batch;
-  slurm::Job ended = job_of("vision", "ann", "normal", 2);
+  manager::Job ended = job_of("vision", "ann", "normal", 2);
   ended.state = State::ended;
   ended.start = ended.submit;
   ended.end = ended.submit + 1h;
-  slurm::Job other = ended;
-  other.number = slurm::JobNumber{static_cast<std::uint32_t>(ended.number) + 1};
+  manager::Job other = ended;
+  other.number = manager::JobNumber{static_cast<std::uint32_t>(ended.number) + 1};
   other.account = "others";
   World world;
   world.grouping = Grouping::accounts;
   batch.put(to_stored(ended, world));
   batch.put(to_stored(other, world));
   ASSERT_TRUE(store.commit(batch));
-  const slurm::Limits limits{
+  const manager::Limits limits{
       .quotas = {{.account = "vision", .user = "ann", .partition = "p", .gpus = 6}}};
   const auto past = past_of(store, world, limits);
   ASSERT_TRUE(past) << to_string(past.error());
@@ -92,9 +92,9 @@ FakeSlurm limited() {
   return slurm;
 }
 
-std::vector<std::uint32_t> numbers(const std::vector<slurm::JobNumber>& jobs) {
+std::vector<std::uint32_t> numbers(const std::vector<manager::JobNumber>& jobs) {
   std::vector<std::uint32_t> made;
-  for (const slurm::JobNumber each : jobs) made.push_back(static_cast<std::uint32_t>(each));
+  for (const manager::JobNumber each : jobs) made.push_back(static_cast<std::uint32_t>(each));
   return made;
 }
 
@@ -104,11 +104,11 @@ TEST(QuotasOfASlurm, HoldUpNoOtherJobAndAreOrderedWithin) {
   desk.step();
   const Decision& made = desk.decider().last();
   ASSERT_EQ(made.starts.size(), 1U);
-  EXPECT_EQ(made.starts.front().job, slurm::JobNumber{5});
+  EXPECT_EQ(made.starts.front().job, manager::JobNumber{5});
   EXPECT_THAT(desk.line(), ElementsAre(5));
   EXPECT_THAT(numbers(made.lines.front().ranked), ElementsAre(5, 4, 3, 2));
-  EXPECT_EQ(made.aside.at(slurm::JobNumber{2}), Aside::at_quota);
-  EXPECT_EQ(made.quotas.at(slurm::JobNumber{2}), "account lab has 8 of 8 GPUs");
+  EXPECT_EQ(made.aside.at(manager::JobNumber{2}), Aside::at_quota);
+  EXPECT_EQ(made.quotas.at(manager::JobNumber{2}), "account lab has 8 of 8 GPUs");
   slurm.pass(1s);
   EXPECT_EQ(slurm.job(5).state, State::running);
   slurm.pass(1h);
@@ -125,7 +125,7 @@ TEST(QuotasOfASlurm, LeaveRoomForTheJobThatIsFirstInTheOrderOfThePolicy) {
   slurm.submit("bob", 8, 5h).account = "others";
   Desk desk(slurm, "sjf+limit", with("order"));
   desk.step();
-  std::vector<slurm::JobNumber> starts;
+  std::vector<manager::JobNumber> starts;
   for (const Decision::Start& each : desk.decider().last().starts) starts.push_back(each.job);
   EXPECT_THAT(numbers(starts), ElementsAre(3, 2, 4));
   EXPECT_THAT(numbers(desk.decider().last().lines.front().ranked), ElementsAre(3, 2, 4, 1));
@@ -171,7 +171,7 @@ TEST(QuotasOfASlurm, KeepNoNodesAwake) {
     desk.live(150);
     ASSERT_EQ(slurm.job(1).state, State::running);
     EXPECT_THAT(desk.line(), SizeIs(is_at_quota ? 0 : 3));
-    EXPECT_EQ(slurm.nodes.at("v002").power, is_at_quota ? slurm::Power::off : slurm::Power::on);
+    EXPECT_EQ(slurm.nodes.at("v002").power, is_at_quota ? manager::Power::off : manager::Power::on);
     const int changes = slurm.changes;
     desk.live(100);
     EXPECT_EQ(slurm.changes, changes) << "nor is one woken";
@@ -206,7 +206,7 @@ FakeSlurm switched() {
   slurm.add_partition("v", 8, 8);
   for (auto& [name, node] : slurm.nodes) node.switches = name <= "v004" ? "s1" : "s2";
   for (const std::string used : {"v001", "v002", "v005"}) {
-    slurm::Job& job = slurm.submit("ann", 8, 5h);
+    manager::Job& job = slurm.submit("ann", 8, 5h);
     job.state = State::running;
     job.start = slurm.now;
     job.holds = {{.node = used, .gpus = 0xff, .gpu_count = 8}};
@@ -239,7 +239,7 @@ TEST(Switches, HaveAllNodesOfAJobWhereOneHasEnough) {
 
 TEST(Switches, CountNoNodeThatSleeps) {
   FakeSlurm slurm = switched();
-  slurm.nodes.at("v008").power = slurm::Power::off;
+  slurm.nodes.at("v008").power = manager::Power::off;
   slurm.submit("bob", 24, 1h).nodes = 3;
   Desk desk(slurm, "fifo", with("order"));
   desk.look();

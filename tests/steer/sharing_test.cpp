@@ -22,7 +22,7 @@
 namespace almanac::steer {
 namespace {
 
-using slurm::State;
+using manager::State;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -46,7 +46,7 @@ FakeSlurm cluster_of(int nodes) {
 }
 
 int gpu_of(FakeSlurm& slurm, std::uint32_t job) {
-  const slurm::Job& it = slurm.job(job);
+  const manager::Job& it = slurm.job(job);
   if (it.holds.empty()) return -1;
   return it.holds.front().gpus == 1 ? 0 : 1;
 }
@@ -218,7 +218,7 @@ FakeSlurm together(const std::string& second, bool ours) {
   FakeSlurm slurm = cluster_of(1);
   slurm.submit_shards("loud", 1, 10h);
   slurm.pass(1h);
-  slurm::Job& job = slurm.submit_shards(second, 1, 10h);
+  manager::Job& job = slurm.submit_shards(second, 1, 10h);
   if (ours) job.comment = kMark;
   slurm.pass(1s);
   return slurm;
@@ -307,19 +307,19 @@ TEST(Sharing, SaysWhatIsMissing) {
 }
 
 /// The jobs of each GPU.
-std::vector<std::vector<const slurm::Job*>> crowds_of(const FakeSlurm& slurm) {
-  std::map<std::pair<std::string, std::uint64_t>, std::vector<const slurm::Job*>> there;
+std::vector<std::vector<const manager::Job*>> crowds_of(const FakeSlurm& slurm) {
+  std::map<std::pair<std::string, std::uint64_t>, std::vector<const manager::Job*>> there;
   for (const auto& [number, one] : slurm.jobs) {
     if (one.job.state != State::running) continue;
-    const slurm::Held& held = one.job.holds.front();
+    const manager::Held& held = one.job.holds.front();
     there[{held.node, held.gpus}].push_back(&one.job);
   }
-  std::vector<std::vector<const slurm::Job*>> made;
+  std::vector<std::vector<const manager::Job*>> made;
   for (auto& [gpu, jobs] : there) made.push_back(std::move(jobs));
   return made;
 }
 
-bool is_loud(const std::vector<const slurm::Job*>& jobs) {
+bool is_loud(const std::vector<const manager::Job*>& jobs) {
   return std::any_of(jobs.begin(), jobs.end(), [](const auto* job) { return job->name == "loud"; });
 }
 
@@ -331,7 +331,7 @@ RC_GTEST_PROP(SharingProperty, LeavesNoJobBesideOneThatItHarmsWhateverGpuSlurmCh
     slurm.last_gpu_first = *rc::gen::arbitrary<bool>();
     for (int more = *rc::gen::inRange(0, 3); more > 0; --more) {
       const char* const name = *rc::gen::element("quiet", "quiet", "loud");
-      slurm::Job& job =
+      manager::Job& job =
           slurm.submit_shards(name, *rc::gen::inRange(1, 3), *rc::gen::inRange(1, 20) * 20s);
       // As the plugin holds newcomers.
       slurm.hold_newcomer(static_cast<std::uint32_t>(job.number));

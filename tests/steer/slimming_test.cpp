@@ -26,7 +26,7 @@
 namespace almanac::steer {
 namespace {
 
-using slurm::JobNumber;
+using manager::JobNumber;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -69,7 +69,7 @@ class Site {
   }
 
   std::uint32_t submit(int gpus, double cores, Nature nature, const std::string& user = "ann") {
-    slurm::Job& job = slurm.submit(user, gpus, 1000h);
+    manager::Job& job = slurm.submit(user, gpus, 1000h);
     job.cpus = cores;
     natures[job.number] = nature;
     slurm.pass(1s);
@@ -100,7 +100,7 @@ class Site {
 
   /// Cores that the agents hold a job to; all that Slurm gave where they do not.
   double cores(std::uint32_t job) {
-    const slurm::Held& held = slurm.job(job).holds.front();
+    const manager::Held& held = slurm.job(job).holds.front();
     return limit(JobNumber{job}, held.node).value_or(held.cpus);
   }
   void set(Switch how) { driver_->set("slimming", how); }
@@ -130,8 +130,8 @@ class Site {
       agent::Report report{.length = kLook, .gpu_use = std::vector<std::optional<double>>(8, 0.0)};
       double drawn = 0;
       for (const auto& [number, one] : slurm.jobs) {
-        if (one.job.state != slurm::State::running) continue;
-        const slurm::Held& held = one.job.holds.front();
+        if (one.job.state != manager::State::running) continue;
+        const manager::Held& held = one.job.holds.front();
         if (held.node != node) continue;
         const Nature& nature = natures.at(number);
         const auto limited = limit(number, node);
@@ -359,7 +359,7 @@ TEST(Slimming, ForgetsJobsThatHaveEnded) {
   Site site;
   const auto job = site.submit(2, 16, {.cores_needed = 6});
   site.live(20min);
-  FakeLink(site.slurm).end(JobNumber{job}, slurm::Fate::cancel);
+  FakeLink(site.slurm).end(JobNumber{job}, manager::Fate::cancel);
   site.step();
   site.step();
   EXPECT_TRUE(site.driver().claims().of<CoresChange>().jobs().empty());
@@ -376,7 +376,7 @@ TEST(Slimming, SlowsACpuJobThatTakesTheMemoryFromGpuJobs) {
   site.live(5min);
   EXPECT_EQ(site.cores(hog), 8);
   EXPECT_EQ(site.cores(gpu), 8);
-  FakeLink(site.slurm).end(JobNumber{gpu}, slurm::Fate::cancel);
+  FakeLink(site.slurm).end(JobNumber{gpu}, manager::Fate::cancel);
   site.live(1min);
   EXPECT_EQ(site.cores(hog), 16);
 }

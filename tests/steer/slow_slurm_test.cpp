@@ -16,7 +16,7 @@
 
 #include "fake_link.h"
 #include "process/descriptor.h"
-#include "steer/slurm_service.h"
+#include "steer_slurm/slurm_service.h"
 #include "support/temporary_folder.h"
 
 namespace almanac::steer {
@@ -27,7 +27,7 @@ class SlowController final : public FakeLink {
  public:
   SlowController(FakeSlurm& slurm, std::atomic<bool>& is_slow)
       : FakeLink(slurm), is_slow_(is_slow) {}
-  Result<slurm::News> news() override {
+  Result<manager::News> news() override {
     while (is_slow_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return FakeLink::news();
   }
@@ -77,8 +77,9 @@ TEST(SlowSlurm, IsNoReasonForTheWatchdogToEndTheService) {
   slurm.submit("ann", 8, 1h);
   slurm.pass(1s);
   std::atomic<bool> is_slow = false;
-  const auto service = SlurmService::open({.state = folder / "state", .policy = "fifo"},
-                                          std::make_unique<SlowController>(slurm, is_slow));
+  const auto service =
+      steer_slurm::SlurmService::open({.state = folder / "state", .policy = "fifo"},
+                                      std::make_unique<SlowController>(slurm, is_slow));
   ASSERT_TRUE(service) << to_string(service.error());
   is_slow = true;
   std::thread decides([&] { (*service)->step(); });
@@ -94,9 +95,9 @@ TEST(SlowSlurm, IsSaidToBeSilentBeforeItsAnswerFails) {
   slurm.site.cluster = "silent";
   slurm.add_partition("v", 2, 8);
   std::atomic<bool> is_slow = false;
-  const auto service =
-      SlurmService::open({.state = folder / "state", .policy = "fifo", .silence = 50ms},
-                         std::make_unique<SlowController>(slurm, is_slow));
+  const auto service = steer_slurm::SlurmService::open(
+      {.state = folder / "state", .policy = "fifo", .silence = 50ms},
+      std::make_unique<SlowController>(slurm, is_slow));
   ASSERT_TRUE(service) << to_string(service.error());
   const auto trouble = [&] { return (*service)->manager()->trouble; };
   EXPECT_EQ(trouble(), "");

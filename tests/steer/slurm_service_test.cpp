@@ -3,7 +3,7 @@
 /// \file
 /// The service of a Slurm in memory: what it answers, what it may be told, and that it leaves Slurm
 /// alone where it cannot be sure.
-#include "steer/slurm_service.h"
+#include "steer_slurm/slurm_service.h"
 
 #include <algorithm>
 #include <atomic>
@@ -62,7 +62,7 @@ class SlurmServiceTest : public testing::Test {
   }
   void open(Switch order = Switch::on) { open(config(order)); }
   void open(const Config& config) {
-    auto made = SlurmService::open(config, std::make_unique<FakeLink>(slurm_));
+    auto made = steer_slurm::SlurmService::open(config, std::make_unique<FakeLink>(slurm_));
     ASSERT_TRUE(made) << to_string(made.error());
     service_ = std::move(*made);
   }
@@ -98,7 +98,7 @@ class SlurmServiceTest : public testing::Test {
 
   FakeSlurm slurm_ = crowded(testing::UnitTest::GetInstance()->current_test_info()->name());
   TemporaryFolder folder_;
-  std::unique_ptr<SlurmService> service_;
+  std::unique_ptr<steer_slurm::SlurmService> service_;
 };
 
 /// Its accounting answers when it is told to, and no earlier.
@@ -106,7 +106,7 @@ class SlowAccounting final : public FakeLink {
  public:
   SlowAccounting(FakeSlurm& slurm, std::atomic<bool>& is_asked, std::atomic<bool>& may_answer)
       : FakeLink(slurm), is_asked_(is_asked), may_answer_(may_answer) {}
-  Result<void> ended(Time, Time, const slurm::TakeEnded&) override {
+  Result<void> ended(Time, Time, const manager::TakeEnded&) override {
     is_asked_ = true;
     while (!may_answer_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return fail(Code::unavailable, "the database is slow");
@@ -122,7 +122,7 @@ TEST_F(SlurmServiceTest, GoesOnDecidingWhileAccountingTakesItsTime) {
   std::atomic<bool> is_asked = false;
   std::atomic<bool> may_answer = false;
   Config plan = config();
-  plan.connect = [&]() -> Result<std::unique_ptr<slurm::Link>> {
+  plan.connect = [&]() -> Result<std::unique_ptr<manager::Link>> {
     return std::make_unique<SlowAccounting>(slurm_, is_asked, may_answer);
   };
   open(plan);
@@ -180,7 +180,7 @@ TEST_F(SlurmServiceTest, KeepsFewOfManyJobsInMemory) {
     slurm_.pass(2s);
     settle();
     std::erase_if(slurm_.jobs,
-                  [](const auto& each) { return each.second.job.state == slurm::State::ended; });
+                  [](const auto& each) { return each.second.job.state == manager::State::ended; });
     const auto is_small = [&] { return service_->counters().records < kMostEnded + kBatch; };
     for (int tries = 0; tries < 60'000 && !is_small(); ++tries) {
       settle();
@@ -250,7 +250,7 @@ TEST_F(SlurmServiceTest, ForeseesWhenJobsStartThatItPutsInOrder) {
 TEST_F(SlurmServiceTest, ForeseesThatAJobAtAQuotaWaitsForIt) {
   slurm_.site.parameters["AccountingStorageEnforce"] = "associations,limits";
   slurm_.limits.quotas = {{.account = "lab", .gpus = 8}};
-  for (std::uint32_t job = 2; job <= 11; ++job) slurm_.jobs.erase(slurm::JobNumber{job});
+  for (std::uint32_t job = 2; job <= 11; ++job) slurm_.jobs.erase(manager::JobNumber{job});
   slurm_.submit("ann", 4, 1h).reason = "AssocGrpGRES";
   slurm_.submit("bob", 8, 2h).account = "others";
   open();
@@ -267,7 +267,7 @@ TEST_F(SlurmServiceTest, ForeseesThatAJobAtAQuotaWaitsForIt) {
 // The policy would have the shortest of those behind first; Slurm goes by its priorities, in which
 // job 9 is the first.
 TEST_F(SlurmServiceTest, ForeseesWhatSlurmDoesWhereThatDecides) {
-  slurm_.jobs.at(slurm::JobNumber{9}).job.priority = 1000;
+  slurm_.jobs.at(manager::JobNumber{9}).job.priority = 1000;
   open(Switch::dry);
   settle();
   const auto first = service_->expect(JobNumber{9}, 10min);
@@ -299,7 +299,7 @@ TEST_F(SlurmServiceTest, ForeseesAJobThatNobodyHasSubmitted) {
 TEST_F(SlurmServiceTest, KeepsWhatHasEndedAndLearnsFromIt) {
   open();
   settle();
-  FakeLink(slurm_).end(slurm::JobNumber{11}, slurm::Fate::cancel);
+  FakeLink(slurm_).end(manager::JobNumber{11}, manager::Fate::cancel);
   slurm_.pass(61min);
   settle();
   const auto ended = service_->store().jobs({});
@@ -319,7 +319,7 @@ TEST_F(SlurmServiceTest, LetsUsersChangeTheirOwnJobsOnly) {
   };
   EXPECT_EQ(cancel(5, kBob).error().code, Code::conflict);
   EXPECT_TRUE(cancel(5, kAnn));
-  EXPECT_EQ(slurm_.job(5).state, slurm::State::ended);
+  EXPECT_EQ(slurm_.job(5).state, manager::State::ended);
   EXPECT_TRUE(while_it_looks([&] { return service_->hold({JobNumber{6}}, kAnn); }));
   EXPECT_TRUE(slurm_.is_held(6));
   EXPECT_TRUE(while_it_looks([&] { return service_->release({JobNumber{6}}, kAnn); }));
@@ -345,10 +345,10 @@ TEST_F(SlurmServiceTest, LeavesHeldAJobThatAUserHoldsBesideALever) {
     EXPECT_TRUE(while_it_looks([&] { return service_->hold({JobNumber{number}}, caller); }));
   }
   // An hour of Slurm's would outlive the holds, which are renewed by the clock of this machine.
-  for (const std::uint32_t number : {1U, 2U}) slurm_.job(number).state = slurm::State::ended;
+  for (const std::uint32_t number : {1U, 2U}) slurm_.job(number).state = manager::State::ended;
   settle();
   slurm_.pass(1s);
-  EXPECT_EQ(slurm_.job(9).state, slurm::State::running);
+  EXPECT_EQ(slurm_.job(9).state, manager::State::running);
   for (const std::uint32_t number : {10U, 11U}) EXPECT_TRUE(slurm_.is_held(number)) << number;
   ASSERT_TRUE(ask_for_undo(folder_ / "state"));
   settle();
@@ -377,7 +377,7 @@ TEST_F(SlurmServiceTest, RestsWhileTheControllerIsAway) {
       "the controller does not answer, all levers rest: "));
   EXPECT_EQ(service_->overview().waiting, 9) << "what was known last";
   slurm_.is_down = false;
-  slurm_.jobs.erase(slurm::JobNumber{5});
+  slurm_.jobs.erase(manager::JobNumber{5});
   service_->step();
   EXPECT_TRUE(service_->overview().warnings.empty());
   EXPECT_EQ(service_->overview().waiting, 8);
@@ -454,7 +454,7 @@ TEST_F(SlurmServiceTest, CanBeUndoneWhenItIsDead) {
   open();
   settle();
   EXPECT_NE(slurm_.queue(), before);
-  const auto connect = [&]() -> Result<std::unique_ptr<slurm::Link>> {
+  const auto connect = [&]() -> Result<std::unique_ptr<manager::Link>> {
     return std::make_unique<FakeLink>(slurm_);
   };
   EXPECT_EQ(undo_without_service(state, connect).error().code, Code::conflict);
@@ -464,7 +464,7 @@ TEST_F(SlurmServiceTest, CanBeUndoneWhenItIsDead) {
   ASSERT_TRUE(done) << to_string(done.error());
   EXPECT_EQ(done->changes, 7);
   for (const auto& [number, one] : slurm_.jobs) {
-    if (one.job.state == slurm::State::pending) {
+    if (one.job.state == manager::State::pending) {
       EXPECT_EQ(one.job.site_factor, 0) << static_cast<std::uint32_t>(number);
     }
   }
@@ -490,7 +490,7 @@ TEST_F(SlurmServiceTest, SaysWhatItCannotTakeBackByThisWay) {
                     HasSubstr("this way weighs no nodes"), HasSubstr("scontrol reconfigure")));
   service_.reset();
 
-  const auto connect = [&]() -> Result<std::unique_ptr<slurm::Link>> {
+  const auto connect = [&]() -> Result<std::unique_ptr<manager::Link>> {
     return std::make_unique<FakeLink>(slurm_);
   };
   const auto in_vain = undo_without_service(state, connect);
@@ -561,12 +561,12 @@ TEST_F(SlurmServiceTest, PlaysAPastWithinTheQuotasOfToday) {
 
 TEST_F(SlurmServiceTest, IsTheOnlyOneOfItsFolderAndOfItsSlurm) {
   open();
-  const auto same = SlurmService::open(config(), std::make_unique<FakeLink>(slurm_));
+  const auto same = steer_slurm::SlurmService::open(config(), std::make_unique<FakeLink>(slurm_));
   ASSERT_FALSE(same);
   EXPECT_EQ(same.error().code, Code::conflict);
   Config elsewhere = config();
   elsewhere.state = folder_ / "other";
-  const auto other = SlurmService::open(elsewhere, std::make_unique<FakeLink>(slurm_));
+  const auto other = steer_slurm::SlurmService::open(elsewhere, std::make_unique<FakeLink>(slurm_));
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().code, Code::conflict);
 }
@@ -575,7 +575,7 @@ TEST_F(SlurmServiceTest, LearnsPowerChangeThatComeAndGo) {
   open();
   const auto before = service_->cluster();
   EXPECT_EQ(before->gpus(), 16);
-  slurm::Node& node = slurm_.nodes["v003"];
+  manager::Node& node = slurm_.nodes["v003"];
   node = slurm_.nodes["v001"];
   node.name = "v003";
   node.busy = false;
@@ -591,7 +591,7 @@ TEST_F(SlurmServiceTest, LearnsPowerChangeThatComeAndGo) {
 
 TEST_F(SlurmServiceTest, RefusesAFederation) {
   slurm_.site.federated = true;
-  const auto made = SlurmService::open(config(), std::make_unique<FakeLink>(slurm_));
+  const auto made = steer_slurm::SlurmService::open(config(), std::make_unique<FakeLink>(slurm_));
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, Code::unsupported);
 }

@@ -61,7 +61,7 @@ TEST(Steering, NeverTouchesExemptJobsAndThoseThatDoNotWaitForThePolicy) {
   slurm.job(4).held = true;
   slurm.job(6).dependency = "afterok:2(unfulfilled)";
   slurm.job(8).eligible = slurm.now + 1h;
-  slurm.job(10).het = slurm::JobNumber{10};
+  slurm.job(10).het = manager::JobNumber{10};
   Settings settings = with("order");
   settings.exempt.users = {"ann"};
   Desk desk(slurm, "sjf+limit", settings);
@@ -183,7 +183,7 @@ TEST(Steering, GoesOnWhenAControllerThatFailedComesBack) {
 
 TEST(Steering, DoesNotAskAgainAtOnceWhatSlurmRefuses) {
   FakeSlurm slurm = crowded();
-  slurm.refused.insert(slurm::JobNumber{7});
+  slurm.refused.insert(manager::JobNumber{7});
   Desk desk(slurm, "sjf+limit", with("order"));
   desk.step();
   EXPECT_EQ(desk.driver().states().front().failed, 1U);
@@ -231,7 +231,7 @@ TEST(Steering, LeavesToSomebodyElseWhatIsTheirsThoughItBeginsAnew) {
 TEST(Steering, KnowsWhatIsSomebodyElsesWhereItsJournalBeginsAnew) {
   QueueClaims claims;
   Mirror mirror;
-  slurm::Job job{.number = slurm::JobNumber{4}, .submit = Time{1s}};
+  manager::Job job{.number = manager::JobNumber{4}, .submit = Time{1s}};
   job.site_factor = 77;
   mirror.take({.at = Time{1h}, .jobs = {job}});
   claims.take(QueueChange({.job = job.number, .site_factor = 0},
@@ -294,7 +294,7 @@ TEST(Steering, OrdersEachVirtualClusterByItself) {
 
 TEST(Steering, KnowsAnArrayByTheRecordThatStandsForItsTasks) {
   FakeSlurm slurm = crowded();
-  slurm.job(10).array = slurm::JobNumber{10};
+  slurm.job(10).array = manager::JobNumber{10};
   slurm.job(10).tasks = "1-500%2";
   Desk desk(slurm, "sjf+limit", with("order"));
   desk.step();
@@ -305,7 +305,7 @@ TEST(Steering, StartsNoMoreTasksThanTheirArrayAllows) {
   FakeSlurm slurm;
   slurm.add_partition("v", 4, 8);
   slurm.submit("ann", 8, 1h);
-  slurm.job(1).array = slurm::JobNumber{1};
+  slurm.job(1).array = manager::JobNumber{1};
   slurm.job(1).tasks = "1-500%2";
   Desk desk(slurm, "fifo", with("order"));
   desk.look();
@@ -324,9 +324,9 @@ TEST(Steering, PlansOnWhatIsFreeOnly) {
   desk.look();
   const Decision& decision = desk.decider().last();
   ASSERT_EQ(decision.starts.size(), 1U);
-  EXPECT_EQ(decision.starts[0].job, slurm::JobNumber{2});
+  EXPECT_EQ(decision.starts[0].job, manager::JobNumber{2});
   EXPECT_EQ(decision.world->cluster.node_label(decision.starts[0].held[0].node), "v002");
-  const auto why = desk.decider().why(slurm::JobNumber{3});
+  const auto why = desk.decider().why(manager::JobNumber{3});
   ASSERT_TRUE(why);
   EXPECT_EQ(why->kind, policy::ReasonKind::short_of_gpus);
 }
@@ -350,8 +350,8 @@ TEST(Steering, SurvivesJobsThatHoldTheSameGpuTwice) {
   FakeSlurm slurm;
   slurm.add_partition("v", 1, 4);
   for (int job = 0; job < 3; ++job) {
-    slurm::Job& it = slurm.submit("ann", 3, 1h);
-    it.state = slurm::State::running;
+    manager::Job& it = slurm.submit("ann", 3, 1h);
+    it.state = manager::State::running;
     it.start = slurm.now;
     it.holds = {{.node = "v001", .gpus = 0b111, .gpu_count = 3, .cpus = 40, .memory_gb = 200}};
   }

@@ -12,13 +12,13 @@
 #include <gtest/gtest.h>
 
 #include "desk.h"
-#include "steer/slurm_service.h"
+#include "steer_slurm/slurm_service.h"
 #include "support/temporary_folder.h"
 
 namespace almanac::steer {
 namespace {
 
-using slurm::Association;
+using manager::Association;
 using Numbers = std::vector<std::uint32_t>;
 
 /// Science has 3 of 4 shares and of them vision all but one of four; guests have the fourth.
@@ -115,8 +115,8 @@ TEST(Tenants, HaveTheLimitsOfTheirAccounts) {
                          {.account = "guests", .user = "eve", .gpus = 2},
                          {.account = "vision", .user = "ann", .gpus = 4},
                          {.qos = "high", .account = "vision", .user = "bob", .gpus = 1}};
-  const auto service =
-      SlurmService::open({.state = folder / "state"}, std::make_unique<FakeLink>(slurm));
+  const auto service = steer_slurm::SlurmService::open({.state = folder / "state"},
+                                                       std::make_unique<FakeLink>(slurm));
   ASSERT_TRUE(service) << to_string(service.error());
   const auto tenancy = (*service)->tenancy();
   ASSERT_TRUE(tenancy) << to_string(tenancy.error());

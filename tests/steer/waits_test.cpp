@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "fake_link.h"
-#include "steer/slurm_service.h"
+#include "steer_slurm/slurm_service.h"
 #include "support/temporary_folder.h"
 
 namespace almanac::steer {
@@ -26,7 +26,7 @@ TEST(SlurmWaits, CountJobsThatStartWhileTheServiceLooks) {
   const TemporaryFolder folder;
   Config config{.state = folder / "state", .policy = "fifo", .policy_is_told = true};
   config.settings.levers["order"] = Switch::off;
-  auto service = SlurmService::open(config, std::make_unique<FakeLink>(slurm));
+  auto service = steer_slurm::SlurmService::open(config, std::make_unique<FakeLink>(slurm));
   ASSERT_TRUE(service) << to_string(service.error());
   const auto settle = [&] {
     while ((*service)->step()) {

@@ -42,7 +42,6 @@
 #include "report/document_directory.h"
 #include "report/page.h"
 #include "slurm/connect.h"
-#include "slurm/quotas.h"
 #include "steer/settings.h"
 #include "store/log.h"
 #include "store/store.h"
@@ -83,11 +82,11 @@ struct Subject {
 };
 
 /// Returns the limits that the site enforces; nothing if the connection does not report them.
-Result<std::optional<slurm::Limits>> limits_of(slurm::Link& link, const slurm::News& news) {
+Result<std::optional<manager::Limits>> limits_of(manager::Link& link, const manager::News& news) {
   if (!news.limits) return std::nullopt;
   const auto site = link.site();
   if (!site) return tl::unexpected(site.error());
-  return slurm::enforces_limits(*site) ? *news.limits : slurm::Limits{};
+  return site->facts.enforces_limits ? *news.limits : manager::Limits{};
 }
 
 /// Its nodes and its past.
@@ -103,7 +102,7 @@ Result<Subject> load_slurm(const AdviseOptions& options) {
   if (!limits) return tl::unexpected(limits.error());
   const Time now = wall_clock();
   auto past = advice::past_of(**link, now - 24h * 7 * options.weeks - advice::kLooksBack, now, vc,
-                              limits->value_or(slurm::Limits{}));
+                              limits->value_or(manager::Limits{}));
   if (!past) return tl::unexpected(past.error());
   Subject subject;
   subject.log = std::move(past->log);

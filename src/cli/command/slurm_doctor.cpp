@@ -29,7 +29,7 @@ struct SlurmDoctorOptions {
   ListOptions list;
 };
 
-nlohmann::ordered_json doctor_document(const slurm::Site& site, const Diagnosis& diagnosis) {
+nlohmann::ordered_json doctor_document(const manager::Site& site, const Diagnosis& diagnosis) {
   nlohmann::ordered_json document;
   document["version"] = site.version;
   document["cluster"] = site.cluster;

@@ -19,7 +19,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "slurm/link.h"
+#include "manager/link.h"
 #include "steer/action/cores_change.h"
 #include "steer/action/fate_change.h"
 #include "steer/action/power_change.h"
@@ -35,7 +35,7 @@ using Change =
 /// The operations of a kind of change. Its claims are what is still in effect of all changes made;
 /// they receive each change in the order in which it was made, also from the journal.
 template <typename Kind>
-concept Act = requires(const Kind& change, const Scene& scene, slurm::Link& link,
+concept Act = requires(const Kind& change, const Scene& scene, manager::Link& link,
                        std::span<const Kind* const> several, const nlohmann::json& line,
                        nlohmann::json& into, typename Kind::Claims& claims,
                        const typename Kind::Claims& all, const Mirror& mirror, const Done& done) {

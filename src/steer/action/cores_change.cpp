@@ -29,7 +29,7 @@ std::optional<std::string> CoresChange::forbidden(const Scene& scene) const {
   constexpr double kLeastCores = 1;
   for (const auto& [node, count] : cores) {
     double slurms = 0;
-    for (const slurm::Held& held : scene.mirror.find(job)->holds) {
+    for (const manager::Held& held : scene.mirror.find(job)->holds) {
       slurms += held.node == node ? held.cpus : 0;
     }
     if (count < kLeastCores) return "a job keeps at least one core on each node";
@@ -39,12 +39,12 @@ std::optional<std::string> CoresChange::forbidden(const Scene& scene) const {
 }
 
 bool CoresChange::is_in_scope(const Scene& scene) const {
-  const slurm::Job* const found = scene.mirror.find(job);
+  const manager::Job* const found = scene.mirror.find(job);
   return cores.empty() || found == nullptr || steer::is_in_scope(*found, scene.settings);
 }
 
 std::vector<Result<void>> CoresChange::execute(std::span<const CoresChange* const> changes,
-                                               slurm::Link& /*link*/) {
+                                               manager::Link& /*link*/) {
   return std::vector<Result<void>>(changes.size());
 }
 

@@ -14,7 +14,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "slurm/link.h"
+#include "manager/link.h"
 #include "steer/action/done.h"
 #include "steer/action/job_claims.h"
 #include "steer/job_use.h"
@@ -26,7 +26,7 @@ class CoresClaims;
 
 struct CoresChange {
   using Claims = CoresClaims;
-  slurm::JobNumber job{};
+  manager::JobNumber job{};
   /// By node where the job is limited; empty for all that Slurm allocated.
   Cores cores{};
   Meant meant{};
@@ -39,7 +39,7 @@ struct CoresChange {
   bool is_in_scope(const Scene& scene) const;
   /// Agents receive all limits in effect again and again, so a limit is in effect from here on.
   static std::vector<Result<void>> execute(std::span<const CoresChange* const> changes,
-                                           slurm::Link& link);
+                                           manager::Link& link);
   void record(nlohmann::json& into) const;
   static std::optional<CoresChange> read(const nlohmann::json& line);
 };

@@ -13,12 +13,12 @@
 
 namespace almanac::steer {
 
-using slurm::Fate;
+using manager::Fate;
 
 void FateChange::begin(const Scene& scene) { meant = meant_in(scene.mirror, job); }
 
 std::string FateChange::describe() const {
-  return fmt::format("job {}: {}", job, slurm::to_string(fate));
+  return fmt::format("job {}: {}", job, manager::to_string(fate));
 }
 
 std::optional<std::string> FateChange::forbidden(const Scene& scene) const {
@@ -30,12 +30,12 @@ std::optional<std::string> FateChange::forbidden(const Scene& scene) const {
 }
 
 bool FateChange::is_in_scope(const Scene& scene) const {
-  const slurm::Job* const found = scene.mirror.find(job);
+  const manager::Job* const found = scene.mirror.find(job);
   return found == nullptr || steer::is_in_scope(*found, scene.settings);
 }
 
 std::vector<Result<void>> FateChange::execute(std::span<const FateChange* const> changes,
-                                              slurm::Link& link) {
+                                              manager::Link& link) {
   std::vector<Result<void>> made;
   for (const FateChange* const each : changes) made.push_back(link.end(each->job, each->fate));
   return made;
@@ -43,14 +43,14 @@ std::vector<Result<void>> FateChange::execute(std::span<const FateChange* const>
 
 void FateChange::record(nlohmann::json& into) const {
   record_job(job, meant, into);
-  into["fate"] = slurm::to_string(fate);
+  into["fate"] = manager::to_string(fate);
 }
 
 std::optional<FateChange> FateChange::read(const nlohmann::json& line) {
   if (!line.contains("fate")) return std::nullopt;
   // Fails as all that is read of JSON does where there is no such word.
   nlohmann::json places;
-  for (const std::string_view each : slurm::kFateWords) places[std::string(each)] = places.size();
+  for (const std::string_view each : manager::kFateWords) places[std::string(each)] = places.size();
   const auto [job, meant] = read_job(line);
   return FateChange{job, Fate{places.at(line.at("fate").get<std::string>()).get<std::uint8_t>()},
                     meant};
@@ -71,9 +71,9 @@ void FateClaims::refused(const FateChange& change, Time at) {
 }
 
 void FateClaims::forget_gone(const Mirror& mirror) {
-  jobs_.forget_gone(mirror, [](const slurm::Job&) { return true; });
+  jobs_.forget_gone(mirror, [](const manager::Job&) { return true; });
   for (auto& [number, claim] : jobs_) {
-    const bool is_suspended = mirror.find(number)->state == slurm::State::suspended;
+    const bool is_suspended = mirror.find(number)->state == manager::State::suspended;
     if (!is_suspended) claim.value.suspended = kNoTime;
   }
 }
@@ -81,9 +81,9 @@ void FateClaims::forget_gone(const Mirror& mirror) {
 std::vector<FateChange> FateClaims::invert(const Mirror& mirror) const {
   std::vector<FateChange> made;
   for (const auto& [number, claim] : jobs_) {
-    const slurm::Job* const job = mirror.find(number);
+    const manager::Job* const job = mirror.find(number);
     const bool is_ours = job != nullptr && suspended_at(*job) != kNoTime;
-    if (is_ours && job->state == slurm::State::suspended) {
+    if (is_ours && job->state == manager::State::suspended) {
       made.push_back({number, Fate::resume, claim.meant});
     }
   }
@@ -100,12 +100,12 @@ std::vector<std::pair<Time, FateChange>> FateClaims::standing(Time /*at*/) const
   return made;
 }
 
-Time FateClaims::suspended_at(const slurm::Job& job) const {
+Time FateClaims::suspended_at(const manager::Job& job) const {
   const Standing* const claim = jobs_.find(job);
   return claim == nullptr ? kNoTime : claim->suspended;
 }
 
-Time FateClaims::tried_at(const slurm::Job& job) const {
+Time FateClaims::tried_at(const manager::Job& job) const {
   const Standing* const claim = jobs_.find(job);
   return claim == nullptr ? kNoTime : claim->tried;
 }

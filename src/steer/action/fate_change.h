@@ -14,7 +14,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "slurm/link.h"
+#include "manager/link.h"
 #include "steer/action/done.h"
 #include "steer/action/job_claims.h"
 #include "steer/scene.h"
@@ -25,8 +25,8 @@ class FateClaims;
 
 struct FateChange {
   using Claims = FateClaims;
-  slurm::JobNumber job{};
-  slurm::Fate fate{};
+  manager::JobNumber job{};
+  manager::Fate fate{};
   Meant meant{};
 
   static constexpr std::size_t kAtOnce = 1;
@@ -36,7 +36,7 @@ struct FateChange {
   std::optional<std::string> forbidden(const Scene& scene) const;
   bool is_in_scope(const Scene& scene) const;
   static std::vector<Result<void>> execute(std::span<const FateChange* const> changes,
-                                           slurm::Link& link);
+                                           manager::Link& link);
   void record(nlohmann::json& into) const;
   static std::optional<FateChange> read(const nlohmann::json& line);
 };
@@ -51,9 +51,9 @@ class FateClaims {
   std::vector<std::pair<Time, FateChange>> standing(Time at) const;
 
   /// Returns kNoTime if we have not suspended it.
-  Time suspended_at(const slurm::Job& job) const;
+  Time suspended_at(const manager::Job& job) const;
   /// Returns when its fate was last changed, or Slurm refused that; kNoTime for never.
-  Time tried_at(const slurm::Job& job) const;
+  Time tried_at(const manager::Job& job) const;
 
  private:
   struct Standing {

@@ -34,19 +34,19 @@ Whole whole(const nlohmann::json& told) {
   return told.get<Whole>();
 }
 
-inline void record_job(slurm::JobNumber job, const Meant& meant, nlohmann::json& into) {
+inline void record_job(manager::JobNumber job, const Meant& meant, nlohmann::json& into) {
   into["job"] = static_cast<std::uint32_t>(job);
   if (meant.submit == kNoTime) return;
   into["submitted_s"] = seconds(meant.submit);
   into["restarts"] = meant.restarts;
 }
 
-inline std::pair<slurm::JobNumber, Meant> read_job(const nlohmann::json& line) {
+inline std::pair<manager::JobNumber, Meant> read_job(const nlohmann::json& line) {
   Meant meant;
   if (line.contains("submitted_s")) {
     meant = {time_of(line.at("submitted_s")), whole<int>(line.at("restarts"))};
   }
-  return {slurm::JobNumber{whole<std::uint32_t>(line.at("job"))}, meant};
+  return {manager::JobNumber{whole<std::uint32_t>(line.at("job"))}, meant};
 }
 
 }  // namespace almanac::steer

@@ -7,7 +7,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "steer/power_facts.h"
+#include "steer/reservations.h"
 #include "steer/scope.h"
 
 namespace almanac::steer {
@@ -16,9 +16,9 @@ namespace {
 /// How long Slurm may take to show that a node powers down.
 constexpr Duration kPowerDownShows = 2min;
 
-bool is_off(slurm::Power power) {
-  return power == slurm::Power::off || power == slurm::Power::powering_down ||
-         power == slurm::Power::to_power_down;
+bool is_off(manager::Power power) {
+  return power == manager::Power::off || power == manager::Power::powering_down ||
+         power == manager::Power::to_power_down;
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ std::optional<std::string> PowerChange::forbidden(const Scene& scene) const {
     if (found == scene.mirror.nodes().end()) return fmt::format("there is no node {}", name);
     if (on) continue;
     if (found->second.busy) return fmt::format("node {} runs a job", name);
-    if (found->second.reserved || is_due(name, scene.mirror, power_facts(scene.site).back)) {
+    if (found->second.reserved || is_due(name, scene.mirror, scene.site.facts.power_cycle)) {
       return fmt::format("node {} is reserved", name);
     }
   }
@@ -48,7 +48,7 @@ bool PowerChange::is_in_scope(const Scene& scene) const {
 }
 
 std::vector<Result<void>> PowerChange::execute(std::span<const PowerChange* const> changes,
-                                               slurm::Link& link) {
+                                               manager::Link& link) {
   std::vector<Result<void>> made;
   for (const PowerChange* const each : changes) made.push_back(link.power(each->nodes, each->on));
   return made;

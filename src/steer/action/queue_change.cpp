@@ -17,7 +17,7 @@
 namespace almanac::steer {
 namespace {
 
-using slurm::JobChange;
+using manager::JobChange;
 
 /// Every field of a change, by the name that the journal has for it.
 template <typename Visit>
@@ -45,7 +45,7 @@ nlohmann::json fields_of(const JobChange& change) {
   return made;
 }
 
-JobChange change_of(slurm::JobNumber job, const nlohmann::json& fields) {
+JobChange change_of(manager::JobNumber job, const nlohmann::json& fields) {
   JobChange made{.job = job};
   each_field([&](const char* name, auto field) {
     using Value = typename std::remove_reference_t<decltype(made.*field)>::value_type;
@@ -76,10 +76,8 @@ std::string shown(const std::optional<Value>& value) {
 }  // namespace
 
 void QueueChange::begin(const Scene& scene) {
-  const auto type = scene.site.parameters.find("PriorityType");
-  const bool is_basic = type != scene.site.parameters.end() && type->second == "priority/basic";
-  const slurm::Job& job = *scene.mirror.find(becomes.job);
-  was = as_it_is(job, becomes, is_basic, scene.mirror.at());
+  const manager::Job& job = *scene.mirror.find(becomes.job);
+  was = as_it_is(job, becomes, scene.site.facts.keeps_priorities, scene.mirror.at());
   meant = meant_by(job);
 }
 
@@ -94,7 +92,7 @@ std::string QueueChange::describe() const {
 }
 
 std::optional<std::string> QueueChange::forbidden(const Scene& scene) const {
-  const slurm::Job* const job = scene.mirror.find(becomes.job);
+  const manager::Job* const job = scene.mirror.find(becomes.job);
   const QueueClaims& claims = scene.claims->of<QueueChange>();
   // What is given back to Slurm may belong to any job.
   if (job != nullptr && waits(*job) && claims.without_mark(*job, scene.mirror.at()) == becomes) {
@@ -115,7 +113,7 @@ std::optional<std::string> QueueChange::forbidden(const Scene& scene) const {
 }
 
 bool QueueChange::is_in_scope(const Scene& scene) const {
-  const slurm::Job* const job = scene.mirror.find(becomes.job);
+  const manager::Job* const job = scene.mirror.find(becomes.job);
   if (job == nullptr || steer::is_in_scope(*job, scene.settings)) return true;
   return scene.claims->of<QueueChange>().without_mark(*job, scene.mirror.at()) == becomes;
 }
@@ -129,7 +127,7 @@ JobChange with(JobChange change, const JobChange& other) {
 }
 
 std::vector<Result<void>> QueueChange::execute(std::span<const QueueChange* const> changes,
-                                               slurm::Link& link) {
+                                               manager::Link& link) {
   std::vector<JobChange> asked;
   for (const QueueChange* const each : changes) asked.push_back(each->becomes);
   return link.change(asked);

@@ -2,7 +2,7 @@
 
 /// \file
 /// Changes to a pending job: its place in the queue, when it may start, and where. Jobs are only
-/// held or released by our leases (slurm/mark.h), and only our own choices of nodes are changed.
+/// held or released by our leases (manager/mark.h), and only our own choices of nodes are changed.
 /// Undo restores what the job had before the first change, unless somebody else has changed it
 /// since.
 #pragma once
@@ -18,7 +18,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "slurm/link.h"
+#include "manager/link.h"
 #include "steer/action/done.h"
 #include "steer/action/job_claims.h"
 #include "steer/scene.h"
@@ -29,8 +29,8 @@ class QueueClaims;
 
 struct QueueChange {
   using Claims = QueueClaims;
-  slurm::JobChange becomes{};
-  slurm::JobChange was{};  ///< The same fields before the change.
+  manager::JobChange becomes{};
+  manager::JobChange was{};  ///< The same fields before the change.
   Meant meant{};
   /// Left to Slurm from then on, whatever levers want.
   bool leaves = false;
@@ -39,8 +39,8 @@ struct QueueChange {
   bool is_taken_over = false;
 
   QueueChange() = default;
-  QueueChange(slurm::JobChange change) : becomes(std::move(change)) {}
-  QueueChange(slurm::JobChange before, slurm::JobChange after, const Meant& of = {})
+  QueueChange(manager::JobChange change) : becomes(std::move(change)) {}
+  QueueChange(manager::JobChange before, manager::JobChange after, const Meant& of = {})
       : becomes(std::move(after)), was(std::move(before)), meant(of) {}
 
   static constexpr std::size_t kAtOnce = 50;
@@ -50,7 +50,7 @@ struct QueueChange {
   std::optional<std::string> forbidden(const Scene& scene) const;
   bool is_in_scope(const Scene& scene) const;
   static std::vector<Result<void>> execute(std::span<const QueueChange* const> changes,
-                                           slurm::Link& link);
+                                           manager::Link& link);
   void record(nlohmann::json& into) const;
   static std::optional<QueueChange> read(const nlohmann::json& line);
 };
@@ -79,30 +79,30 @@ class QueueClaims {
   /// Returns, once for each job, that it is taken over: it has a site factor or priority that we
   /// did not set, and that it did not have before.
   std::vector<QueueChange> take_over(const Mirror& mirror);
-  bool is_taken_over(const slurm::Job& job) const;
+  bool is_taken_over(const manager::Job& job) const;
   /// Whether we chose the nodes that a marked job requests. Without a journal entry they count as
   /// ours, except for a held job, which requests none of ours.
-  bool chose_nodes_of(const slurm::Job& job, Time at) const;
+  bool chose_nodes_of(const manager::Job& job, Time at) const;
   /// Returns the change that leaves a pending job to Slurm as if it had never been marked; nothing
   /// if it is not marked.
-  std::optional<slurm::JobChange> without_mark(const slurm::Job& job, Time at) const;
+  std::optional<manager::JobChange> without_mark(const manager::Job& job, Time at) const;
   /// Returns when it may start by its user's and Slurm's settings; a past time means at once.
-  Time may_begin(const slurm::Job& job) const;
+  Time may_begin(const manager::Job& job) const;
   /// Returns the shards per node that it requested before we changed that; its current request if
   /// we did not, or if somebody else has changed it since.
-  int asked_shards(const slurm::Job& job) const;
+  int asked_shards(const manager::Job& job) const;
   /// Whether an administrator has set the priority of a pending job. Slurm then ignores its site
   /// factor.
-  bool has_own_priority(const slurm::Job& job) const;
+  bool has_own_priority(const manager::Job& job) const;
   /// Whether it was given back for good.
-  bool is_left(const slurm::Job& job) const;
+  bool is_left(const manager::Job& job) const;
   /// Of its current run.
-  Tries tries(const slurm::Job& job) const;
+  Tries tries(const manager::Job& job) const;
 
  private:
   struct Standing {
-    slurm::JobChange was{};
-    slurm::JobChange becomes{};
+    manager::JobChange was{};
+    manager::JobChange becomes{};
     std::set<std::int64_t> numbers{};  // that it may rightly have
     std::set<std::string> nodes{};     // the same
     bool is_left = false;              // to Slurm, for good
@@ -116,13 +116,13 @@ class QueueClaims {
   Tries& tries_of(const QueueChange& change);
 
   JobClaims<Standing> jobs_;
-  std::set<slurm::JobNumber> undone_;  // since there was news
+  std::set<manager::JobNumber> undone_;  // since there was news
 };
 
 /// Combines two changes; for each field, the later value counts.
-slurm::JobChange with(slurm::JobChange change, const slurm::JobChange& other);
+manager::JobChange with(manager::JobChange change, const manager::JobChange& other);
 /// Returns the current values of the fields that `change` would change.
-slurm::JobChange as_it_is(const slurm::Job& job, const slurm::JobChange& change,
-                          bool priority_is_basic, Time at);
+manager::JobChange as_it_is(const manager::Job& job, const manager::JobChange& change,
+                            bool keeps_priorities, Time at);
 
 }  // namespace almanac::steer

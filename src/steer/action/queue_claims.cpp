@@ -10,10 +10,10 @@
 namespace almanac::steer {
 namespace {
 
-using slurm::JobChange;
+using manager::JobChange;
 
 /// The number that orders it, of those that `becomes` sets; nothing = none.
-std::optional<std::int64_t> number_of(const slurm::Job& job, const JobChange& becomes) {
+std::optional<std::int64_t> number_of(const manager::Job& job, const JobChange& becomes) {
   if (becomes.site_factor) return job.site_factor;
   if (becomes.priority) return job.priority;
   return std::nullopt;
@@ -46,12 +46,12 @@ bool is_empty(const JobChange& change) { return change == JobChange{.job = chang
 
 }  // namespace
 
-JobChange as_it_is(const slurm::Job& job, const JobChange& change, bool priority_is_basic,
+JobChange as_it_is(const manager::Job& job, const JobChange& change, bool keeps_priorities,
                    Time at) {
   JobChange made{.job = job.number};
   if (change.site_factor) made.site_factor = job.site_factor;
   // What a plugin works out again and again is brought back by letting it.
-  if (change.priority) made.priority = priority_is_basic ? job.priority : JobChange::kUsual;
+  if (change.priority) made.priority = keeps_priorities ? job.priority : JobChange::kUsual;
   // What the mark stands for is ours, also where the plugin set it.
   const bool ours = is_marked(job);
   if (change.begins && !is_leased(job, at)) {
@@ -64,7 +64,7 @@ JobChange as_it_is(const slurm::Job& job, const JobChange& change, bool priority
 }
 
 void QueueClaims::take(const QueueChange& change, const Done& done) {
-  const slurm::JobNumber job = change.becomes.job;
+  const manager::JobNumber job = change.becomes.job;
   if (done.is_undo) {
     const bool is_taken_over = jobs_.of(job, change.meant).is_taken_over;
     jobs_.erase(job);
@@ -102,7 +102,7 @@ QueueClaims::Tries& QueueClaims::tries_of(const QueueChange& change) {
   return tries;
 }
 
-QueueClaims::Tries QueueClaims::tries(const slurm::Job& job) const {
+QueueClaims::Tries QueueClaims::tries(const manager::Job& job) const {
   if (const Standing* const claim = jobs_.find(job)) {
     return claim->tries.restarts == job.restarts ? claim->tries : Tries{.restarts = job.restarts};
   }
@@ -112,13 +112,13 @@ QueueClaims::Tries QueueClaims::tries(const slurm::Job& job) const {
 
 void QueueClaims::forget_gone(const Mirror& mirror) {
   undone_.clear();
-  jobs_.forget_gone(mirror, [](const slurm::Job&) { return true; });
+  jobs_.forget_gone(mirror, [](const manager::Job&) { return true; });
 }
 
 std::vector<QueueChange> QueueClaims::invert(const Mirror& mirror) const {
   std::vector<QueueChange> made;
   for (const auto& [number, each] : jobs_) {
-    const slurm::Job* const job = mirror.find(number);
+    const manager::Job* const job = mirror.find(number);
     if (job == nullptr || !waits(*job) || jobs_.find(*job) == nullptr) continue;
     const JobChange& was = each.value.was;
     const JobChange& now = each.value.becomes;
@@ -164,7 +164,7 @@ std::vector<std::pair<Time, QueueChange>> QueueClaims::standing(Time at) const {
   return made;
 }
 
-bool QueueClaims::chose_nodes_of(const slurm::Job& job, Time at) const {
+bool QueueClaims::chose_nodes_of(const manager::Job& job, Time at) const {
   const Standing* const claim = jobs_.find(job);
   // A job that has only been ordered may have been placed before the journal began.
   const bool is_told = claim != nullptr && (claim->becomes.begins || claim->becomes.comment ||
@@ -175,12 +175,12 @@ bool QueueClaims::chose_nodes_of(const slurm::Job& job, Time at) const {
                      [&](const std::string& each) { return same_nodes(each, job.required_nodes); });
 }
 
-Time QueueClaims::may_begin(const slurm::Job& job) const {
+Time QueueClaims::may_begin(const manager::Job& job) const {
   const Standing* const claim = jobs_.find(job);
   return claim == nullptr ? Time{} : claim->was.begins.value_or(Time{});
 }
 
-std::optional<JobChange> QueueClaims::without_mark(const slurm::Job& job, Time at) const {
+std::optional<JobChange> QueueClaims::without_mark(const manager::Job& job, Time at) const {
   if (!is_marked(job)) return std::nullopt;
   JobChange made{.job = job.number};
   if (is_leased(job, at)) made.begins = may_begin(job);
@@ -189,18 +189,18 @@ std::optional<JobChange> QueueClaims::without_mark(const slurm::Job& job, Time a
   return made;
 }
 
-bool QueueClaims::has_own_priority(const slurm::Job& job) const {
+bool QueueClaims::has_own_priority(const manager::Job& job) const {
   if (!job.own_priority) return false;
   const Standing* const claim = jobs_.find(job);
   return claim == nullptr || !claim->becomes.priority || !claim->numbers.contains(job.priority);
 }
 
-bool QueueClaims::is_left(const slurm::Job& job) const {
+bool QueueClaims::is_left(const manager::Job& job) const {
   const Standing* const claim = jobs_.find(job);
   return claim != nullptr && claim->is_left;
 }
 
-int QueueClaims::asked_shards(const slurm::Job& job) const {
+int QueueClaims::asked_shards(const manager::Job& job) const {
   const int present = shards_of_a_node(job);
   const Standing* const claim = jobs_.find(job);
   if (claim == nullptr || claim->becomes.shards != present) return present;
@@ -219,7 +219,7 @@ void QueueClaims::Standing::lose_order() {
 std::vector<QueueChange> QueueClaims::take_over(const Mirror& mirror) {
   std::vector<QueueChange> made;
   for (const auto& [job_number, each] : jobs_) {
-    const slurm::Job* const job = mirror.find(job_number);
+    const manager::Job* const job = mirror.find(job_number);
     if (job == nullptr || !waits(*job) || job->held || jobs_.find(*job) == nullptr) continue;
     const auto number = number_of(*job, each.value.becomes);
     // A controller that was killed comes back with what it last wrote to its disk.
@@ -234,7 +234,7 @@ std::vector<QueueChange> QueueClaims::take_over(const Mirror& mirror) {
   return made;
 }
 
-bool QueueClaims::is_taken_over(const slurm::Job& job) const {
+bool QueueClaims::is_taken_over(const manager::Job& job) const {
   const Standing* const claim = jobs_.find(job);
   return claim != nullptr && claim->is_taken_over;
 }

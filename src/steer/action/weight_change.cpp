@@ -25,7 +25,7 @@ std::optional<std::string> WeightChange::forbidden(const Scene& scene) const {
 bool WeightChange::is_in_scope(const Scene& /*scene*/) const { return true; }
 
 std::vector<Result<void>> WeightChange::execute(std::span<const WeightChange* const> changes,
-                                                slurm::Link& link) {
+                                                manager::Link& link) {
   std::vector<Result<void>> made;
   for (const WeightChange* const each : changes) {
     made.push_back(link.weigh(each->nodes, each->weight));

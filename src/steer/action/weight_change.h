@@ -15,7 +15,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "slurm/link.h"
+#include "manager/link.h"
 #include "steer/action/done.h"
 #include "steer/scene.h"
 
@@ -33,7 +33,7 @@ struct WeightChange {
   std::optional<std::string> forbidden(const Scene& scene) const;
   bool is_in_scope(const Scene& scene) const;
   static std::vector<Result<void>> execute(std::span<const WeightChange* const> changes,
-                                           slurm::Link& link);
+                                           manager::Link& link);
   void record(nlohmann::json& into) const;
   static std::optional<WeightChange> read(const nlohmann::json& line);
 };

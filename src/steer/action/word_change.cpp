@@ -19,12 +19,12 @@ std::optional<std::string> WordChange::forbidden(const Scene& scene) const {
 }
 
 bool WordChange::is_in_scope(const Scene& scene) const {
-  const slurm::Job* const found = scene.mirror.find(job);
+  const manager::Job* const found = scene.mirror.find(job);
   return found == nullptr || steer::is_in_scope(*found, scene.settings);
 }
 
 std::vector<Result<void>> WordChange::execute(std::span<const WordChange* const> changes,
-                                              slurm::Link& /*link*/) {
+                                              manager::Link& /*link*/) {
   return std::vector<Result<void>>(changes.size());
 }
 
@@ -36,7 +36,7 @@ void WordChange::record(nlohmann::json& into) const {
 
 std::optional<WordChange> WordChange::read(const nlohmann::json& line) {
   if (!line.contains("word")) return std::nullopt;
-  return WordChange{slurm::JobNumber{whole<std::uint32_t>(line.at("job"))},
+  return WordChange{manager::JobNumber{whole<std::uint32_t>(line.at("job"))},
                     line.at("user").get<std::string>(), line.at("word").get<std::string>()};
 }
 

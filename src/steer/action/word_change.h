@@ -14,7 +14,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "slurm/link.h"
+#include "manager/link.h"
 #include "steer/action/done.h"
 #include "steer/scene.h"
 
@@ -24,7 +24,7 @@ class WordClaims;
 
 struct WordChange {
   using Claims = WordClaims;
-  slurm::JobNumber job{};
+  manager::JobNumber job{};
   std::string user{};
   std::string text{};
 
@@ -33,7 +33,7 @@ struct WordChange {
   std::optional<std::string> forbidden(const Scene& scene) const;
   bool is_in_scope(const Scene& scene) const;
   static std::vector<Result<void>> execute(std::span<const WordChange* const> changes,
-                                           slurm::Link& link);
+                                           manager::Link& link);
   void record(nlohmann::json& into) const;
   static std::optional<WordChange> read(const nlohmann::json& line);
 };

@@ -28,8 +28,8 @@
 namespace almanac::steer::lever {
 namespace {
 
-using slurm::Fate;
-using slurm::JobNumber;
+using manager::Fate;
+using manager::JobNumber;
 
 /// Between two looks that follow each other.
 constexpr Duration kGap = 1min;
@@ -42,7 +42,8 @@ class IdleLever final : public Lever {
   IdleLever(const Slimmer& slimmer, Present present)
       : slimmer_(slimmer), present_(std::move(present)) {}
 
-  std::optional<std::string> obstacle(const slurm::Site&, const slurm::Abilities&) const override {
+  std::optional<std::string> obstacle(const manager::Site&,
+                                      const manager::Abilities&) const override {
     if (!present_)
       return "the service does not listen for agents: start it with almanac serve --agents "
              "HOST:PORT";
@@ -63,7 +64,7 @@ class IdleLever final : public Lever {
     settings_ = scene.settings.idle;
     collect();
     std::erase_if(seen_, [&](const auto& each) {
-      const slurm::Job* const job = scene.mirror.find(each.first);
+      const manager::Job* const job = scene.mirror.find(each.first);
       return job == nullptr || !holds_nodes(*job);
     });
     std::vector<Action> made;
@@ -111,7 +112,7 @@ class IdleLever final : public Lever {
   };
 
   /// Takes what has become known since the last look.
-  void look(const slurm::Job& job, const store::Used& used, Seen& seen) const {
+  void look(const manager::Job& job, const store::Used& used, Seen& seen) const {
     const double told_s = used.gpu_seen_s - seen.used.gpu_seen_s;
     const bool is_another = seen.at == kNoTime || seen.restarts != job.restarts || told_s < 0;
     if (!is_another && told_s == 0) {
@@ -132,7 +133,7 @@ class IdleLever final : public Lever {
   }
 
   /// What is to be done about a job now.
-  std::optional<Action> next(const slurm::Job& job, const Seen& seen) const {
+  std::optional<Action> next(const manager::Job& job, const Seen& seen) const {
     if (seen.since == kNoTime || now_ - seen.since < settings_.after) return std::nullopt;
     const bool goes = settings_.requeues && job.requeueable;
     const std::string idle =

@@ -19,12 +19,12 @@ namespace {
 
 /// The jobs of a line with those in front that have waited longer than the age cap, the oldest
 /// first; without those that have priorities of their own, which are counted.
-std::vector<const slurm::Job*> with_aged_first(const Decision::Line& line, const Scene& scene,
-                                               std::int64_t& own_priorities) {
-  std::vector<const slurm::Job*> aged;
-  std::vector<const slurm::Job*> others;
-  for (const slurm::JobNumber number : line.ranked) {
-    const slurm::Job* const job = scene.decision.find(number, scene.mirror);
+std::vector<const manager::Job*> with_aged_first(const Decision::Line& line, const Scene& scene,
+                                                 std::int64_t& own_priorities) {
+  std::vector<const manager::Job*> aged;
+  std::vector<const manager::Job*> others;
+  for (const manager::JobNumber number : line.ranked) {
+    const manager::Job* const job = scene.decision.find(number, scene.mirror);
     // The job may have changed since the decision. The place of a held job does not count.
     if (job == nullptr || !waits(*job) || job->held || is_leased(*job, scene.mirror.at())) continue;
     if (scene.claims->of<QueueChange>().has_own_priority(*job)) {
@@ -33,7 +33,7 @@ std::vector<const slurm::Job*> with_aged_first(const Decision::Line& line, const
     }
     (is_aged(*job, scene.mirror.at(), scene.settings.order.age_cap) ? aged : others).push_back(job);
   }
-  std::stable_sort(aged.begin(), aged.end(), [](const slurm::Job* a, const slurm::Job* b) {
+  std::stable_sort(aged.begin(), aged.end(), [](const manager::Job* a, const manager::Job* b) {
     return waits_since(*a) < waits_since(*b);
   });
   aged.insert(aged.end(), others.begin(), others.end());
@@ -44,15 +44,10 @@ class OrderLever final : public Lever {
  public:
   bool decides_queue() const override { return true; }
 
-  std::optional<std::string> obstacle(const slurm::Site& site,
-                                      const slurm::Abilities&) const override {
+  std::optional<std::string> obstacle(const manager::Site& site,
+                                      const manager::Abilities&) const override {
     if (site.is_operator == false) return "Almanac has no operator rights on this Slurm cluster";
-    const auto plugin = site.parameters.find("PrioritySiteFactorPlugin");
-    const bool taken = plugin != site.parameters.end() && !plugin->second.empty() &&
-                       plugin->second != "(null)" && plugin->second != "site_factor/none";
-    if (taken) {
-      return fmt::format("PrioritySiteFactorPlugin {} already sets site factors", plugin->second);
-    }
+    if (!site.facts.order_obstacle.empty()) return site.facts.order_obstacle;
     return std::nullopt;
   }
 
@@ -65,15 +60,15 @@ class OrderLever final : public Lever {
     };
     std::vector<Wanted> wanted;
     for (const Decision::Line& line : scene.decision.lines) {
-      const std::vector<const slurm::Job*> jobs = with_aged_first(line, scene, own_priorities_);
+      const std::vector<const manager::Job*> jobs = with_aged_first(line, scene, own_priorities_);
       std::vector<std::int64_t> present;
-      for (const slurm::Job* const job : jobs) present.push_back(number_of(*job));
+      for (const manager::Job* const job : jobs) present.push_back(number_of(*job));
       const std::vector<std::int64_t> numbers = renumber(present, window(scene.settings.order));
       const std::string& vc = scene.decision.world->cluster.vcs[index(line.vc)].name;
       for (std::size_t at = 0; at < jobs.size(); ++at) {
         // An announced job only has a place until Slurm shows the job.
         if (present[at] == numbers[at] || !scene.mirror.find(jobs[at]->number)) continue;
-        slurm::JobChange change{.job = jobs[at]->number};
+        manager::JobChange change{.job = jobs[at]->number};
         if (by_site_factor_) {
           change.site_factor = numbers[at];
         } else {
@@ -102,7 +97,7 @@ class OrderLever final : public Lever {
   }
 
  private:
-  std::int64_t number_of(const slurm::Job& job) const {
+  std::int64_t number_of(const manager::Job& job) const {
     return by_site_factor_ ? job.site_factor : std::int64_t{job.priority};
   }
 

@@ -22,13 +22,13 @@ class PlacementLever final : public HoldingLever {
   bool decides_queue() const override { return true; }
 
  private:
-  bool is_for(const slurm::Job& job, const Scene& scene) const override {
+  bool is_for(const manager::Job& job, const Scene& scene) const override {
     return !scene.shares || !asks_shards(job);
   }
 
-  std::variant<Release, NotYet> release(const slurm::Job& job, const Decision::Start& start,
+  std::variant<Release, NotYet> release(const manager::Job& job, const Decision::Start& start,
                                         bool anywhere, const Scene& scene) override {
-    slurm::JobChange change{.job = job.number};
+    manager::JobChange change{.job = job.number};
     const bool may_choose = !anywhere && job.tasks.empty();
     const auto nodes = may_choose ? chosen_nodes(job, start, scene) : std::nullopt;
     if (!nodes) {

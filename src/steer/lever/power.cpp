@@ -23,14 +23,14 @@
 #include "steer/lever_registry.h"
 #include "steer/node_commands.h"
 #include "steer/node_weight.h"
-#include "steer/power_facts.h"
+#include "steer/reservations.h"
 #include "steer/scope.h"
 
 namespace almanac::steer::lever {
 namespace {
 
+using manager::Power;
 using policy::kCapacityPeriod;
-using slurm::Power;
 using NodeNames = std::set<std::string>;
 
 constexpr const char* kGivenBack = "power is not on";
@@ -44,7 +44,7 @@ std::string in_words(const Action& action) {
   return fmt::format("{} (asleep)", fmt::join(std::get<PowerChange>(action.change).nodes, ","));
 }
 
-bool is_on(const slurm::Node& node) {
+bool is_on(const manager::Node& node) {
   return node.power == Power::on || node.power == Power::powering_up;
 }
 
@@ -58,17 +58,11 @@ struct Nodes {
 
 class PowerLever final : public Lever {
  public:
-  std::optional<std::string> obstacle(const slurm::Site& site,
-                                      const slurm::Abilities& can) const override {
+  std::optional<std::string> obstacle(const manager::Site& site,
+                                      const manager::Abilities& can) const override {
     if (site.is_operator == false) return "Almanac has no operator rights on this Slurm cluster";
     if (!can.power) return "this connection to Slurm cannot power nodes up or down";
-    const PowerFacts facts = power_facts(site);
-    if (!facts.has_programs) {
-      return "slurm.conf has no SuspendProgram or ResumeProgram, so Slurm cannot power nodes up or "
-             "down";
-    }
-    if (!facts.is_on)
-      return "slurm.conf has no SuspendTime, without which Slurm never powers nodes down";
+    if (!site.facts.power_obstacle.empty()) return site.facts.power_obstacle;
     return std::nullopt;
   }
 
@@ -170,7 +164,7 @@ class PowerLever final : public Lever {
   }
 
   /// Returns the weight added to the node's own.
-  static std::uint32_t burden(const slurm::Node& node) {
+  static std::uint32_t burden(const manager::Node& node) {
     if (node.power == Power::on || node.power == Power::to_power_down) return 0;
     return node.power == Power::powering_up ? kBoots : kSleeps;
   }
@@ -193,12 +187,12 @@ class PowerLever final : public Lever {
 
   Nodes look(const Scene& scene) const {
     const World& world = *scene.decision.world;
-    const Duration back = power_facts(scene.site).back;
+    const Duration back = scene.site.facts.power_cycle;
     const NodeNames needed_ones = needed(scene);
     NodeNames held;
     for (const auto& [number, job] : scene.mirror.jobs()) {
       if (!holds_nodes(job)) continue;
-      for (const slurm::Held& each : job.holds) held.insert(each.node);
+      for (const manager::Held& each : job.holds) held.insert(each.node);
     }
     Nodes made{.use = {.now = scene.mirror.at()}};
     for (auto* const of : {&made.idle, &made.asleep}) of->resize(world.cluster.vcs.size());
@@ -227,7 +221,7 @@ class PowerLever final : public Lever {
 
   /// What has become of commands, and whether Slurm woke nodes for a job.
   void notice(const Scene& scene) {
-    commands_.look(scene.mirror, power_facts(scene.site).back);
+    commands_.look(scene.mirror, scene.site.facts.power_cycle);
     bool woke = false;
     for (const auto& [name, node] : scene.mirror.nodes()) {
       const auto before = power_.find(name);
@@ -280,7 +274,7 @@ class PowerLever final : public Lever {
     wake(nodes, std::exchange(spare_, 0));
     for (const NodeNames& each : nodes.asleep) {
       for (const std::string& name : each) {
-        if (is_due(name, scene.mirror, power_facts(scene.site).back)) to_wake_.insert(name);
+        if (is_due(name, scene.mirror, scene.site.facts.power_cycle)) to_wake_.insert(name);
       }
     }
     std::erase_if(to_wake_, [&](const std::string& name) {

@@ -19,17 +19,17 @@
 namespace almanac::steer::lever {
 namespace {
 
-using slurm::Fate;
-using slurm::JobNumber;
-using slurm::State;
+using manager::Fate;
+using manager::JobNumber;
+using manager::State;
 
 /// A job that is to come in the place of a suspended one needs a moment to do so.
 constexpr Duration kComes = 1min;
 
 class PreemptionLever final : public Lever {
  public:
-  std::optional<std::string> obstacle(const slurm::Site& site,
-                                      const slurm::Abilities& can) const override {
+  std::optional<std::string> obstacle(const manager::Site& site,
+                                      const manager::Abilities& can) const override {
     if (site.is_operator == false) return "Almanac has no operator rights on this Slurm cluster";
     if (!can.requeue) return "this connection to Slurm cannot requeue jobs";
     return std::nullopt;
@@ -38,7 +38,7 @@ class PreemptionLever final : public Lever {
   std::vector<Action> want(const Scene& scene) override {
     std::vector<Action> made;
     for (const JobNumber number : scene.decision.stops) {
-      const slurm::Job* const job = scene.mirror.find(number);
+      const manager::Job* const job = scene.mirror.find(number);
       if (job == nullptr || job->state != State::running || !job->requeueable) continue;
       // A job that restarted within a lease is not the run that the policy saw.
       if (job->start != kNoTime && job->start > scene.decision.at) continue;
@@ -83,26 +83,26 @@ class PreemptionLever final : public Lever {
   /// Returns the time since which the job has run undisturbed. A change that Slurm refused counts
   /// as made, so that Almanac does not request it again at once. A policy that only moves jobs
   /// moves those that started recently and so lose little; it moves no job twice (Decider).
-  static Time last_change(const slurm::Job& job, const Scene& scene) {
+  static Time last_change(const manager::Job& job, const Scene& scene) {
     Time start = job.start == kNoTime ? scene.mirror.at() : job.start;
     if (scene.policy.only_moves) start = Time{};
     return std::max(start, scene.claims->of<FateChange>().tried_at(job));
   }
 
   /// Whether no job has begun since on the nodes of one that we have suspended.
-  static bool may_go_on(const slurm::Job& job, const Scene& scene) {
+  static bool may_go_on(const manager::Job& job, const Scene& scene) {
     const Time since = scene.claims->of<FateChange>().suspended_at(job);
     if (job.state != State::suspended || since == kNoTime) return false;
     if (scene.mirror.at() - since < kComes) return false;
     std::set<std::string> own;
-    for (const slurm::Held& held : job.holds) own.insert(held.node);
+    for (const manager::Held& held : job.holds) own.insert(held.node);
     return std::none_of(
         scene.mirror.jobs().begin(), scene.mirror.jobs().end(), [&](const auto& each) {
-          const slurm::Job& other = each.second;
+          const manager::Job& other = each.second;
           if (other.number == job.number || !holds_nodes(other) || other.start < since)
             return false;
           return std::any_of(other.holds.begin(), other.holds.end(),
-                             [&](const slurm::Held& held) { return own.contains(held.node); });
+                             [&](const manager::Held& held) { return own.contains(held.node); });
         });
   }
 

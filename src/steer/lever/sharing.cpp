@@ -38,22 +38,17 @@
 namespace almanac::steer::lever {
 namespace {
 
-using slurm::JobChange;
-using slurm::JobNumber;
+using manager::JobChange;
+using manager::JobNumber;
 
 /// A job that has run for longer would lose too much.
 constexpr Duration kYoung = 2min;
 
 class SharingLever final : public HoldingLever {
  public:
-  std::optional<std::string> obstacle(const slurm::Site& site,
-                                      const slurm::Abilities& can) const override {
-    const auto types = site.parameters.find("GresTypes");
-    const auto names =
-        types == site.parameters.end() ? std::vector<std::string>() : split_names(types->second);
-    if (std::find(names.begin(), names.end(), "shard") == names.end()) {
-      return "GresTypes has no shard, so jobs cannot share a GPU";
-    }
+  std::optional<std::string> obstacle(const manager::Site& site,
+                                      const manager::Abilities& can) const override {
+    if (!site.facts.sharing_obstacle.empty()) return site.facts.sharing_obstacle;
     return HoldingLever::obstacle(site, can);
   }
 
@@ -95,7 +90,7 @@ class SharingLever final : public HoldingLever {
   }
 
  private:
-  bool is_for(const slurm::Job& job, const Scene&) const override { return asks_shards(job); }
+  bool is_for(const manager::Job& job, const Scene&) const override { return asks_shards(job); }
 
   void begin(const Scene& scene) override {
     nodes_ = shared_nodes(scene.mirror);
@@ -120,17 +115,17 @@ class SharingLever final : public HoldingLever {
   }
 
   /// Returns the nodes of the job's partitions.
-  static std::vector<std::string> nodes_of(const slurm::Job& job, const Mirror& mirror) {
+  static std::vector<std::string> nodes_of(const manager::Job& job, const Mirror& mirror) {
     std::vector<std::string> made;
     for (const std::string& each : split_names(job.partition)) {
-      const slurm::Partition* const partition = mirror.find_partition(each);
+      const manager::Partition* const partition = mirror.find_partition(each);
       if (partition == nullptr) continue;
       made.insert(made.end(), partition->nodes.begin(), partition->nodes.end());
     }
     return made;
   }
 
-  std::variant<Release, NotYet> release(const slurm::Job& job, const Decision::Start& start,
+  std::variant<Release, NotYet> release(const manager::Job& job, const Decision::Start& start,
                                         bool anywhere, const Scene& scene) override {
     const bool may_choose = !anywhere && job.tasks.empty() && job.nodes <= 1;
     const auto chosen = may_choose ? chosen_nodes(job, start, scene) : std::nullopt;
@@ -158,12 +153,12 @@ class SharingLever final : public HoldingLever {
     return on(job, name, stays_open ? at.half() : at.per_gpu, "has a GPU to itself");
   }
 
-  void bring_back(const slurm::Job& job, const Scene& scene, JobChange& change) const override {
+  void bring_back(const manager::Job& job, const Scene& scene, JobChange& change) const override {
     const int asked = scene.claims->of<QueueChange>().asked_shards(job);
     if (asked != shards_of_a_node(job)) change.shards = asked;
   }
 
-  static Release on(const slurm::Job& job, const std::string& node, int shards,
+  static Release on(const manager::Job& job, const std::string& node, int shards,
                     const std::string& how) {
     JobChange change{.job = job.number, .required_nodes = node};
     if (shards != shards_of_a_node(job)) change.shards = shards;
@@ -171,7 +166,7 @@ class SharingLever final : public HoldingLever {
   }
 
   /// Releases it with all shards of a GPU, of the largest number that its partition's nodes have.
-  std::variant<Release, NotYet> alone_anywhere(const slurm::Job& job, const Scene& scene) const {
+  std::variant<Release, NotYet> alone_anywhere(const manager::Job& job, const Scene& scene) const {
     int shards = 0;
     for (const std::string& name : nodes_of(job, scene.mirror)) {
       const auto node = nodes_.find(name);
@@ -189,8 +184,8 @@ class SharingLever final : public HoldingLever {
     clashes_.clear();
     std::vector<Action> made;
     for (const Decision::Clash& clash : scene.decision.clashes) {
-      const slurm::Job* const last = scene.mirror.find(clash.jobs.back());
-      if (last == nullptr || last->state != slurm::State::running) continue;
+      const manager::Job* const last = scene.mirror.find(clash.jobs.back());
+      if (last == nullptr || last->state != manager::State::running) continue;
       const std::string speed =
           std::isnan(clash.speed)
               ? "one requested the whole GPU"
@@ -200,7 +195,7 @@ class SharingLever final : public HoldingLever {
                       clash.node, speed);
       const bool is_young = scene.mirror.at() - last->start < kYoung;
       if (is_young && is_marked(*last) && asks_shards(*last) && may_be_parted(*last)) {
-        made.push_back({FateChange{last->number, slurm::Fate::requeue}, what});
+        made.push_back({FateChange{last->number, manager::Fate::requeue}, what});
       } else {
         clashes_.push_back(what);
       }

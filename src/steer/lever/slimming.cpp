@@ -15,14 +15,15 @@
 namespace almanac::steer::lever {
 namespace {
 
-using slurm::JobNumber;
+using manager::JobNumber;
 
 class SlimmingLever final : public Lever {
  public:
   SlimmingLever(const Slimmer& slimmer, Present present)
       : slimmer_(slimmer), present_(std::move(present)) {}
 
-  std::optional<std::string> obstacle(const slurm::Site&, const slurm::Abilities&) const override {
+  std::optional<std::string> obstacle(const manager::Site&,
+                                      const manager::Abilities&) const override {
     if (!slimmer_.slims()) return "the policy does not change the cores of running jobs";
     if (!present_)
       return "the service does not listen for agents: start it with almanac serve --agents "
@@ -35,7 +36,7 @@ class SlimmingLever final : public Lever {
     const std::set<std::string> present = present_();
     std::vector<Action> made;
     for (const auto& [job, cores] : slimmer_.wanted()) {
-      const slurm::Job* const found = scene.mirror.find(job);
+      const manager::Job* const found = scene.mirror.find(job);
       if (found == nullptr) continue;
       const Cores* const stands = claims(scene).find(*found);
       if (stands != nullptr && *stands == cores) continue;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "slurm/quotas.h"
+#include "manager/quotas.h"
 
 #include <gmock/gmock.h>
 
-namespace almanac::slurm {
+namespace almanac::manager {
 namespace {
 
 using testing::ElementsAre;
@@ -43,15 +43,6 @@ TEST(QuotasOfAJob, OfAUserAreNotOfHisJobsWithAnAssociationForTheirPartition) {
   EXPECT_THAT(QuotaFinder(limits).of(there).counted, ElementsAre(0));
 }
 
-TEST(QuotasOfAJob, CountOnlyWhereTheSiteEnforcesThem) {
-  Site site;
-  EXPECT_FALSE(enforces_limits(site));
-  site.parameters["AccountingStorageEnforce"] = "associations,qos";
-  EXPECT_FALSE(enforces_limits(site));
-  site.parameters["AccountingStorageEnforce"] = "associations,limits,qos";
-  EXPECT_TRUE(enforces_limits(site));
-}
-
 TEST(QuotasOfAJob, AreCalledByTheirOwners) {
   EXPECT_EQ(whose({.account = "lab"}), "account lab");
   EXPECT_EQ(whose({.account = "lab", .user = "ann"}), "user ann of account lab");
@@ -59,4 +50,4 @@ TEST(QuotasOfAJob, AreCalledByTheirOwners) {
 }
 
 }  // namespace
-}  // namespace almanac::slurm
+}  // namespace almanac::manager

@@ -18,20 +18,20 @@
 #include <string>
 #include <vector>
 
+#include "manager/link.h"
 #include "service/service.h"
-#include "slurm/link.h"
 #include "steer/config.h"
 #include "steer/control.h"
 
-namespace almanac::steer {
+namespace almanac::steer_slurm {
 
 class SlurmService final : public service::Service {
  public:
   /// Reads the state of the controller. Fails with conflict if another almanac process uses the
   /// folder or this Slurm cluster, with unavailable if the controller does not answer, and with
   /// unsupported if the cluster belongs to a federation.
-  static Result<std::unique_ptr<SlurmService>> open(Config config,
-                                                    std::unique_ptr<slurm::Link> link);
+  static Result<std::unique_ptr<SlurmService>> open(steer::Config config,
+                                                    std::unique_ptr<manager::Link> link);
   ~SlurmService() override;
 
   void run(const std::atomic<bool>& stop) override;
@@ -78,7 +78,7 @@ class SlurmService final : public service::Service {
   const store::Store& store() const override;
   const std::string& state() const override;
   std::shared_ptr<const cluster::Cluster> cluster() const override;
-  Status status() const;
+  steer::Status status() const;
 
  private:
   struct Parts;
@@ -88,4 +88,4 @@ class SlurmService final : public service::Service {
   std::unique_ptr<Parts> parts_;
 };
 
-}  // namespace almanac::steer
+}  // namespace almanac::steer_slurm

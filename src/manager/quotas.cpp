@@ -1,27 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "slurm/quotas.h"
+#include "manager/quotas.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
-namespace almanac::slurm {
+namespace almanac::manager {
 namespace {
 
 /// No tree of accounts is as deep; one that is none ends here.
 constexpr int kDeepest = 100;
 
 }  // namespace
-
-bool enforces_limits(const Site& site) {
-  const auto found = site.parameters.find("AccountingStorageEnforce");
-  if (found == site.parameters.end()) return false;
-  const std::string words = fmt::format(",{},", found->second);
-  for (const char* const each : {",limits,", ",safe,", ",all,"}) {
-    if (words.find(each) != std::string::npos) return true;
-  }
-  return false;
-}
 
 std::string whose(const Quota& quota) {
   std::string made = quota.qos.empty() ? fmt::format("account {}", quota.account)
@@ -74,4 +64,4 @@ const QuotaFinder::Found& QuotaFinder::of(const Job& job) {
   return made;
 }
 
-}  // namespace almanac::slurm
+}  // namespace almanac::manager

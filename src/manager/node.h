@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Nodes, partitions, reservations and licenses as a Slurm controller reports them.
+/// Nodes, partitions, reservations and licenses as a workload manager reports them.
 #pragma once
 
 #include <cstdint>
 #include <limits>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/time.h"
-#include "slurm/gres.h"
+#include "text/gres.h"
 
-namespace almanac::slurm {
+namespace almanac::manager {
 
 /// A command to power a node up is lost while it powers down.
 enum class Power : std::uint8_t { on, to_power_down, powering_down, off, powering_up };
@@ -23,18 +22,18 @@ struct Node {
   std::string name{};
   std::string gpu_type{};
   int gpus = 0;
-  std::vector<TypedGpus> types{};  ///< By type, if there are several and all are known; otherwise
-                                   ///< empty.
+  std::vector<text::TypedGpus> types{};  ///< By type, if there are several and all are known;
+                                         ///< otherwise empty.
   int shards = 0;
   int mps = 0;  ///< gres/mps.
   double cpus = 0;
   double memory_gb = 0;
   std::vector<std::string> partitions{};
-  std::string switches{};  ///< Switches above it (slurm/switches.h); "" if unknown.
+  std::string switches{};  ///< Switches above it, from the top on: "core/pod1/s2"; "" if unknown.
   std::string features{};
-  std::uint32_t weight = 1;  ///< Of suitable nodes, Slurm takes those with the lowest weight.
+  std::uint32_t weight = 1;  ///< Of suitable nodes, the manager takes those with the lowest weight.
   Power power = Power::on;
-  bool drained = false;   ///< DRAIN, DOWN, FAIL, MAINT: nothing may start here.
+  bool drained = false;   ///< Also down, failed or in maintenance: nothing may start here.
   bool busy = false;      ///< Some job holds a part of it.
   bool reserved = false;  ///< Whether an active reservation includes it.
   std::string reason{};
@@ -47,7 +46,7 @@ struct Node {
 std::vector<Node> by_type(const Node& node);
 
 /// Sets Node::types.
-void tell_types(const Gres& gres, Node& node);
+void tell_types(const text::Gres& gres, Node& node);
 
 struct Partition {
   std::string name{};
@@ -80,7 +79,7 @@ struct Licence {
   bool operator==(const Licence&) const = default;
 };
 
-/// How many GPUs some jobs may hold together (GrpTRES=gres/gpu).
+/// How many GPUs some jobs may hold together.
 struct Quota {
   std::string qos{};  ///< All jobs of this QOS; "" for jobs of an account.
   std::string account{};
@@ -95,8 +94,8 @@ struct Quota {
   bool operator==(const Quota&) const = default;
 };
 
-/// An association of Slurm's fair share: the shares of an account, or of a user, relative to its
-/// siblings, and its usage.
+/// An association of the manager's fair share: the shares of an account, or of a user, relative to
+/// its siblings, and its usage.
 struct Association {
   std::string account{};
   std::string user{};       ///< "" for the account.
@@ -104,7 +103,7 @@ struct Association {
   std::string parent{};     ///< Account above an account; "" for the root.
   /// kParent: the user has no share of its own, but that of the account.
   std::int64_t shares = 0;
-  /// GPU-seconds with Slurm's decay; if the site does not count GPUs, what it bills.
+  /// GPU-seconds with the manager's decay; if the site does not count GPUs, what it bills.
   double use = 0;
 
   static constexpr std::int64_t kParent = -1;
@@ -131,18 +130,4 @@ struct Limits {
   bool operator==(const Limits&) const = default;
 };
 
-/// Facts that only an administrator changes.
-struct Site {
-  std::string version{};  ///< Of the controller: "22.05.8".
-  std::string cluster{};
-  std::string controller{};
-  /// Of slurm.conf, spelled as by `scontrol show config`: "PriorityType".
-  std::map<std::string, std::string> parameters{};
-  bool federated = false;
-  Duration skew = kNoDuration;  ///< By how much its clock is ahead of ours.
-  std::uint32_t uid = 0;        ///< Our user id there.
-  /// Whether we may change the jobs of others; nothing if unknown.
-  std::optional<bool> is_operator{};
-};
-
-}  // namespace almanac::slurm
+}  // namespace almanac::manager

@@ -5,7 +5,7 @@
 /// The plugin job_submit/almanac writes the same words.
 ///
 /// A hold is a lease: the begin time of the job is a time in the near future, which Almanac
-/// postpones again and again. If it stops doing so for any reason, Slurm starts the job. The
+/// postpones again and again. If it stops doing so for any reason, the manager starts the job. The
 /// comment contains the postponed time, which shows who set it, because users can set begin times
 /// too.
 #pragma once
@@ -18,7 +18,7 @@
 #include "base/time.h"
 #include "text/number.h"
 
-namespace almanac::slurm {
+namespace almanac::manager {
 
 inline constexpr std::string_view kMark = "placed by almanac";
 inline constexpr std::string_view kUntil = " until ";
@@ -39,4 +39,4 @@ inline Time lease_end(std::string_view comment) {
   return end && *end > 0 && *end < kLatest ? Time{std::chrono::seconds(*end)} : kNoTime;
 }
 
-}  // namespace almanac::slurm
+}  // namespace almanac::manager

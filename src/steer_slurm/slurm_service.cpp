@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steer/slurm_service.h"
+#include "steer_slurm/slurm_service.h"
 
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "steer/slurm_parts.h"
+#include "steer_slurm/slurm_parts.h"
 
-namespace almanac::steer {
+namespace almanac::steer_slurm {
 
 namespace {
 
@@ -139,6 +139,6 @@ std::shared_ptr<const cluster::Cluster> SlurmService::cluster() const {
   return parts_->views.cluster();
 }
 
-Status SlurmService::status() const { return parts_->views.status(); }
+steer::Status SlurmService::status() const { return parts_->views.status(); }
 
-}  // namespace almanac::steer
+}  // namespace almanac::steer_slurm

@@ -14,13 +14,13 @@
 #include <string>
 #include <string_view>
 
-#include "slurm/job.h"
+#include "manager/job.h"
 
-namespace almanac::steer {
+namespace almanac::steer_slurm {
 
 /// Nothing if the text is not such a question, or has another version. The job has neither a number
 /// nor the name of its user.
-std::optional<slurm::Job> read_question(std::string_view text);
+std::optional<manager::Job> read_question(std::string_view text);
 
 /// The answer about a job.
 struct Answer {
@@ -29,4 +29,4 @@ struct Answer {
 };
 std::string to_text(const Answer& answer);
 
-}  // namespace almanac::steer
+}  // namespace almanac::steer_slurm

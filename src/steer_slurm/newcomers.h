@@ -17,14 +17,14 @@
 #include "base/result.h"
 #include "process/bell.h"
 #include "process/descriptor.h"
-#include "steer/newcomer.h"
+#include "steer_slurm/newcomer.h"
 
-namespace almanac::steer {
+namespace almanac::steer_slurm {
 
 class Newcomers {
  public:
   /// Must not wait: what cannot be said at once is not said.
-  using Ask = std::function<Answer(const slurm::Job&)>;
+  using Ask = std::function<Answer(const manager::Job&)>;
 
   /// Listens at `path`, where no other may; answers root, this process' user and `slurm_uid`.
   static Result<std::unique_ptr<Newcomers>> listen(const std::string& path, std::uint32_t slurm_uid,
@@ -49,4 +49,4 @@ class Newcomers {
   std::thread thread_;                          // the last: all else is there when it begins
 };
 
-}  // namespace almanac::steer
+}  // namespace almanac::steer_slurm

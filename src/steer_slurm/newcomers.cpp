@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steer/newcomers.h"
+#include "steer_slurm/newcomers.h"
 
 #include <cerrno>
 #include <cstring>
@@ -14,7 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-namespace almanac::steer {
+namespace almanac::steer_slurm {
 
 using process::Descriptor;
 
@@ -120,4 +120,4 @@ void Newcomers::answer(const Descriptor& plugin) {
   static_cast<void>(::send(plugin.get(), answer.data(), answer.size(), MSG_NOSIGNAL));
 }
 
-}  // namespace almanac::steer
+}  // namespace almanac::steer_slurm

@@ -9,26 +9,26 @@
 #include "base/result.h"
 #include "steer/controller.h"
 #include "steer/known.h"
-#include "steer/newcomers.h"
 #include "steer/steering.h"
+#include "steer_slurm/newcomers.h"
 
-namespace almanac::steer {
+namespace almanac::steer_slurm {
 
 class Ranking {
  public:
-  Ranking(Known& known, const Controller& controller, const Steering& steering)
+  Ranking(steer::Known& known, const steer::Controller& controller, const steer::Steering& steering)
       : known_(known), controller_(controller), steering_(steering) {}
 
   /// Answers the plugin from now on, in its own thread.
   Result<void> listen();
 
  private:
-  Answer rank(slurm::Job newcomer);
+  Answer rank(manager::Job newcomer);
 
-  Known& known_;
-  const Controller& controller_;
-  const Steering& steering_;
+  steer::Known& known_;
+  const steer::Controller& controller_;
+  const steer::Steering& steering_;
   std::unique_ptr<Newcomers> newcomers_;  // the last: its thread uses the above
 };
 
-}  // namespace almanac::steer
+}  // namespace almanac::steer_slurm

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A job as a Slurm controller reports it, over any connection.
+/// A job as a workload manager reports it, over any connection.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,10 @@
 #include "base/time.h"
 #include "trace/job.h"
 
-namespace almanac::slurm {
+namespace almanac::manager {
 
-/// Slurm counts memory in MiB.
-constexpr double kMibPerGb = 1024;
-
-/// Slurm's own number. A task of an array has one of its own as soon as it differs from the others.
+/// The manager's own number. A task of an array has one of its own as soon as it differs from the
+/// others.
 enum class JobNumber : std::uint32_t {};
 /// So fmt shows it.
 constexpr std::uint32_t format_as(JobNumber number) { return static_cast<std::uint32_t>(number); }
@@ -70,18 +68,18 @@ struct Job {
   // How it stands.
   State state = State::pending;
   trace::JobState outcome = trace::JobState::unknown;  ///< If it has ended.
-  std::string reason{};  ///< Slurm's word for why it waits: "Resources", "JobHeldUser".
+  std::string reason{};  ///< The manager's word for why it waits: "Resources", "JobHeldUser".
   bool held = false;     ///< By its user or an administrator: its priority is 0.
   bool requeueable = false;
   int restarts = 0;
   std::uint32_t priority = 0;
-  /// Whether an administrator has set its priority. Slurm then no longer computes it, and forgets
-  /// it when the job is held. False also if unknown.
+  /// Whether an administrator has set its priority. The manager then no longer computes it, and
+  /// forgets it when the job is held. False also if unknown.
   bool own_priority = false;
   std::int64_t site_factor = 0;
   Time submit{};
   Time eligible = kNoTime;
-  /// Of the current run; for a pending job, Slurm's estimate.
+  /// Of the current run; for a pending job, the manager's estimate.
   Time start = kNoTime;
   Time end = kNoTime;
   Duration ran = kNoDuration;    ///< If it has ended: run time without suspension.
@@ -105,4 +103,4 @@ struct Job {
   bool operator==(const Job&) const = default;
 };
 
-}  // namespace almanac::slurm
+}  // namespace almanac::manager

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steer/ranking.h"
+#include "steer_slurm/ranking.h"
 
 #include <algorithm>
 #include <charconv>
@@ -11,11 +11,11 @@
 #include "steer/scope.h"
 #include "steer/shards.h"
 
-namespace almanac::steer {
+namespace almanac::steer_slurm {
 namespace {
 
 /// The uid in "slurm(64030)"; one that no user has where it is not told.
-std::uint32_t slurm_uid(const slurm::Site& site) {
+std::uint32_t slurm_uid(const manager::Site& site) {
   std::uint32_t uid = std::numeric_limits<std::uint32_t>::max();
   const auto user = site.parameters.find("SlurmUser");
   if (user == site.parameters.end()) return uid;
@@ -28,8 +28,8 @@ std::uint32_t slurm_uid(const slurm::Site& site) {
 
 /// A number between those of its neighbors in the line, of which either may be missing.
 std::int64_t number_between(std::optional<std::int64_t> before, std::optional<std::int64_t> behind,
-                            const Window& window) {
-  const std::int64_t step = usual_step(window);
+                            const steer::Window& window) {
+  const std::int64_t step = steer::usual_step(window);
   std::int64_t made = window.lowest + (window.highest - window.lowest) / 2;
   if (before && behind) {
     made = *behind + (*before - *behind) / 2;
@@ -46,20 +46,20 @@ std::int64_t number_between(std::optional<std::int64_t> before, std::optional<st
 Result<void> Ranking::listen() {
   auto listening =
       Newcomers::listen(known_.config.state + "/job_submit.sock", slurm_uid(known_.site),
-                        [this](const slurm::Job& newcomer) { return rank(newcomer); });
+                        [this](const manager::Job& newcomer) { return rank(newcomer); });
   if (!listening) return tl::unexpected(listening.error());
   newcomers_ = std::move(*listening);
   return {};
 }
 
-Answer Ranking::rank(slurm::Job newcomer) {
+Answer Ranking::rank(manager::Job newcomer) {
   // All of slurmctld waits: a decision that is under way is not waited for.
   const std::unique_lock lock(known_.mutex, std::try_to_lock);
   if (!lock) return {};
   newcomer.number = known_.announced.next_number();
   newcomer.submit = known_.mirror.at();
   if (newcomer.partition.empty()) {
-    for (const slurm::Partition& each : known_.mirror.partitions()) {
+    for (const manager::Partition& each : known_.mirror.partitions()) {
       if (each.is_default) newcomer.partition = each.name;
     }
   }
@@ -68,18 +68,19 @@ Answer Ranking::rank(slurm::Job newcomer) {
     const auto own = accounts.find(newcomer.user);
     if (own != accounts.end()) newcomer.account = own->second;
   }
-  const Settings& settings = known_.config.settings;
-  if (is_exempt(newcomer, settings.exempt) || !is_in_scope(newcomer, settings)) return {};
+  const steer::Settings& settings = known_.config.settings;
+  if (steer::is_exempt(newcomer, settings.exempt) || !steer::is_in_scope(newcomer, settings))
+    return {};
   const bool is_held =
-      steering_.moves("placement") || (asks_shards(newcomer) && steering_.moves("sharing"));
+      steering_.moves("placement") || (steer::asks_shards(newcomer) && steering_.moves("sharing"));
   Answer answer{.hold = is_held ? known_.driver.lease() : Duration{0}};
-  if (!steering_.moves("order") || !uses_site_factor(known_.site, controller_.link().can()))
+  if (!steering_.moves("order") || !steer::uses_site_factor(known_.site, controller_.link().can()))
     return answer;
-  const std::vector<slurm::JobNumber> line = known_.decider->line_with(newcomer);
+  const std::vector<manager::JobNumber> line = known_.decider->line_with(newcomer);
   const auto own = std::find(line.begin(), line.end(), newcomer.number);
   if (own == line.end()) return answer;
-  const auto number_of = [&](slurm::JobNumber job) -> std::optional<std::int64_t> {
-    const slurm::Job* const known = known_.mirror.find(job);
+  const auto number_of = [&](manager::JobNumber job) -> std::optional<std::int64_t> {
+    const manager::Job* const known = known_.mirror.find(job);
     return known == nullptr ? known_.announced.site_factor(job) : std::optional(known->site_factor);
   };
   // A job that is to start now stands before all others, whatever number that was given as it came;
@@ -104,4 +105,4 @@ Answer Ranking::rank(slurm::Job newcomer) {
   return answer;
 }
 
-}  // namespace almanac::steer
+}  // namespace almanac::steer_slurm

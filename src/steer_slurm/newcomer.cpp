@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steer/newcomer.h"
+#include "steer_slurm/newcomer.h"
 
 #include <algorithm>
 #include <limits>
@@ -10,7 +10,7 @@
 #include "slurm/gres.h"
 #include "text/number.h"
 
-namespace almanac::steer {
+namespace almanac::steer_slurm {
 namespace {
 
 constexpr std::string_view kFirstLine = "almanac-job-submit 1\n";
@@ -54,16 +54,16 @@ class Question {
 
 }  // namespace
 
-std::optional<slurm::Job> read_question(std::string_view text) {
+std::optional<manager::Job> read_question(std::string_view text) {
   if (!text.starts_with(kFirstLine)) return std::nullopt;
   const Question question(text.substr(kFirstLine.size()));
   const auto uid = question.number("uid");
   if (!uid) return std::nullopt;
-  slurm::Job job{.name = question.text("name"),
-                 .uid = static_cast<std::uint32_t>(*uid),
-                 .account = question.text("account"),
-                 .partition = question.text("partition"),
-                 .qos = question.text("qos")};
+  manager::Job job{.name = question.text("name"),
+                   .uid = static_cast<std::uint32_t>(*uid),
+                   .account = question.text("account"),
+                   .partition = question.text("partition"),
+                   .qos = question.text("qos")};
   job.tasks = question.text("array");
   job.nodes = to_int(std::max<std::int64_t>(1, question.number("nodes").value_or(1)));
   const std::int64_t tasks = question.number("tasks").value_or(job.nodes);
@@ -98,4 +98,4 @@ std::string to_text(const Answer& answer) {
   return made;
 }
 
-}  // namespace almanac::steer
+}  // namespace almanac::steer_slurm

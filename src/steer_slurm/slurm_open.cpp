@@ -11,36 +11,36 @@
 #include "service/policies.h"
 #include "service/store_owner.h"
 #include "steer/lever_registry.h"
-#include "steer/slurm_parts.h"
 #include "steer/undo.h"
+#include "steer_slurm/slurm_parts.h"
 #include "text/nearest.h"
 
-namespace almanac::steer {
+namespace almanac::steer_slurm {
 namespace {
 
 namespace fs = std::filesystem;
 
 /// Reads Slurm's accounting from now on, where it is kept.
-Result<void> follow_accounting(Known& known) {
+Result<void> follow_accounting(steer::Known& known) {
   const auto kept = known.site.parameters.find("AccountingStorageType");
   const bool is_kept =
       kept != known.site.parameters.end() && kept->second == "accounting_storage/slurmdbd";
   if (!is_kept || !known.config.connect) return {};
   auto link = known.config.connect();
   if (!link) return tl::unexpected(link.error());
-  const Grouping by = known.config.settings.virtual_clusters;
-  const auto vc = by == Grouping::accounts ? accounting::VcFrom::account
-                  : by == Grouping::qos    ? accounting::VcFrom::qos
-                                           : accounting::VcFrom::partition;
-  known.past = std::make_unique<Past>(known.clock, known.store, std::move(*link),
-                                      known.started - known.config.retention, vc);
+  const steer::Grouping by = known.config.settings.virtual_clusters;
+  const auto vc = by == steer::Grouping::accounts ? accounting::VcFrom::account
+                  : by == steer::Grouping::qos    ? accounting::VcFrom::qos
+                                                  : accounting::VcFrom::partition;
+  known.past = std::make_unique<steer::Past>(known.clock, known.store, std::move(*link),
+                                             known.started - known.config.retention, vc);
   return {};
 }
 
 }  // namespace
 
-Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
-                                                         std::unique_ptr<slurm::Link> link) {
+Result<std::unique_ptr<SlurmService>> SlurmService::open(steer::Config config,
+                                                         std::unique_ptr<manager::Link> link) {
   std::error_code error;
   fs::create_directories(config.state, error);
   if (error) {
@@ -75,29 +75,30 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
   if (const auto gone = store->forget(config.clock->wall() - config.retention); !gone) {
     return tl::unexpected(gone.error());
   }
-  auto chosen = compose(config.policy);
+  auto chosen = steer::compose(config.policy);
   if (!chosen) return tl::unexpected(chosen.error());
-  auto decider = decider_for(std::move(*chosen), *store, config);
+  auto decider = steer::decider_for(std::move(*chosen), *store, config);
   if (!decider) return tl::unexpected(decider.error());
-  auto journal = open_journal(config.state);
+  auto journal = steer::open_journal(config.state);
   if (!journal) return tl::unexpected(journal.error());
-  auto switches = read_switches(config.state);
+  auto switches = steer::read_switches(config.state);
   if (!switches) return tl::unexpected(switches.error());
 
-  std::unique_ptr<Agents> agents;
+  std::unique_ptr<steer::Agents> agents;
   if (!config.agents.empty()) {
     auto keys = agent::Keys::read(config.agent_secret);
     if (!keys) return tl::unexpected(keys.error());
-    auto listens = Agents::listen(config.agents, std::move(*keys), kAgentPatience, *config.clock);
+    auto listens = steer::Agents::listen(config.agents, std::move(*keys), steer::kAgentPatience,
+                                         *config.clock);
     if (!listens) return tl::unexpected(listens.error());
     agents = std::move(*listens);
   }
-  auto slimmer = std::make_unique<Slimmer>((*decider)->policy().slimming);
+  auto slimmer = std::make_unique<steer::Slimmer>((*decider)->policy().slimming);
 
-  Driver driver(config.settings, std::move(journal->first), std::move(journal->second));
-  LeverParts seen{.slimmer = *slimmer, .present = {}};
+  steer::Driver driver(config.settings, std::move(journal->first), std::move(journal->second));
+  steer::LeverParts seen{.slimmer = *slimmer, .present = {}};
   if (agents) seen.present = [&listening = *agents] { return listening.present(); };
-  for (const LeverRegistry::Entry& each : levers().entries()) {
+  for (const steer::LeverRegistry::Entry& each : steer::levers().entries()) {
     driver.add(each.name, each.make(seen));
   }
   for (const auto& [lever, how] : config.settings.levers) {
@@ -110,13 +111,13 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
   }
   for (const auto& [lever, how] : *switches) driver.set(lever, how);
 
-  auto parts = std::make_unique<Parts>(Opened{.config = std::move(config),
-                                              .store = std::move(*store),
-                                              .site = std::move(*site),
-                                              .decider = std::move(*decider),
-                                              .agents = std::move(agents),
-                                              .slimmer = std::move(slimmer),
-                                              .driver = std::move(driver)},
+  auto parts = std::make_unique<Parts>(steer::Opened{.config = std::move(config),
+                                                     .store = std::move(*store),
+                                                     .site = std::move(*site),
+                                                     .decider = std::move(*decider),
+                                                     .agents = std::move(agents),
+                                                     .slimmer = std::move(slimmer),
+                                                     .driver = std::move(driver)},
                                        std::move(locks), std::move(link), std::move(*switches));
   parts->saving.set(service::kPolicyKey, parts->known.config.policy);
   if (auto begun = parts->cluster.begin(); !begun) return tl::unexpected(begun.error());
@@ -127,4 +128,4 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
   return std::unique_ptr<SlurmService>(new SlurmService(std::move(parts)));
 }
 
-}  // namespace almanac::steer
+}  // namespace almanac::steer_slurm

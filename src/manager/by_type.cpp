@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "slurm/node.h"
+#include "manager/node.h"
 
-namespace almanac::slurm {
+namespace almanac::manager {
 
-void tell_types(const Gres& gres, Node& node) {
+void tell_types(const text::Gres& gres, Node& node) {
   int typed = 0;
-  for (const TypedGpus& each : gres.types) typed += each.count;
+  for (const text::TypedGpus& each : gres.types) typed += each.count;
   node.types.clear();
   if (gres.types.size() > 1 && typed == gres.gpus) node.types = gres.types;
 }
@@ -13,7 +13,7 @@ void tell_types(const Gres& gres, Node& node) {
 std::vector<Node> by_type(const Node& node) {
   if (node.types.empty()) return {node};
   std::vector<Node> made;
-  for (const TypedGpus& each : node.types) {
+  for (const text::TypedGpus& each : node.types) {
     Node& part = made.emplace_back(node);
     part.gpu_type = each.type;
     part.gpus = each.count;
@@ -22,4 +22,4 @@ std::vector<Node> by_type(const Node& node) {
   return made;
 }
 
-}  // namespace almanac::slurm
+}  // namespace almanac::manager

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The quotas of a site (slurm::Limits) that a job counts against: Slurm starts no job beyond them,
+/// The quotas of a site (Limits) that a job counts against: the manager starts no job beyond them,
 /// whatever its position, and lets others overtake it.
 ///
 /// Source   acct_policy.c of Slurm 22.05, and observed: a running job counts against its QOS, its
@@ -10,7 +10,7 @@
 ///          for its partition, that association counts and not the general one; such a user may not
 ///          request several partitions at once.
 /// Differs  counts the GPUs of GrpTRES whatever their type. Limits per job, per user of a QOS, of
-///          minutes or of jobs are left to Slurm.
+///          minutes or of jobs are left to the manager.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,10 @@
 #include <tuple>
 #include <vector>
 
-#include "slurm/job.h"
-#include "slurm/node.h"
+#include "manager/job.h"
+#include "manager/node.h"
 
-namespace almanac::slurm {
-
-/// Whether limits are more than numbers at this site.
-bool enforces_limits(const Site& site);
+namespace almanac::manager {
 
 /// "account science", "user ann of account science", "QOS high".
 std::string whose(const Quota& quota);
@@ -55,4 +52,4 @@ class QuotaFinder {
   std::map<Whose, Found> found_;
 };
 
-}  // namespace almanac::slurm
+}  // namespace almanac::manager

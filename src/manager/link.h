@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The port to a Slurm controller: what is new there, and what to change.
+/// The port to the controller of a workload manager: what is new there, and what to change.
 ///
-/// There are three implementations: the gateway (a separate program that uses libslurm),
-/// slurmrestd, and Slurm's commands. They differ in speed and in their abilities, see can().
+/// Implementations differ in speed and in their abilities, see can().
 #pragma once
 
 #include <array>
@@ -20,10 +19,11 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "slurm/job.h"
-#include "slurm/node.h"
+#include "manager/job.h"
+#include "manager/node.h"
+#include "manager/site.h"
 
-namespace almanac::slurm {
+namespace almanac::manager {
 
 /// Changes since the previous query.
 struct News {
@@ -44,7 +44,7 @@ struct News {
 struct JobChange {
   JobNumber job{};
   std::optional<std::int64_t> site_factor{};
-  std::optional<std::uint32_t> priority{};      ///< kUsual: as Slurm itself computes it.
+  std::optional<std::uint32_t> priority{};      ///< kUsual: as the manager itself computes it.
   std::optional<bool> held{};                   ///< True = priority 0; false = released.
   bool of_user = false;                         ///< For a hold: the user may release it.
   std::optional<Time> begins{};                 ///< Not earlier; a time that is past = at once.
@@ -86,7 +86,7 @@ class Link {
   /// The first answer, and the first after a failure, is whole.
   virtual Result<News> news() = 0;
   /// Returns one result per change, in order: conflict: the job is no longer pending; not_found:
-  /// Slurm does not know it; unsupported: not permitted; unavailable: try again.
+  /// the manager does not know it; unsupported: not permitted; unavailable: try again.
   virtual std::vector<Result<void>> change(std::span<const JobChange> changes) = 0;
   virtual Result<void> end(JobNumber job, Fate fate) = 0;
   /// Powers nodes down or up; `unsupported` if the site has no programs for that.
@@ -98,4 +98,4 @@ class Link {
   virtual std::int64_t unread_rows() const { return 0; }
 };
 
-}  // namespace almanac::slurm
+}  // namespace almanac::manager
