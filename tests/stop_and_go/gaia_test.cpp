@@ -148,7 +148,7 @@ TEST(Gaia, ChoosesContractsAsPublishedWhereDaysAreEqual) {
       const Result<Played> played = play(made.input);
       ASSERT_TRUE(played) << to_string(played.error());
       std::map<std::size_t, std::string> type_of;
-      for (const Run& run : played->runs) {
+      for (const almanac::Run& run : played->runs) {
         const auto node = index(run.grants.front().node);
         const auto node_class = made.input.cluster.nodes[node].node_class;
         type_of[index(run.job)] = made.input.cluster.classes[node_class].gpu_type;
