@@ -33,6 +33,7 @@
 #include "slurmctld/jobs/logged_jobs.h"
 #include "table/digest.h"
 #include "text/datetime.h"
+#include "text/human.h"
 
 namespace almanac::experiment {
 namespace {
@@ -103,11 +104,15 @@ Idle idle_policies(const Prepared& made) {
     const char* lack;
   };
   const bool has_signals = made.incidents != nullptr && !made.incidents->signals.empty();
-  const std::array<Data, 6> kinds = {
+  const bool has_speeds = !made.experiment.speed.empty();
+  const bool has_shared = made.cluster.has_links() || made.cluster.storage.remote_gbs > 0;
+  const bool tells_traffic = schedule::tells_traffic(made.trace, made.cluster);
+  const std::array<Data, 7> kinds = {
       {{Trait::reads_deadlines, has_deadlines, "no job has a deadline"},
-       {Trait::reads_speeds,
-        !made.experiment.speed.empty() || schedule::tells_traffic(made.trace, made.cluster),
-        "no speed profiles are given (--speed)"},
+       {Trait::paces_traffic, tells_traffic || (has_speeds && has_shared),
+        "no job shares a link or storage (columns step_s and network_s, or --speed, with "
+        "uplink_gbps of the cluster; read_gbs with [storage])"},
+       {Trait::reads_speeds, has_speeds || tells_traffic, "no speed profiles are given (--speed)"},
        {Trait::reads_training, !made.applications.empty(), "no job is elastic (--elastic)"},
        {Trait::reads_groups, has_trials, "no job is a trial of a sweep (group, metric)"},
        {Trait::reads_signals, has_signals, "no signal is given (--signal)"},
@@ -119,6 +124,8 @@ Idle idle_policies(const Prepared& made) {
     bool has_any = false;
     for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
       if (!traits.has(kinds[kind].trait)) continue;
+      // The traffic of jobs is all that such a policy reads of speeds.
+      if (kinds[kind].trait == Trait::reads_speeds && traits.has(Trait::paces_traffic)) continue;
       has_any = has_any || kinds[kind].is_there;
       lacks |= 1U << kind;
     }
@@ -147,6 +154,24 @@ void leave_out_idle(Prepared& made) {
   for (const Prepared::Run& run : made.runs) {
     made.experiment.policies.push_back(run.composition.name);
   }
+}
+
+/// Fails if a policy names a signal by a number that this run does not have.
+Result<void> check_signals(const Prepared& made) {
+  if (made.incidents == nullptr || made.incidents->signals.empty()) return {};
+  const std::vector<std::string>& given = made.incidents->signals;
+  for (const Prepared::Run& run : made.runs) {
+    const auto told = run.composition.whole.told.find("signal");
+    if (told == run.composition.whole.told.end()) continue;
+    const auto number = static_cast<std::size_t>(told->second.front());
+    if (number <= given.size()) continue;
+    return fail(Code::usage,
+                fmt::format("policy {} reads signal {}, and {} given: {}", run.composition.name,
+                            number, text::counted(given.size(), "signal is", "signals are"),
+                            fmt::join(given, ", ")),
+                {}, "signals are numbered in the order of --signal and --incidents");
+  }
+  return {};
 }
 
 /// Notes the policies that run without the data that they need.
@@ -523,6 +548,7 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace, clust
   if (const auto read = read_applications(experiment.elastic, made); !read) {
     return tl::unexpected(read.error());
   }
+  if (const auto fine = check_signals(made); !fine) return tl::unexpected(fine.error());
   name_policies(made);
   note_slurm_site(made);
   note_what_is_left_out(made.trace, made.cluster, made.notes);

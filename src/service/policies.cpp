@@ -94,6 +94,13 @@ Result<policy::Composition> compose(const std::string& text) {
             text),
         {}, "use it with almanac simulate; the packing gandiva lets jobs share GPUs here");
   }
+  if (policy::registry().traits(*made).has(policy::Trait::reads_signals)) {
+    return fail(Code::unsupported,
+                fmt::format("policy {} decides by the price or the carbon of power, and a live "
+                            "service gets no such signals",
+                            text),
+                {}, "use it with almanac simulate --signal");
+  }
   take_no_truth(*made);
   return made;
 }

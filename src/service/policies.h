@@ -23,7 +23,7 @@ namespace almanac::service {
 /// The composition that `text` names. An estimate that only a simulation can have (oracle, noisy,
 /// given) becomes the paper's rolling one. Fails with usage as Registry::compose() does, and with
 /// unsupported if a policy needs what one machine does not have: nodes to power down, a table of
-/// speeds.
+/// speeds, signals.
 Result<policy::Composition> compose(const std::string& text);
 
 /// What runs where no true run times are known, as compose() reads it: "srtf+rolling" for "srtf",

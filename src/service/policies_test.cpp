@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "policy/registry.h"
+
 namespace almanac::service {
 namespace {
 
@@ -31,6 +33,23 @@ TEST(StandIn, SaysInOneSentenceWhatRuns) {
   EXPECT_THAT(live_note("qssf+scan+harmless"), testing::HasSubstr("do not share them"));
   EXPECT_EQ(live_note("qssf+scan+harmless", true), "");
   EXPECT_EQ(live_note("qssf+scan+gandiva"), "");
+}
+
+TEST(LivePolicies, HaveTheSignalsThatTheyRead) {
+  std::vector<std::string> refused;
+  for (const policy::Composition& known : policy::registry().policies()) {
+    const bool reads_signals =
+        policy::registry().traits(known).has(policy::Trait::reads_signals);
+    const auto made = compose(known.name);
+    if (!reads_signals) continue;
+    ASSERT_FALSE(made) << known.name;
+    EXPECT_EQ(made.error().code, Code::unsupported);
+    refused.push_back(known.name);
+  }
+  EXPECT_THAT(refused, testing::IsSupersetOf({"gaia", "stop_and_go", "carbon_scaler"}));
+  EXPECT_EQ(to_string(compose("gaia:saving").error()),
+            "policy gaia:saving decides by the price or the carbon of power, and a live service "
+            "gets no such signals (use it with almanac simulate --signal)");
 }
 
 }  // namespace

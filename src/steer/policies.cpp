@@ -26,6 +26,9 @@ std::string obstacle(const policy::Composition& composition) {
   if (does.has(Trait::chooses_gpus) || does.has(Trait::resizes_jobs)) {
     return "chooses the number of GPUs of a job, which Slurm fixes at submission";
   }
+  if (does.has(Trait::reads_signals)) {
+    return "decides by the price or the carbon of power, and a live service gets no such signals";
+  }
   if (does.has(Trait::ends_trials)) {
     return "ends trials by the metrics that they report, which Slurm does not collect";
   }

@@ -36,5 +36,14 @@ TEST(SlurmPolicies, TakeOffWhatChoosesWithinARangeOfGpus) {
   EXPECT_FALSE(compose("fifo+fastest")) << "a shape that would change what jobs request";
 }
 
+TEST(SlurmPolicies, HaveTheSignalsThatTheyRead) {
+  for (const char* const name : {"gaia", "stop_and_go", "gavel_cost"}) {
+    const auto refused = compose(name);
+    ASSERT_FALSE(refused) << name;
+    EXPECT_NE(to_string(refused.error()).find("no such signals"), std::string::npos)
+        << to_string(refused.error());
+  }
+}
+
 }  // namespace
 }  // namespace almanac::steer

@@ -19,6 +19,8 @@
 #include "policy/registry.h"
 #include "serve/view_json.h"
 #include "service/policies.h"
+#include "service/policy_names.h"
+#include "steer/policies.h"
 #include "text/wrap.h"
 
 namespace almanac::cli {
@@ -155,12 +157,36 @@ Result<int> show(const LiveOptions& options) {
   return kDone;
 }
 
+/// Fails as the service would refuse the policy, without a change.
+Result<void> check(const LiveOptions& options, bool ends) {
+  auto client = options.service.client();
+  if (!client) return tl::unexpected(client.error());
+  const auto said = client->get("/v1/overview");
+  if (!said) return tl::unexpected(said.error());
+  const auto overview = serve::read_overview(said->body);
+  if (!overview) return tl::unexpected(overview.error());
+  if (!overview->manager.empty() && overview->manager != "slurm") {
+    return fail(Code::unsupported,
+                fmt::format("the service follows the order of {} and sets no policy",
+                            overview->manager));
+  }
+  if (ends) return {};
+  if (auto fine = service::only_by_name(options.name); !fine) return fine;
+  if (overview->manager == "slurm") {
+    if (auto made = steer::compose(options.name); !made) return tl::unexpected(made.error());
+  } else if (auto made = service::compose(options.name); !made) {
+    return tl::unexpected(made.error());
+  }
+  return {};
+}
+
 Result<int> set(const LiveOptions& options) {
   const bool ends = options.shadow && options.name == "none";
   const auto composition = policy::registry().compose(options.name);
   if (!composition && !ends) return tl::unexpected(composition.error());
   if (const std::string words = service::live_note(options.name); !words.empty()) note(words);
   if (options.dry_run) {
+    if (const auto fine = check(options, ends); !fine) return tl::unexpected(fine.error());
     fmt::print("would set the {} to {}\n", options.shadow ? "shadow" : "policy", options.name);
     return kDone;
   }

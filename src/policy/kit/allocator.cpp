@@ -490,14 +490,6 @@ bool Allocator::cut_to_quotas(JobId job, cluster::Demand& demand, const View& vi
   return false;
 }
 
-bool Allocator::has_gained(JobId job, Duration lease, const View& view) {
-  const double ran_s = seconds(view.attained(job));
-  const double worked_s = seconds(view.worked(job));
-  if (worked_s <= 0) return false;
-  const double to_redo_s = seconds(view.cost(job, {})) * std::max(1.0, ran_s / worked_s);
-  return seconds(view.now - view.progress(job).since) >= seconds(lease) + to_redo_s;
-}
-
 double Allocator::rate_on_type(JobId job, std::uint64_t type, VcId vc, const View& view,
                                const cluster::Ledger& ledger, int gpus) const {
   if (view.speeds != nullptr) {

@@ -185,10 +185,6 @@ class Allocator : public Policy {
                                const View& view, const cluster::Ledger& ledger) const;
   /// Whether types may differ in speed.
   bool tells_types(const View& view) const { return view.speeds != nullptr || types_.learns(); }
-  /// Whether a running job has run for a lease longer than it needs, at its speed so far, to redo
-  /// what it would lose if stopped now. Otherwise jobs whose restarts cost more than a lease gains
-  /// would never end.
-  static bool has_gained(JobId job, Duration lease, const View& view);
   /// Returns the estimated remaining work, restarts included, as time at speed 1; not negative.
   Duration work_left(JobId job, const View& view) const { return beliefs_.work_left(job, view); }
   /// Returns what a job requests.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "policy/kit/gain.h"
+
 namespace almanac::policy {
 
 void LeaseAllocator::allocate(VcId id, std::span<const JobId> jobs, const View& view, Plan& plan,

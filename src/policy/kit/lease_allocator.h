@@ -4,7 +4,7 @@
 /// Base of allocators that give out GPUs in leases. At the start of a lease everything is
 /// reallocated. During a lease, GPUs that become free are given out at once and no job is stopped.
 /// At the start of a lease, a job is not stopped either if it has gained less than a lease of work
-/// beyond the cost of stopping it (Allocator::has_gained()).
+/// beyond the cost of stopping it (kit/gain.h).
 ///
 /// Each virtual cluster has leases of its own. A lease begins with the first decision after the end
 /// of the last one. The base class requests a wake-up then if a job runs and another waits, or jobs

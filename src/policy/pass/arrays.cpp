@@ -6,8 +6,8 @@
 /// reclaimed when their array needs them.
 ///
 ///   GPU job   goes where its placement says. If cores are short there, it reclaims those that the
-///             youngest CPU jobs have on loan: these stop, and wait at the head of their user's
-///             queue. If enough GPUs are free, but not on one node, smaller GPU jobs move aside,
+///             CPU jobs have on loan: those of the lowest tier, the youngest first, stop, and wait
+///             at the head of their user's queue. If enough GPUs are free, but not on one node, smaller GPU jobs move aside,
 ///             youngest first, if each fits elsewhere.
 ///   CPU job   goes to a node without GPUs, or else to the node with the most room in its array, or
 ///             else, on loan, to the node with the most idle cores. Otherwise it reclaims cores
@@ -36,6 +36,7 @@
 #include "policy/contract/may_stop.h"
 #include "policy/kit/desk.h"
 #include "policy/kit/eviction.h"
+#include "policy/kit/least_loss.h"
 #include "policy/pass/arrays/array_book.h"
 #include "policy/registry.h"
 
@@ -216,10 +217,7 @@ class ArraysPass final : public Pass {
       if (desk_.ledger().free_on(node) > 0 || demand.is_part()) find_loans(own.node(node));
     }
     if (loans_.empty()) return {};
-    std::sort(loans_.begin(), loans_.end(), [&](JobId a, JobId b) {
-      return std::pair(desk_.view().progress(b).since, b) <
-             std::pair(desk_.view().progress(a).since, a);
-    });
+    sort_by_loss(loans_, desk_.view());  // they lose no GPU time: the youngest of a tier first
     // All at once: the placement is to choose among all nodes that lend.
     eviction_.begin();
     for (const JobId loan : loans_) eviction_.free(loan, demand);
@@ -253,18 +251,24 @@ class ArraysPass final : public Pass {
     desk_.stop(vc, victim);
   }
 
+  JobId youngest_of_lowest_tier(const ArrayBook::NodeState& node) const {
+    JobId first = kNoJob;
+    for (auto youngest = node.cpu_jobs.rbegin(); youngest != node.cpu_jobs.rend(); ++youngest) {
+      const JobId job = youngest->job;
+      if (!desk_.runs(job) || !may_stop(desk_.view().request(job), Stops::all)) continue;
+      if (first == kNoJob || desk_.view().tier(job) < desk_.view().tier(first)) first = job;
+    }
+    return first;
+  }
+
   /// Finds up to `each` cores/1000 for each GPU of a job that starts on one node: idle ones, those
   /// on loan, those of GPU jobs that have more.
   void make_room(VcState& vc, ArrayBook& own, JobId job, std::int32_t each, Grant& grant) {
     const ArrayBook::NodeState& node = own.node(grant.node);
     const std::int32_t kept = std::min(each, reserve_milli_) * grant.count();
     while (grant.cpu_milli + idle(grant.node) < kept && node.lends()) {
-      const auto youngest =
-          std::find_if(node.cpu_jobs.rbegin(), node.cpu_jobs.rend(), [&](const Tenant& tenant) {
-            return desk_.runs(tenant.job) && may_stop(desk_.view().request(tenant.job), Stops::all);
-          });
-      if (youngest == node.cpu_jobs.rend()) break;
-      const JobId victim = youngest->job;
+      const JobId victim = youngest_of_lowest_tier(node);
+      if (victim == kNoJob) break;
       desk_.give_back(victim);
       evict(vc, own, victim, job);
     }
@@ -340,7 +344,7 @@ class ArraysPass final : public Pass {
   std::vector<std::unique_ptr<ArrayBook>> books_;  // of each virtual cluster
   std::unordered_map<JobId, JobId> evicted_by_;    // of CPU jobs that wait since
   std::vector<Grant> grants_;                      // of the job that starts
-  std::vector<JobId> loans_;                       // jobs that may be stopped, the youngest first
+  std::vector<JobId> loans_;                       // jobs that may be stopped, the first to stop first
   std::vector<std::vector<Grant>> moved_;          // what victims that move are to hold
   Eviction eviction_{desk_};
 };

@@ -29,6 +29,7 @@
 #include <utility>
 
 #include "policy/kit/allocator.h"
+#include "policy/kit/gain.h"
 #include "policy/kit/owner.h"
 #include "policy/kit/tree_parts.h"
 #include "policy/registry.h"

@@ -13,7 +13,8 @@
 /// In each slot, the jobs that booked it run, on the GPU type that they booked. What they leave
 /// goes to accepted jobs that booked later slots, then to rejected ones, in order of arrival. A job
 /// that needs longer than it booked books the next slots with room; once its estimate is used up,
-/// it counts as one of later slots.
+/// it counts as one of later slots. A job keeps its GPUs until it has gained what a stop would cost
+/// it (kit/gain.h).
 ///
 /// A job loses what it has booked if a node goes down and too few GPUs are left for it, and is
 /// decided again. Rejected jobs are decided again once there are more GPUs than before. A job that
@@ -40,6 +41,7 @@
 #include <vector>
 
 #include "policy/kit/allocator.h"
+#include "policy/kit/gain.h"
 #include "policy/registry.h"
 #include "trace/sizes.h"
 #include "trace/value.h"
@@ -110,6 +112,7 @@ class Oasis final : public Allocator {
       if (is_too_large || (are_more && found == bookings_.end())) decided_.erase(job);
     }
     named_.clear();
+    keep_running(left, view, wishes);
     std::vector<JobId> later;
     std::vector<JobId> rejected;
     for (const JobId job : jobs) {
@@ -119,11 +122,14 @@ class Oasis final : public Allocator {
       }
       if (!decided_.contains(job)) decide_on(job, id, books, view, plan.ledger);
       const auto found = bookings_.find(job);
+      if (found != bookings_.end()) {
+        update(job, found->second, books[found->second.gpu_type], view);
+      }
+      if (keeps(job, view)) continue;
       if (found == bookings_.end()) {
         rejected.push_back(job);
         continue;
       }
-      update(job, found->second, books[found->second.gpu_type], view);
       const std::vector<Slot>& slots = found->second.slots;
       if (slots.empty() || slots.front() > now) {
         later.push_back(job);
@@ -133,6 +139,25 @@ class Oasis final : public Allocator {
     }
     for (const JobId job : later) run(job, bookings_.at(job), left, view, wishes);
     for (const JobId job : rejected) run_rejected(job, books, left, view, wishes);
+  }
+
+  static bool keeps(JobId job, const View& view) {
+    return view.progress(job).phase == Phase::running && !asked(job, view).is_cpu_job() &&
+           !has_repaid(job, view);
+  }
+
+  /// Lets running jobs keep what they hold if a stop would cost more than they have gained.
+  void keep_running(std::vector<Stock>& left, const View& view, std::vector<Wish>& wishes) const {
+    for (const JobId job : jobs_) {
+      if (!keeps(job, view)) continue;
+      cluster::Demand held = asked(job, view);
+      held.gpus = 0;
+      for (const cluster::Grant& grant : view.grants(job)) held.gpus += grant.count();
+      held.gpu_types = type_held(job, view);
+      if (take(left, held)) {
+        wishes.push_back({.job = job, .gpus = held.gpus, .gpu_types = held.gpu_types});
+      }
+    }
   }
 
   /// Notes the GPUs that there are. Returns whether there are more of a type than before.

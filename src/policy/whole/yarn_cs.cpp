@@ -14,7 +14,8 @@
 /// The first job may take from the second if, with it, all tenants on its side stay within their
 /// guarantees, and the top tenant on the other side exceeds its own. So siblings reclaim from each
 /// other whatever their parent borrows, and no tenant takes what another one lends within itself.
-/// The borrowers' jobs that started last stop first.
+/// The borrowers' jobs of the lowest tier stop first; among these the one that loses least GPU time
+/// (kit/least_loss.h).
 ///
 /// With `relax_s`, a job that may start but finds no place that its placement prefers spreads over
 /// any free GPUs, from the emptiest node down, once it has waited for that long.
@@ -26,14 +27,16 @@
 ///          all, preemption by fair share when 90 % of the GPUs are in use, and locality that is
 ///          relaxed after a while (2.3); YARN's capacity and fair schedulers. Trees: Kueue's
 ///          cohorts, which lend within themselves first.
-/// Differs  A job is stopped only for one that starts. No tenant falls below its guarantee, except
-///          by the last of its jobs that reaches above it.
+/// Differs  The paper does not say which job of a borrower stops; YARN stops those that started
+///          last. A job is stopped only for one that starts. No tenant falls below its guarantee,
+///          except by the last of its jobs that reaches above it.
 /// Cost     O(n log n + n t) per decision with n jobs and t tenants
 #include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "policy/kit/allocator.h"
+#include "policy/kit/least_loss.h"
 #include "policy/placement/scatter.h"
 #include "policy/registry.h"
 
@@ -63,7 +66,7 @@ class YarnCs final : public Allocator {
     left_ = stock(vc, plan.ledger);
     total_ = free();
     running_.clear();
-    are_latest_first_ = false;
+    are_sorted_ = false;
     for (const JobId job : jobs) {
       if (view.progress(job).phase == Phase::waiting) {
         tenants_[tenant_of(job, view)].waiting.push_back(job);
@@ -211,11 +214,7 @@ class YarnCs final : public Allocator {
     if (total_ - free() < reclaim_at_ * total_) return false;
     std::vector<JobId> victims;
     const std::vector<Stock> before = left_;
-    if (!std::exchange(are_latest_first_, true)) {
-      std::stable_sort(running_.begin(), running_.end(), [&](JobId a, JobId b) {
-        return view.progress(a).since > view.progress(b).since;
-      });
-    }
+    if (!std::exchange(are_sorted_, true)) sort_by_loss(running_, view);
     bool fits = false;
     for (const JobId victim : running_) {
       if (!may_take_from(job, victim, view)) continue;
@@ -252,7 +251,7 @@ class YarnCs final : public Allocator {
   std::vector<JobId> started_;                 // jobs that the last allocation named to start
   std::vector<JobId> reclaimed_;               // jobs that it did not name, to make room for them
   std::vector<std::vector<NodeGpus>> places_;  // of `started_`, where they spread
-  bool are_latest_first_ = false;
+  bool are_sorted_ = false;                    // `running_`, as of sort_by_loss()
   std::vector<std::vector<std::size_t>> paths_;  // by tenant
   std::vector<double> used_, least_;             // by first(): parts of guarantees, top down
 };

@@ -13,6 +13,7 @@ namespace {
 constexpr std::array<double, 6> kExponents{0.3, 0, 0.15, 0.5, 0.75, 1};
 constexpr double kClearly = 0.002;
 constexpr double kShortest_s = 60;  // an end that is nearer makes no new deal
+constexpr double kLeastKept = 0.01;  // part of the speed of a job that waits
 
 /// Jobs at some time to come.
 struct Ahead {
@@ -107,7 +108,9 @@ class Dealer {
     if (made <= 0) return 0;
     const double stays_s =
         std::min(terms_.horizon_s, std::max(kShortest_s, ahead.work_s[job] / made));
-    return weight * made * std::max(0.0, 1 - terms_.restart_s / stays_s);
+    // A job that waits takes idle GPUs, however little of its speed a restart leaves.
+    const double least = ahead.held[job] == 0 ? kLeastKept : 0;
+    return weight * made * std::max(least, 1 - terms_.restart_s / stays_s);
   }
 
   Step best_step(const Ahead& ahead, double exponent, std::size_t job, int from, int left) const {
