@@ -74,9 +74,9 @@ void fields(const Job*, Visit visit) {
 }
 
 template <class Visit>
-void fields(const TypedGpus*, Visit visit) {
-  visit("type", &TypedGpus::type);
-  visit("count", &TypedGpus::count);
+void fields(const text::TypedGpus*, Visit visit) {
+  visit("type", &text::TypedGpus::type);
+  visit("count", &text::TypedGpus::count);
 }
 
 template <class Visit>
