@@ -52,10 +52,11 @@ Wants reserved_by(const QuotaTree& tree, QueueAt queue, const Assignment& assign
 class FairOrder {
  public:
   FairOrder(QuotaTree& tree, std::vector<Entry>& entries)
-      : tree_(tree), of_queue_(tree.num_nodes()), shares_(tree.num_nodes()) {
+      : tree_(tree), of_queue_(tree.num_nodes()), standings_(tree.num_nodes()) {
     for (Entry& entry : entries) {
       of_queue_[entry.workload->queue] = &entry;
       left_.push_back(&entry);
+      measure(entry);
     }
   }
 
@@ -64,22 +65,35 @@ class FairOrder {
     if (left_.empty()) return nullptr;
     Entry* best = left_.front();
     const NodeAt root = tree_.root(best->workload->queue);
-    if (!tree_.is_queue(root)) {
-      for (const QueueAt queue : tree_.queues_below(root)) {
-        if (of_queue_[queue] != nullptr) measure(*of_queue_[queue]);
-      }
-      best = winner_below(root);
-    }
+    if (!tree_.is_queue(root)) best = winner_below(root);
     of_queue_[best->workload->queue] = nullptr;
     left_.erase(std::find(left_.begin(), left_.end(), best));
     return best;
   }
 
+  /// Call when a winner has taken what it requests. The standing of another head depends on the
+  /// cohorts below the root that both are in, and on no other queue.
+  void note_taken(QueueAt by) {
+    const NodeAt branch = branch_of(by);
+    for (const QueueAt queue : tree_.queues_below(branch)) {
+      if (of_queue_[queue] != nullptr) measure(*of_queue_[queue]);
+    }
+  }
+
  private:
+  /// Of the head of a queue in a cohort.
   struct Standing {
     bool borrows = false;  ///< Whether the head's request borrows.
     std::pair<int, double> share{};
   };
+
+  /// The node just below the root, or the root.
+  NodeAt branch_of(NodeAt node) const {
+    NodeAt above = tree_.parent(node);
+    if (above == kNoNode) return node;
+    for (; tree_.parent(above) != kNoNode; above = tree_.parent(above)) node = above;
+    return node;
+  }
 
   /// Computes the shares of the nodes above a head, including its request. Each node has the share
   /// of its child on the path to the head.
@@ -88,27 +102,33 @@ class FairOrder {
     const Wants& usage = entry.nomination.assignment.usage;
     tree_.take(queue, usage);
     NodeAt child = queue;
-    std::map<NodeAt, Standing>& made = shares_[queue];
+    std::vector<Standing>& made = standings_[queue];
+    made.clear();
     for (NodeAt node = tree_.parent(queue); node != kNoNode; node = tree_.parent(node)) {
-      made[node] = {tree_.borrows_any_of(child, usage), tree_.share(child).key()};
+      made.push_back({tree_.borrows_any_of(child, usage), tree_.share(child).key()});
       child = node;
     }
     tree_.give_back(queue, usage);
   }
 
-  Entry* winner_below(NodeAt node) {
+  /// `above` = number of cohorts above `node`.
+  Entry* winner_below(NodeAt node, std::size_t above = 0) {
     Entry* best = nullptr;
     const auto meet = [&](Entry* other) {
-      if (other != nullptr && (best == nullptr || beats(*other, *best, node))) best = other;
+      if (other != nullptr && (best == nullptr || beats(*other, *best, above))) best = other;
     };
-    for (const NodeAt cohort : tree_.cohorts(node)) meet(winner_below(cohort));
+    for (const NodeAt cohort : tree_.cohorts(node)) meet(winner_below(cohort, above + 1));
     for (const NodeAt queue : tree_.queues(node)) meet(of_queue_[queue]);
     return best;
   }
 
-  bool beats(const Entry& a, const Entry& b, NodeAt node) const {
-    const Standing& one = shares_[a.workload->queue].at(node);
-    const Standing& other = shares_[b.workload->queue].at(node);
+  const Standing& standing(const Entry& of, std::size_t above) const {
+    const std::vector<Standing>& all = standings_[of.workload->queue];
+    return all[all.size() - 1 - above];
+  }
+  bool beats(const Entry& a, const Entry& b, std::size_t above) const {
+    const Standing& one = standing(a, above);
+    const Standing& other = standing(b, above);
     if (one.borrows != other.borrows) return other.borrows;
     if (one.share != other.share) return one.share < other.share;
     if (a.workload->rank != b.workload->rank) return a.workload->rank > b.workload->rank;
@@ -117,7 +137,7 @@ class FairOrder {
 
   QuotaTree& tree_;
   std::vector<Entry*> of_queue_;
-  std::vector<std::map<NodeAt, Standing>> shares_;  ///< By queue, then the node above.
+  std::vector<std::vector<Standing>> standings_;  ///< By queue, then its parent first.
   std::vector<Entry*> left_{};
 };
 
@@ -426,7 +446,11 @@ Cycle Scheduler::cycle(std::int64_t now) {
   };
   if (state.setup.is_fair) {
     FairOrder order(state.world.tree, entries);
-    while (Entry* const next = order.next()) process(*next);
+    while (Entry* const next = order.next()) {
+      const std::size_t before = state.taken.size();
+      process(*next);
+      if (state.taken.size() != before) order.note_taken(next->workload->queue);
+    }
   } else {
     std::stable_sort(entries.begin(), entries.end(), is_tried_before);
     for (Entry& entry : entries) process(entry);

@@ -72,17 +72,16 @@ NodeAt Turns::largest_below(NodeAt node) {
   return cohort_key >= queue_key ? largest_below(cohort) : queue;
 }
 
-std::pair<NodeAt, NodeAt> Turns::below_common(QueueAt other) const {
-  NodeAt common = tree_.parent(other);
+std::pair<NodeAt, NodeAt> below_common(const QuotaTree& tree, QueueAt one, QueueAt other) {
   NodeAt theirs = other;
-  while (common != kNoNode && !is_ancestor_[common]) {
+  for (NodeAt common = tree.parent(other); common != kNoNode; common = tree.parent(common)) {
+    NodeAt ours = one;
+    while (ours != kNoNode && tree.parent(ours) != common) ours = tree.parent(ours);
+    if (ours != kNoNode) return {ours, theirs};
     theirs = common;
-    common = tree_.parent(common);
   }
-  ALMANAC_CHECK(common != kNoNode, "queues {} and {} are in two trees", preemptor_, other);
-  NodeAt ours = preemptor_;
-  while (tree_.parent(ours) != common) ours = tree_.parent(ours);
-  return {ours, theirs};
+  ALMANAC_CHECK(false, "queues {} and {} are in two trees", one, other);
+  return {};
 }
 
 }  // namespace almanac::kueue

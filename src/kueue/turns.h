@@ -27,9 +27,6 @@ class Turns {
   Workload& take(QueueAt queue) { return *left_[queue][given_[queue]++]; }
   /// The queue has no further turn.
   void drop(QueueAt queue) { is_dropped_[queue] = true; }
-  /// Returns the nodes just below the lowest cohort of the preemptor's queue and of `other`: that
-  /// of the preemptor first.
-  std::pair<NodeAt, NodeAt> below_common(QueueAt other) const;
 
  private:
   NodeAt largest_below(NodeAt node);
@@ -42,6 +39,10 @@ class Turns {
   std::vector<bool> is_dropped_{};              ///< By node.
   std::vector<bool> is_ancestor_{};             ///< By node, of the preemptor.
 };
+
+/// Returns the nodes just below the lowest cohort that two queues of one tree share: that of `one`
+/// first.
+std::pair<NodeAt, NodeAt> below_common(const QuotaTree& tree, QueueAt one, QueueAt other);
 
 /// Candidates of other queues before those of the preemptor's own, then as is_preempted_before().
 bool is_fairly_preempted_before(QueueAt preemptor, const Workload& a, const Workload& b);

@@ -61,6 +61,18 @@ Result<Owner> find_owner(Setup& setup, std::string_view text) {
     meet(each.name, {.groups = &each.groups, .weight = &each.weight});
   }
   if (best.groups == nullptr) {
+    const std::string_view first = text.substr(0, text.find('.'));
+    const bool is_only_named =
+        std::any_of(setup.queues.begin(), setup.queues.end(),
+                    [&](const ClusterQueue& each) { return each.cohort == first; }) ||
+        std::any_of(setup.cohorts.begin(), setup.cohorts.end(),
+                    [&](const Cohort& each) { return each.parent == first; });
+    if (is_only_named) {
+      return fail(
+          Code::usage,
+          fmt::format("cohort {} has no Cohort object, and so no quota or weight to change", first),
+          {}, "create a Cohort object with resourceGroups first");
+    }
     return unknown("ClusterQueue or Cohort", text.substr(0, text.find('.')), known);
   }
   return best;
@@ -95,6 +107,11 @@ Result<Found> find_quota(const Owner& owner, std::string_view name) {
   return unknown(fmt::format("quota of {}", owner.name), name, known);
 }
 
+/// Such a change would compare Kueue with itself.
+tl::unexpected<Error> no_change(const Owner& owner, std::string_view what, std::string_view value) {
+  return fail(Code::usage, fmt::format("{} of {} is {} already", what, owner.name, value));
+}
+
 std::string amount_of(const std::optional<Amount>& amount, std::string_view resource) {
   if (!amount) return kNone;
   return resource == "cpu" ? fmt::format("{}m", *amount) : fmt::format("{}", *amount);
@@ -115,10 +132,12 @@ Result<Changed> change_quota(const Owner& owner, std::string_view field, std::st
   }
   Changed made{.what = fmt::format("{} of {} in flavor {}", field, resource, flavor), .to = value};
   if (field == "nominalQuota") {
+    if (quota->nominal == *amount) return no_change(owner, made.what, value);
     made.from = amount_of(quota->nominal, resource);
     quota->nominal = *amount;
   } else {
     auto& limit = field == "borrowingLimit" ? quota->borrowing_limit : quota->lending_limit;
+    if (limit == amount) return no_change(owner, made.what, value);
     made.from = amount_of(limit, resource);
     limit = amount;
   }
@@ -207,6 +226,7 @@ Result<Changed> change_field(const Owner& owner, std::string_view field, const s
                      {"Any", Preempts::any}});
   }
   if (!from) return tl::unexpected(from.error());
+  if (*from == value) return no_change(owner, made.what, value);
   made.from = *from;
   return made;
 }

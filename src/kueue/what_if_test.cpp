@@ -79,10 +79,24 @@ TEST(WhatIf, SaysWhatItExpected) {
       HasSubstr("Kueue refuses borrowingLimit and lendingLimit of a queue without a cohort"));
   EXPECT_THAT(said("a.lendingLimit=9"), HasSubstr("refuses a lendingLimit above nominalQuota"));
   EXPECT_EQ(said("a.lendingLimit=8"), "no error");
+  EXPECT_THAT(said("a.nominalQuota=8"),
+              HasSubstr("nominalQuota of nvidia.com/gpu in flavor h100 of a is 8 already"));
+  EXPECT_THAT(said("b.x.h100.cpu.nominalQuota=1"), HasSubstr("is 1 already")) << "1000m";
+  EXPECT_THAT(said("a.borrowingLimit=none"), HasSubstr("is none already"));
+  EXPECT_THAT(said("a.queueingStrategy=BestEffortFIFO"), HasSubstr("is BestEffortFIFO already"));
   EXPECT_THAT(
       said("a.nominalQuota=9,a.nominalQuota=10"),
       HasSubstr("nominalQuota of nvidia.com/gpu in flavor h100 of ClusterQueue a is changed "
                 "twice"));
+}
+
+TEST(WhatIf, SaysThatACohortIsOnlyNamed) {
+  auto made = two_queues();
+  made.cohorts.clear();
+  const auto done = change(made, "all.nominalQuota=4");
+  ASSERT_FALSE(done);
+  EXPECT_THAT(to_string(done.error()),
+              HasSubstr("cohort all has no Cohort object, and so no quota or weight to change"));
 }
 
 }  // namespace
