@@ -93,6 +93,12 @@ Result<Change> change_of(const Play& play, const std::vector<Lived>& today,
   made.lines = lines_for(site, made.settings);
   for (const Setting& each : made.settings) made.today.push_back(value_of(each, site));
   made.remarks = remarks_on(play, site, *other, settings);
+  for (const Setting& each : settings) {
+    const std::string value = value_of(each, site);
+    if (made.is_today || value != value_of(each, *other)) continue;
+    made.remarks.push_back(
+        fmt::format("{} is {} today, so it changes nothing.", name_of(each), value));
+  }
   const auto after = made.is_today
                          ? std::optional(today)
                          : play.under(slurm_today(play.log(), true),

@@ -126,6 +126,8 @@ TEST(WhatIf, LeavesOutSettingsThatStayAsTheyAre) {
   ASSERT_TRUE(advice) << to_string(advice.error());
   EXPECT_THAT(advice->recommendation, testing::StartsWith("With PriorityWeightQOS 0 -> 5: "));
   EXPECT_EQ(advice->what_if->lines.size(), 1U);
+  EXPECT_THAT(advice->recommendation,
+              HasSubstr("PriorityWeightAge is 1000 today, so it changes nothing."));
 }
 
 TEST(WhatIf, SaysThatNothingIsKnownOfShares) {

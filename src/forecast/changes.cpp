@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -54,6 +57,40 @@ Result<VcId> find_vc(const cluster::Cluster& cluster, const std::string& name) {
               {}, fmt::format("add \"to VC\", one of {}", names));
 }
 
+/// Returns `count` nodes like `last`. They fill its rack up to the size of the largest rack, then
+/// new racks of that size next to it, whose switches have the same uplink.
+std::vector<cluster::Node> nodes_like(const cluster::Node& last, std::uint32_t count,
+                                      cluster::Cluster& cluster) {
+  cluster::Node made = last;
+  made.name.clear();
+  std::vector<cluster::Node> nodes(count, made);
+  if (last.rack.empty()) return nodes;
+  std::map<std::string, std::uint32_t> sizes;
+  for (const cluster::Node& each : cluster.nodes) ++sizes[each.rack];
+  const std::uint32_t in_last = sizes[last.rack];
+  sizes.erase("");
+  const auto largest = std::max_element(
+      sizes.begin(), sizes.end(), [](auto& one, auto& other) { return one.second < other.second; });
+  const std::uint32_t most = largest->second;
+  const auto own =
+      std::find_if(cluster.switches.begin(), cluster.switches.end(),
+                   [&](const cluster::Switch& each) { return each.path == last.rack; });
+  const double uplink_gbps = own == cluster.switches.end() ? 0 : own->uplink_gbps;
+  int racks = 0;
+  for (std::uint32_t at = most - in_last; at < count; ++at) {
+    if ((at - (most - in_last)) % most == 0) {
+      do {
+        made.rack = fmt::format("{}+{}", last.rack, ++racks);
+      } while (sizes.contains(made.rack));
+      if (uplink_gbps > 0) {
+        cluster.switches.push_back({.path = made.rack, .uplink_gbps = uplink_gbps});
+      }
+    }
+    nodes[at].rack = made.rack;
+  }
+  return nodes;
+}
+
 /// Nodes of later virtual clusters get new numbers: those of one are numbered one after another.
 Result<void> add_nodes(const Change& change, const Setting& setting, World& world) {
   const auto vc = find_vc(world.cluster, change.vc);
@@ -86,9 +123,8 @@ Result<void> add_nodes(const Change& change, const Setting& setting, World& worl
                             setting.cluster.nodes.size(), before + added),
                 {}, "add fewer nodes");
   }
-  cluster::Node made = world.cluster.nodes[end - 1];
-  made.name.clear();
-  world.cluster.nodes.insert(world.cluster.nodes.begin() + end, added, made);
+  const auto made = nodes_like(world.cluster.nodes[end - 1], added, world.cluster);
+  world.cluster.nodes.insert(world.cluster.nodes.begin() + end, made.begin(), made.end());
   grown.num_nodes += added;
   const auto renumber = [&](NodeId& node) {
     if (index(node) >= end) node = NodeId{static_cast<std::uint32_t>(index(node)) + added};

@@ -137,6 +137,19 @@ TEST_F(ChangesTest, SeveralChangesHoldTogether) {
   EXPECT_EQ((*made)[0].after.start_by, Time{20s});
 }
 
+// The rack is an NVLink domain of two nodes with a GPU each. B needs both GPUs of one domain, so it
+// waits for A: the added node stands in a second rack. With two added nodes, that rack has both.
+TEST_F(ChangesTest, AddedNodesJoinNoFullRack) {
+  input_.cluster = {};
+  input_.cluster.add_vc("all");
+  input_.cluster.add_nodes({.gpus = 1, .nvlink_domain = cluster::NvlinkDomain::rack}, 2);
+  for (cluster::Node& each : input_.cluster.nodes) each.rack = "r1";
+  input_.trace.jobs[1].request.gpus = input_.trace.jobs[1].request.nvlink_gpus = 2;
+  EXPECT_EQ((*after({"add 1 node"}))[0].after.start_by, Time{100s});
+  EXPECT_EQ((*after({"add 2 nodes"}))[0].after.start_by, Time{10s});
+  EXPECT_EQ((*after({"add 1 node", "add 1 node"}))[0].after.start_by, Time{10s});
+}
+
 TEST_F(ChangesTest, NodesOfLaterVirtualClustersAreRenumbered) {
   input_.cluster = {};
   for (const char* name : {"left", "right"}) {

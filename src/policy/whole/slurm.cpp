@@ -133,7 +133,7 @@ class Slurm final : public Policy {
     if (reason.kind == ReasonKind::behind) put_first(job, reason);
     if (reason.kind != ReasonKind::short_of_gpus) return reason;
     for (const NodeAt node : nodes_for(job)) {
-      reason.available += machines_->free_gpus(node, demand, ledger);
+      reason.available += machines_->free_gpus(node, demand, ledger, controller_->state().room);
     }
     if (reason.available >= demand.gpus) reason.kind = ReasonKind::fragmented;
     if (demand.is_cpu_job()) reason.kind = ReasonKind::short_of_cores;

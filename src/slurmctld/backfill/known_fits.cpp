@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "slurmctld/backfill/known_fits.h"
 
+#include <algorithm>
+#include <span>
+
 namespace almanac::slurmctld {
 
 void KnownFits::forget(NodeAt node) {
@@ -30,27 +33,30 @@ FutureFits& KnownFits::of(const FitAsk& ask) {
   constexpr std::uint64_t kOdd = 0x9e37'79b9'7f4a'7c15;
   const ZoneAt number = zones_.of_partition(ask.partition);
   const NodeBits::Extent& extent = zones_.extent(number);
-  std::size_t hash =
-      ask.candidates.hash(extent) ^ ((std::uint64_t{ask.shape} << 32 | ask.partition) * kOdd);
+  const std::span<const Word> candidates = ask.candidates.words(extent);
+  const Word asker = Word{ask.shape} << 32 | ask.partition;
+  std::size_t hash = ask.candidates.hash(extent) ^ (asker * kOdd);
   hash ^= hash >> 32U;
   Zone& zone = known_[number];
   const std::size_t mask = zone.slots.size() - 1;
+  const std::size_t length = candidates.size() + 1;  // of a key
   for (std::size_t at = hash & mask; !zone.is_free(zone.slots[at]); at = (at + 1) & mask) {
     if (zone.slots[at].hash != hash) continue;
+    const Word* const key = zone.keys.data() + zone.slots[at].entry * length;
+    if (*key != asker || !std::equal(candidates.begin(), candidates.end(), key + 1)) continue;
     Entry& entry = zone.entries[zone.slots[at].entry];
-    if (entry.shape == ask.shape && entry.partition == ask.partition &&
-        entry.candidates.equals(ask.candidates, extent) && entry.weights.size() == weights.size() &&
-        (weights.empty() || entry.weights == weights)) {
-      return entry.fits;
-    }
+    if (entry.weights == weights) return entry.fits;
   }
   if (std::size_t{zone.used} * 2 >= zone.slots.size()) grow(zone);
-  if (zone.used == zone.entries.size()) zone.entries.emplace_back();
+  if (zone.used == zone.entries.size()) {
+    zone.entries.emplace_back();
+    zone.keys.resize(zone.entries.size() * length);
+  }
   Entry& entry = zone.entries[zone.used];
+  Word* const key = zone.keys.data() + zone.used * length;
+  *key = asker;
+  std::copy(candidates.begin(), candidates.end(), key + 1);
   entry.hash = hash;
-  entry.shape = ask.shape;
-  entry.partition = ask.partition;
-  entry.candidates.take(ask.candidates, extent);
   entry.weights = weights;
   entry.fits.clear();
   file(zone, zone.used++);

@@ -37,11 +37,9 @@ class KnownFits {
   FutureFits& of(const FitAsk& ask);
 
  private:
+  using Word = std::uint64_t;
   struct Entry {
     std::size_t hash = 0;
-    std::uint32_t shape = 0;
-    std::uint32_t partition = 0;
-    NodeBits candidates{};
     StaleWeights weights{};
     FutureFits fits{};
   };
@@ -56,6 +54,9 @@ class KnownFits {
   struct Zone {
     std::uint64_t version = 1;
     std::deque<Entry> entries{};
+    /// Of each entry: shape and partition, then the words of its candidates in the zone. In one
+    /// array, so that a search follows no pointers.
+    std::vector<Word> keys{};
     std::uint32_t used = 0;
     std::vector<Slot> slots = std::vector<Slot>(64);  // at least half of them are free
 

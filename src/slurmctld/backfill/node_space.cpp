@@ -3,36 +3,34 @@
 
 #include <algorithm>
 #include <limits>
-#include <utility>
 
 namespace almanac::slurmctld {
 
 void NodeSpace::reset(Seconds begin, Seconds end, const NodeBits& nodes) {
   begin_ = begin;
   end_ = end;
-  for (Periods& periods : periods_) {
-    for (Period& each : periods) spare_.push_back(std::move(each.nodes));
-    periods.clear();
-    periods.push_back({begin, copy(nodes)});
+  for (ZoneAt zone = 0; zone < periods_.size(); ++zone) {
+    const std::span<const Word> words = nodes.words(zones_.extent(zone));
+    Periods& periods = periods_[zone];
+    periods.begins.assign(1, begin);
+    periods.free.assign(words.begin(), words.end());
+    periods.width = words.size();
   }
   begins_.clear();
   empty_.clear();
 }
 
-NodeBits NodeSpace::copy(const NodeBits& nodes) {
-  if (spare_.empty()) return nodes;
-  NodeBits made = std::move(spare_.back());
-  spare_.pop_back();
-  made = nodes;
-  return made;
+std::size_t NodeSpace::position(const Periods& periods, Seconds at) {
+  const auto next = std::upper_bound(periods.begins.begin(), periods.begins.end(), at);
+  return static_cast<std::size_t>(next - periods.begins.begin()) - 1;
 }
 
-/// Returns the period at a time that is not before the first one.
-std::size_t NodeSpace::position(const Periods& periods, Seconds at) {
-  const auto next =
-      std::upper_bound(periods.begin(), periods.end(), at,
-                       [](Seconds time, const Period& of) { return time < of.begin; });
-  return static_cast<std::size_t>(next - periods.begin()) - 1;
+bool NodeSpace::includes(const Periods& periods, std::size_t at, std::span<const Word> nodes) {
+  const Word* const free = periods.nodes(at);
+  for (std::size_t word = 0; word < nodes.size(); ++word) {
+    if ((nodes[word] & ~free[word]) != 0) return false;
+  }
+  return true;
 }
 
 std::vector<NodeSpace::Begin>::iterator NodeSpace::find(Seconds at) {
@@ -52,17 +50,22 @@ Seconds NodeSpace::narrow(ZoneAt zone, NodeBits& nodes, Seconds start, Seconds e
   const Periods& periods = periods_[zone];
   if (start >= end_) return 0;
   const NodeBits::Extent& extent = zones_.extent(zone);
-  before_.take(nodes, extent);
+  const std::span<Word> left = nodes.words(extent);
+  before_.assign(left.begin(), left.end());
   Seconds later = 0;
   for (std::size_t at = position(periods, std::max(start, begin_)); at < periods.size(); ++at) {
-    const Period& period = periods[at];
-    if (later == 0 && at + 1 < periods.size() &&
-        // Nodes that are free in both do not let the job start later than it could now.
-        !period.nodes.includes_common(before_, periods[at + 1].nodes, extent)) {
-      later = periods[at + 1].begin;
+    const Word* const free = periods.nodes(at);
+    if (later == 0 && at + 1 < periods.size()) {
+      // Nodes that are free in both do not let the job start later than it could now.
+      const Word* const next = periods.nodes(at + 1);
+      Word more = 0;
+      for (std::size_t word = 0; word < left.size(); ++word) {
+        more |= before_[word] & next[word] & ~free[word];
+      }
+      if (more != 0) later = periods.begins[at + 1];
     }
-    if (period.begin > end) break;
-    nodes.keep(period.nodes, extent);
+    if (periods.begins[at] > end) break;
+    for (std::size_t word = 0; word < left.size(); ++word) left[word] &= free[word];
     if (later != 0 && !nodes.has_at_least(least, extent)) break;
   }
   return later > end && later > horizon(end) ? 0 : later;
@@ -71,18 +74,20 @@ Seconds NodeSpace::narrow(ZoneAt zone, NodeBits& nodes, Seconds start, Seconds e
 bool NodeSpace::is_promised(ZoneAt zone, const NodeBits& nodes, Seconds start, Seconds end) const {
   const Periods& periods = periods_[zone];
   if (start >= end_) return false;
-  const NodeBits::Extent& extent = zones_.extent(zone);
+  const std::span<const Word> words = nodes.words(zones_.extent(zone));
   for (std::size_t at = position(periods, std::max(start, begin_));
-       at < periods.size() && periods[at].begin < end; ++at) {
-    if (!periods[at].nodes.includes(nodes, extent)) return true;
+       at < periods.size() && periods.begins[at] < end; ++at) {
+    if (!includes(periods, at, words)) return true;
   }
   return false;
 }
 
 Seconds NodeSpace::first_promise(ZoneAt zone, const NodeBits& nodes, Seconds at) const {
-  for (const Period& period : periods_[zone]) {
-    if (period.begin > at && !period.nodes.includes(nodes, zones_.extent(zone))) {
-      return period.begin;
+  const Periods& periods = periods_[zone];
+  const std::span<const Word> words = nodes.words(zones_.extent(zone));
+  for (std::size_t period = 0; period < periods.size(); ++period) {
+    if (periods.begins[period] > at && !includes(periods, period, words)) {
+      return periods.begins[period];
     }
   }
   return kNoSeconds;
@@ -90,9 +95,13 @@ Seconds NodeSpace::first_promise(ZoneAt zone, const NodeBits& nodes, Seconds at)
 
 std::size_t NodeSpace::cut(Periods& periods, Seconds at) {
   const std::size_t first = position(periods, at);
-  if (periods[first].begin == at) return first;
-  Period second{at, copy(periods[first].nodes)};
-  periods.insert(periods.begin() + static_cast<std::ptrdiff_t>(first) + 1, std::move(second));
+  if (periods.begins[first] == at) return first;
+  const auto second = static_cast<std::ptrdiff_t>(first) + 1;
+  const auto width = static_cast<std::ptrdiff_t>(periods.width);
+  periods.begins.insert(periods.begins.begin() + second, at);
+  // Room for the second period, then a copy of the first.
+  periods.free.insert(periods.free.begin() + second * width, periods.width, Word{0});
+  std::copy_n(periods.nodes(first), periods.width, periods.nodes(first + 1));
   const auto found = find(at);
   if (found == begins_.end() || found->at != at) {
     begins_.insert(found, {at, 1});
@@ -102,14 +111,16 @@ std::size_t NodeSpace::cut(Periods& periods, Seconds at) {
   return first + 1;
 }
 
-/// Joins a period with the one before it if both have the same nodes.
-void NodeSpace::join(ZoneAt zone, std::size_t second) {
-  Periods& periods = periods_[zone];
+void NodeSpace::join(Periods& periods, std::size_t second) {
   if (second == 0 || second >= periods.size()) return;
-  if (!periods[second - 1].nodes.equals(periods[second].nodes, zones_.extent(zone))) return;
-  const Seconds at = periods[second].begin;
-  spare_.push_back(std::move(periods[second].nodes));
-  periods.erase(periods.begin() + static_cast<std::ptrdiff_t>(second));
+  const Word* const nodes = periods.nodes(second);
+  if (!std::equal(nodes, nodes + periods.width, periods.nodes(second - 1))) return;
+  const Seconds at = periods.begins[second];
+  const auto position = static_cast<std::ptrdiff_t>(second);
+  const auto width = static_cast<std::ptrdiff_t>(periods.width);
+  periods.begins.erase(periods.begins.begin() + position);
+  periods.free.erase(periods.free.begin() + position * width,
+                     periods.free.begin() + (position + 1) * width);
   if (--find(at)->zones == 0) {
     empty_.insert(std::lower_bound(empty_.begin(), empty_.end(), at), at);
   }
@@ -122,10 +133,12 @@ void NodeSpace::promise(ZoneAt zone, const NodeBits& nodes, Seconds start, Secon
   if (start < end_) {
     const std::size_t first = cut(periods, start);
     const std::size_t last = end < end_ ? cut(periods, end) : periods.size();
+    const std::span<const Word> promised = nodes.words(zones_.extent(zone));
     for (std::size_t at = first; at < last; ++at) {
-      periods[at].nodes.remove(nodes, zones_.extent(zone));
+      Word* const free = periods.nodes(at);
+      for (std::size_t word = 0; word < promised.size(); ++word) free[word] &= ~promised[word];
     }
-    for (std::size_t at = last + 1; at-- > first;) join(zone, at);
+    for (std::size_t at = last + 1; at-- > first;) join(periods, at);
   }
   // slurmctld joins one pair of equal neighbours. If the promise begins with the first period, the
   // pair is an empty period at the begin and the rest.

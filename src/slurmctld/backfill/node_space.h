@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "slurmctld/jobs/submission.h"
@@ -43,36 +45,43 @@ class NodeSpace {
   std::size_t num_periods() const { return begins_.size() + 1; }
 
  private:
-  /// Lasts until the next one of its zone begins.
-  struct Period {
-    Seconds begin = 0;
-    NodeBits nodes{};  // not promised
+  using Word = std::uint64_t;
+  /// The periods of a zone, in order of time. Each lasts until the next one begins, and has other
+  /// nodes. Sets of nodes are one array, so that a walk through the periods follows no pointers.
+  struct Periods {
+    std::vector<Seconds> begins{};
+    std::vector<Word> free{};  // nodes that are not promised: the words of the zone, by period
+    std::size_t width = 0;     // words of a period
+
+    std::size_t size() const { return begins.size(); }
+    const Word* nodes(std::size_t at) const { return free.data() + at * width; }
+    Word* nodes(std::size_t at) { return free.data() + at * width; }
   };
-  using Periods = std::vector<Period>;  // in order of time
   /// When a period of slurmctld's list begins.
   struct Begin {
     Seconds at = 0;
     int zones = 0;  // that change then
   };
 
+  /// Returns the period at a time that is not before the first one.
   static std::size_t position(const Periods& periods, Seconds at);
+  /// Whether all of `nodes` are free in a period.
+  static bool includes(const Periods& periods, std::size_t at, std::span<const Word> nodes);
   std::vector<Begin>::iterator find(Seconds at);
   /// Returns how far a test looks whose job would end at `end`.
   Seconds horizon(Seconds end) const;
   /// Returns the period of a zone that begins at `at`, which is made if necessary.
   std::size_t cut(Periods& periods, Seconds at);
-  void join(ZoneAt zone, std::size_t second);
-  /// Returns a copy of `nodes`, in memory that was used before if there is any.
-  NodeBits copy(const NodeBits& nodes);
+  /// Joins a period with the one before it if both have the same nodes.
+  void join(Periods& periods, std::size_t second);
 
   const Zones& zones_;
   Seconds begin_ = 0;
   Seconds end_ = 0;
-  std::vector<Periods> periods_;  // by zone; neighbours differ
+  std::vector<Periods> periods_;  // by zone
   std::vector<Begin> begins_;     // in order, without the first period's
   std::vector<Seconds> empty_;    // in order: times of begins_ at which no zone changes
-  NodeBits before_;               // what narrow() got, in its zone; kept for its memory
-  std::vector<NodeBits> spare_;   // likewise
+  std::vector<Word> before_;      // what narrow() got; kept for its memory
 };
 
 }  // namespace almanac::slurmctld

@@ -63,6 +63,12 @@ TEST(NodeSpace, LooksLessFarIfAPromiseElsewhereBegins) {
   EXPECT_EQ(space.num_periods(), 5U);
 }
 
+/// Whether some of `nodes` are not in `all`.
+bool lacks(const NodeBits& all, NodeBits nodes) {
+  nodes -= all;
+  return !nodes.empty();
+}
+
 /// slurmctld's list, as backfill.c keeps it.
 class List {
  public:
@@ -76,7 +82,7 @@ class List {
       if (record.end > start && at + 1 < records_.size() && later == 0) {
         NodeBits both = before;
         both &= records_[at + 1].nodes;
-        if (!record.nodes.includes(both)) later = record.end;
+        if (lacks(record.nodes, both)) later = record.end;
       }
       if (record.end <= start) continue;
       if (record.begin > end) break;
@@ -86,7 +92,7 @@ class List {
   }
   bool is_promised(const NodeBits& nodes, Seconds start, Seconds end) const {
     return std::any_of(records_.begin(), records_.end(), [&](const Record& each) {
-      return each.end > start && each.begin < end && !each.nodes.includes(nodes);
+      return each.end > start && each.begin < end && lacks(each.nodes, nodes);
     });
   }
   void promise(const NodeBits& nodes, Seconds start, Seconds end) {

@@ -124,6 +124,7 @@ void FutureFits::clear() {
   known_.clear();
   found_.clear();
   answer_ = {};
+  at_once_ = nullptr;
 }
 
 /// A room from which jobs leave one after another. They return when it is destroyed.
@@ -150,6 +151,11 @@ class FutureRoom {
       known[ended] = is_nowhere ? &kNowhere : &fits_.found_.emplace_front(std::move(fit));
     }
     return *known[ended];
+  }
+  /// Returns where the job fits now.
+  const Fit& at_once() {
+    if (fits_.at_once_ == nullptr) fits_.at_once_ = &after(0);
+    return *fits_.at_once_;
   }
   /// What will_run() has found.
   auto& answer() const { return fits_.answer_; }
@@ -181,31 +187,29 @@ std::optional<PlannedStart> will_run(Room& room, const Question& question, Futur
                                      const RunningJobs& running, Seconds now,
                                      const WillRunSettings& settings) {
   FutureRoom future(room, question, fits);
-  const Fit* fit = &future.after(0);
-  if (fit->allocation) {
-    future.leave_weights(*fit);
-    return PlannedStart{now, fit};
+  if (const Fit& fit = future.at_once(); fit.allocation) {
+    future.leave_weights(fit);
+    return PlannedStart{now, &fit};
   }
   auto& answer = future.answer();
   if (answer.version != running.all.version()) {
-    answer = {.version = running.all.version()};
+    answer = {.version = running.all.version(), .fit = &future.at_once()};
     Windows windows(running, fits, question.candidates, settings.linear_window);
     while (!answer.fits && windows.next()) {
-      answer.ended = windows.ended();
       answer.last = windows.last();
-      answer.fits = future.after(answer.ended).allocation.has_value();
+      answer.fit = &future.after(windows.ended());
+      answer.fits = answer.fit->allocation.has_value();
     }
   }
-  fit = &future.after(answer.ended);
-  future.leave_weights(*fit);
+  future.leave_weights(*answer.fit);
   if (!answer.fits) return std::nullopt;
   return PlannedStart{
-      answer.last.end > now ? answer.last.end : settings.guess_end(answer.last, now), fit};
+      answer.last.end > now ? answer.last.end : settings.guess_end(answer.last, now), answer.fit};
 }
 
 const Fit& fit_now(Room& room, const Question& question, FutureFits& fits) {
   FutureRoom future(room, question, fits);
-  const Fit& fit = future.after(0);
+  const Fit& fit = future.at_once();
   future.leave_weights(fit);
   return fit;
 }

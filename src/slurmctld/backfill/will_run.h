@@ -111,10 +111,11 @@ class FutureFits {
   /// What will_run() has found.
   struct Answer {
     std::uint64_t version = 0;  // of Ends; 0 = it was not asked yet
-    bool fits = false;          // once all of `ended` have ended
-    std::size_t ended = 0;      // holders
+    bool fits = false;          // once all of some holders have ended
     RunningJob last{};          // of these
+    const Fit* fit = nullptr;   // then; of the last test if it fits never
   } answer_{};
+  const Fit* at_once_ = nullptr;  // known_[0], without the way through the list
 };
 
 /// When and where a job starts.

@@ -129,7 +129,7 @@ class State {
   Reservations reservations;
   std::optional<Priorities> priorities;  // nothing with priority/basic
   StaleWeights stale;
-  bool keeps_stale_weights = false;     // until 23.02
+  bool keeps_stale_weights = false;     // until 23.02, once a job has come that reads them
   std::vector<Start> starts;            // since they were last taken
   std::vector<Preemption> preemptions;  // likewise
   std::map<std::string, int> free_licenses;

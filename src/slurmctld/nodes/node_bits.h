@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace almanac::slurmctld {
@@ -80,29 +81,10 @@ class NodeBits {
   void keep(const NodeBits& other, const Extent& extent) {
     for (std::size_t at = extent.first; at < extent.last; ++at) words_[at] &= other.words_[at];
   }
-  /// Removes the members of `other`, which are all in `extent`.
-  void remove(const NodeBits& other, const Extent& extent) {
-    for (std::size_t at = extent.first; at < extent.last; ++at) words_[at] &= ~other.words_[at];
-  }
-  /// Whether both have the same members in `extent`.
-  bool equals(const NodeBits& other, const Extent& extent) const {
-    for (std::size_t at = extent.first; at < extent.last; ++at) {
-      if (words_[at] != other.words_[at]) return false;
-    }
-    return true;
-  }
   /// Takes the members of `other` in `extent`, where this set has no other members.
   void take(const NodeBits& other, const Extent& extent) {
     if (words_.empty()) words_.resize(other.words_.size());
     for (std::size_t at = extent.first; at < extent.last; ++at) words_[at] = other.words_[at];
-  }
-  bool includes(const NodeBits& other) const { return includes(other, {0, words_.size()}); }
-  /// The same, where `extent` covers all members of `other`.
-  bool includes(const NodeBits& other, const Extent& extent) const {
-    for (std::size_t at = extent.first; at < extent.last; ++at) {
-      if ((other.words_[at] & ~words_[at]) != 0) return false;
-    }
-    return true;
   }
   bool overlaps(const NodeBits& other) const {
     for (std::size_t at = 0; at < words_.size(); ++at) {
@@ -110,13 +92,12 @@ class NodeBits {
     }
     return false;
   }
-  /// Whether the members of both `one` and `other` are all in it, where `extent` covers all members
-  /// of `one`.
-  bool includes_common(const NodeBits& one, const NodeBits& other, const Extent& extent) const {
-    for (std::size_t at = extent.first; at < extent.last; ++at) {
-      if ((one.words_[at] & other.words_[at] & ~words_[at]) != 0) return false;
-    }
-    return true;
+  /// Words of the members in `extent`.
+  std::span<std::uint64_t> words(const Extent& extent) {
+    return {words_.data() + extent.first, extent.last - extent.first};
+  }
+  std::span<const std::uint64_t> words(const Extent& extent) const {
+    return {words_.data() + extent.first, extent.last - extent.first};
   }
   /// Of the members in `extent`.
   std::size_t hash(const Extent& extent) const {

@@ -180,11 +180,12 @@ bool Machines::is_ready(NodeAt node, const cluster::Ledger& ledger) const {
                      [&](const Piece& piece) { return ledger.ready(piece.node); });
 }
 
-int Machines::free_gpus(NodeAt node, const cluster::Demand& demand,
-                        const cluster::Ledger& ledger) const {
+int Machines::free_gpus(NodeAt node, const cluster::Demand& demand, const cluster::Ledger& ledger,
+                        const slurmctld::Room& room) const {
   int free = 0;
   for (const Piece& piece : pieces_[node]) {
-    if (ledger.suits(piece.node, demand)) free += ledger.free_on(piece.node);
+    if (!ledger.suits(piece.node, demand)) continue;
+    free += std::min(ledger.free_on(piece.node), room.free_gpus(node, piece.type));
   }
   return free;
 }

@@ -37,9 +37,10 @@ class Machines {
   void hide_what_others_hold(const cluster::Ledger& ledger, slurmctld::State& state);
   /// Whether jobs may start on the node, as far as the cluster is concerned.
   bool is_ready(slurmctld::NodeAt node, const cluster::Ledger& ledger) const;
-  /// Returns the free GPUs of a node that suit a demand.
+  /// Returns the GPUs of a node that suit a demand and that Slurm counts as free. A GPU that is
+  /// used in parts counts once for each part, because Slurm knows no parts.
   int free_gpus(slurmctld::NodeAt node, const cluster::Demand& demand,
-                const cluster::Ledger& ledger) const;
+                const cluster::Ledger& ledger, const slurmctld::Room& room) const;
   /// Whether the node is in the virtual cluster.
   bool is_in(slurmctld::NodeAt node, VcId vc) const;
   /// Returns the nodes of the cluster that are the node of the site.
