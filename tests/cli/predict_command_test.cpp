@@ -123,6 +123,19 @@ TEST_F(PredictCommand, SaysThatAFirstJobHasNoPast) {
   EXPECT_EQ(ran_s, std::round(1e3 * ran_s) / 1e3) << "to the millisecond, as the log says";
 }
 
+TEST_F(PredictCommand, ExplainsNoRunTimeAboveTheLimit) {
+  const std::string log = folder_ / "limited.csv";
+  std::ofstream(log) << "job_id,submit_s,run_s,gpus,time_limit_s\n1,1577836800,100,1,300\n";
+  const ProgramRun done = run_program({"predict", "explain", log, "1", "-o", "json"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  const json object = json::parse(done.out);
+  for (const char* const figure : {"typical_s", "median_s", "mean_s", "low_s", "high_s"}) {
+    EXPECT_LE(object[figure].get<double>(), 300 + 1e-6) << figure;
+  }
+  EXPECT_THAT(run_program({"predict", "explain", log, "1"}).out,
+              HasSubstr("15 min to 6 h: 0 %; above 6 h: 0 %."));
+}
+
 TEST_F(PredictCommand, TrainsOnEnoughOnly) {
   const ProgramRun few = train(log_, {"--until", "2020-01-01 06:00:00"});
   EXPECT_NE(few.status, 0);

@@ -2,6 +2,8 @@
 
 /// \file
 /// almanac predict explain: how the run time of a job is predicted.
+#include <algorithm>
+#include <cmath>
 #include <memory>
 #include <optional>
 
@@ -12,6 +14,7 @@
 #include "cli/trace_options.h"
 #include "predict/explain.h"
 #include "predict/learned.h"
+#include "predict/limited.h"
 #include "predict/model_file.h"
 #include "predict/proven.h"
 #include "predict/replay.h"
@@ -44,22 +47,45 @@ Result<std::size_t> find_job(trace::Trace& trace, const std::string& id) {
   return fail(Code::not_found, fmt::format("unknown job {}", id), {.file = trace.path});
 }
 
-double mean_s(const predict::Distribution& believed) {
-  return seconds(predict::belief_of(believed, kNoDuration).run);
+/// What is predicted for one job.
+struct Explained {
+  predict::Distribution believed{};
+  predict::Forecast forecast{};
+  double mean_s = 0;
+};
+
+/// Cuts the prediction at the time limit of its job: no job outlives its limit.
+Explained explained(const predict::Learned& learned, predict::Prediction said,
+                    Duration time_limit) {
+  said.believed = predict::cut_at_limit(said.believed, time_limit);
+  predict::Forecast forecast = learned.forecast(said);
+  if (time_limit != kNoDuration) {
+    // The last cell of the distribution ends a few percent above the limit.
+    for (double* const log : {&forecast.typical, &forecast.median, &forecast.low, &forecast.high}) {
+      *log = std::min(*log, predict::log_time(time_limit));
+    }
+  }
+  return {.believed = said.believed,
+          .forecast = forecast,
+          .mean_s = seconds(predict::belief_of(said.believed, time_limit).run)};
 }
 
-void say(const std::string& id, const predict::Forecast& forecast, double truth_s,
-         const predict::Distribution& believed, const std::vector<predict::Reason>& reasons) {
+void say(const std::string& id, const Explained& explained, double truth_s,
+         const std::vector<predict::Reason>& reasons) {
+  const auto& [believed, forecast, mean_s] = explained;
   fmt::print("Most likely run time of job {}: {}; median {}; mean {}.\n", id,
              text::human_time(from_log(forecast.typical)),
-             text::human_time(from_log(forecast.median)), text::human_time(mean_s(believed)));
+             text::human_time(from_log(forecast.median)), text::human_time(mean_s));
   fmt::print("Nine in ten such jobs run {} to {}.\n", text::human_time(from_log(forecast.low)),
              text::human_time(from_log(forecast.high)));
-  fmt::print("Below 15 min: {}; 15 min to 6 h: {}; above 6 h: {}.\n",
-             text::human_share(believed.position(std::log10(900.0))),
-             text::human_share(believed.position(std::log10(21600.0)) -
-                               believed.position(std::log10(900.0))),
-             text::human_share(1 - believed.position(std::log10(21600.0))));
+  const double below = believed.position(std::log10(900.0));
+  const double above = 1 - believed.position(std::log10(21600.0));
+  const auto share = [](double mass) {
+    constexpr double kRounding = 1e-6;  // of a sum of floats
+    return text::human_share(mass < kRounding ? 0 : mass);
+  };
+  fmt::print("Below 15 min: {}; 15 min to 6 h: {}; above 6 h: {}.\n", share(below),
+             share(1 - below - above), share(above));
   fmt::print("Its true run time was {}.\n", text::human_time(truth_s));
   if (!reasons.empty())
     fmt::print("\nWhat makes the prediction longer or shorter than for other jobs of the log:\n");
@@ -104,10 +130,10 @@ void say(const std::vector<Opinion>& opinions) {
   }
 }
 
-Json explained_json(const std::string& id, const predict::Forecast& forecast, double truth_s,
-                    const predict::Distribution& believed,
+Json explained_json(const std::string& id, const Explained& explained, double truth_s,
                     const std::vector<predict::Reason>& reasons,
                     const std::vector<Opinion>& opinions) {
+  const predict::Forecast& forecast = explained.forecast;
   Json predictors = Json::array();
   for (const Opinion& each : opinions) {
     Json regret;  // null = unknown
@@ -127,7 +153,7 @@ Json explained_json(const std::string& id, const predict::Forecast& forecast, do
   return {{"job_id", id},
           {"typical_s", from_log(forecast.typical)},
           {"median_s", from_log(forecast.median)},
-          {"mean_s", mean_s(believed)},
+          {"mean_s", explained.mean_s},
           {"low_s", from_log(forecast.low)},
           {"high_s", from_log(forecast.high)},
           {"ran_s", truth_s},
@@ -186,15 +212,14 @@ Result<int> explain(const PredictExplainOptions& options) {
   if (learned.model() == nullptr) note(what_is_known(options.job, ended));
   const auto reasons = learned.model() != nullptr ? predict::explain(*learned.model(), row)
                                                   : std::vector<predict::Reason>{};
-  const predict::Forecast forecast = learned.forecast(prediction);
+  const Explained made = explained(learned, prediction, job.request.time_limit);
   const double truth_s = seconds(job.outcome.run);
   const auto opinions = opinions_of(proven, answer, job.request.time_limit);
   if (options.output == "json") {
-    const Json json =
-        explained_json(options.job, forecast, truth_s, prediction.believed, reasons, opinions);
+    const Json json = explained_json(options.job, made, truth_s, reasons, opinions);
     fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
   } else {
-    say(options.job, forecast, truth_s, prediction.believed, reasons);
+    say(options.job, made, truth_s, reasons);
     if (ended > 0) say(opinions);
   }
   return kDone;

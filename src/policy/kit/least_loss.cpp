@@ -14,15 +14,26 @@ struct Loss {
   JobId job;
 };
 
-Loss loss_of(JobId job, const View& view) {
+double gpus_of(JobId job, const View& view) {
   double gpus = 0;
   for (const cluster::Grant& grant : view.grants(job)) gpus += grant.count();
+  return gpus;
+}
+
+Loss loss_of(JobId job, const View& view) {
   const Duration lost =
       view.restart.of_failure(view.request(job), view.worked(job), view.grants(job));
-  return {view.tier(job), gpus * seconds(lost), view.progress(job).since, job};
+  return {view.tier(job), gpus_of(job, view) * seconds(lost), view.progress(job).since, job};
 }
 
 }  // namespace
+
+double work_lost_gpu_s(JobId job, const View& view) {
+  const auto cost = [&](Duration worked) {
+    return view.restart.of(view.request(job), worked, view.grants(job), {});
+  };
+  return gpus_of(job, view) * seconds(cost(view.worked(job)) - cost(Duration{0}));
+}
 
 void sort_by_loss(std::vector<JobId>& jobs, const View& view) {
   std::vector<Loss> losses;

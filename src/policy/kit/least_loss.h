@@ -16,6 +16,10 @@
 
 namespace almanac::policy {
 
+/// Returns the GPU-seconds of work that a running job repeats if it stops now, without the restart.
+/// 0 for a job without a known checkpoint interval, which writes a checkpoint first (RestartCost).
+double work_lost_gpu_s(JobId job, const View& view);
+
 /// Sorts running `jobs`, the first to stop first. O(n log n).
 void sort_by_loss(std::vector<JobId>& jobs, const View& view);
 

@@ -2,6 +2,7 @@
 #include "policy/pass/preempt/shadow_easy.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "policy/registry.h"
 
@@ -27,9 +28,9 @@ ShadowEasy::ShadowEasy(const View& view)
 ShadowEasy::~ShadowEasy() = default;
 
 void ShadowEasy::arrive(JobId job, Length length, Time came, const View& view) {
-  advance(view);
-  make_room(view);
   // One that lost its nodes comes again, and may still wait or run here.
+  if (knows(job) || !is_next_of(EventKind::job_arrived, view.now)) advance(view);
+  make_room(view);
   if (knows(job)) {
     if (progress_[index(job)].phase == Phase::waiting) return;
     set_end(job, view.now);
@@ -41,12 +42,11 @@ void ShadowEasy::arrive(JobId job, Length length, Time came, const View& view) {
            .demand = view.progress(job).demand,
            .phase = Phase::waiting};
   set_length(job, length);
-  const Event came_now{EventKind::job_arrived, static_cast<std::uint32_t>(index(job))};
-  decide(view.now, {&came_now, 1}, view);
+  put_off(EventKind::job_arrived, job, view.now);
 }
 
 void ShadowEasy::adopt(JobId job, Length length, const View& view) {
-  advance(view);
+  if (!is_next_of(EventKind::job_adopted, view.now)) advance(view);
   make_room(view);
   for (const cluster::Grant& grant : view.grants(job)) {
     // Its node may be out of service, or under `easy` another job may hold its GPUs here.
@@ -61,8 +61,7 @@ void ShadowEasy::adopt(JobId job, Length length, const View& view) {
   ledger_.commit();
   start(job, view.grants(job), view.now);
   started_.pop_back();
-  const Event adopted{EventKind::job_adopted, static_cast<std::uint32_t>(index(job))};
-  decide(view.now, {&adopted, 1}, view);
+  put_off(EventKind::job_adopted, job, view.now);
 }
 
 void ShadowEasy::end(JobId job, const View& view) {
@@ -106,7 +105,13 @@ std::vector<ShadowEasy::Start> ShadowEasy::take_started(const View& view) {
   return std::exchange(started_, {});
 }
 
+void ShadowEasy::put_off(EventKind kind, JobId job, Time at) {
+  put_off_.push_back({kind, static_cast<std::uint32_t>(index(job))});
+  put_off_at_ = at;
+}
+
 void ShadowEasy::advance(const View& view) {
+  if (!put_off_.empty()) decide(put_off_at_, std::exchange(put_off_, {}), view);
   std::vector<Event> events;
   while (!ends_.empty() && ends_.top().first <= view.now) {
     const Time at = ends_.top().first;

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "base/check.h"
+#include "policy/kit/least_loss.h"
 
 namespace almanac::policy {
 
@@ -124,6 +126,9 @@ std::span<const cluster::Grant> Stoppable::make_room(VcState& vc, const WaitingQ
                                                      const QueueEntry& entry) {
   const QueueKey above = bar(entry.key);
   if (by_worth_.empty() || by_worth_.back().key < above) return {};
+  if (const auto grants = make_room_of_lower_tiers(vc, wanted, entry); !grants.empty()) {
+    return grants;
+  }
   if (knows_who_is_in_the_way(vc.vc, wanted.demand)) {
     const auto in_the_way = room_.in_the_way(wanted.id, desk_.least(entry.job), above);
     if (in_the_way.empty()) return {};
@@ -151,6 +156,31 @@ std::span<const cluster::Grant> Stoppable::make_room(VcState& vc, const WaitingQ
     }
     return kNoJob;
   });
+}
+
+std::span<const cluster::Grant> Stoppable::make_room_of_lower_tiers(
+    VcState& vc, const WaitingQueue::Class& wanted, const QueueEntry& entry) {
+  struct Victim {
+    std::int32_t tier;
+    double lost_gpu_s;
+    JobId job;
+  };
+  std::vector<Victim> lower;
+  for (const QueueEntry* worst = &by_worth_.back();
+       worst != nullptr && worst->key.tier < entry.key.tier;
+       worst = by_worth_.previous(worst->key)) {
+    if (!desk_.runs(worst->job)) continue;
+    lower.push_back({worst->key.tier, work_lost_gpu_s(worst->job, desk_.view()), worst->job});
+  }
+  // The order by worth, for which there is a faster search.
+  const auto loses_none = [](const Victim& each) { return each.lost_gpu_s == 0; };
+  if (std::all_of(lower.begin(), lower.end(), loses_none)) return {};
+  std::stable_sort(lower.begin(), lower.end(), [](const Victim& a, const Victim& b) {
+    return std::pair(a.tier, a.lost_gpu_s) < std::pair(b.tier, b.lost_gpu_s);
+  });
+  std::vector<JobId> jobs;
+  for (const Victim& each : lower) jobs.push_back(each.job);
+  return eviction_.make_room_from(vc.vc, wanted.demand, jobs);
 }
 
 std::span<const cluster::Grant> Stoppable::make_room_with_guests(VcState& vc,

@@ -8,6 +8,9 @@
 /// gives way to a waiting job whose rank, times a margin, is still below that. Ranks that are no
 /// amount of time, such as deadlines, are compared as they are.
 ///
+/// Jobs of lower tiers give way whatever the gain. If they suffice, the lowest tier stops first,
+/// in a tier the job that loses the least work, and among equals the one that counts most.
+///
 /// A guest is a job that started although the first in line, its host, waits, because it gives way
 /// to it. It gives way to its host until it ends, however little work it has left. Otherwise jobs
 /// could start past a wide job for ever: at any time, some of them would be too close to their
@@ -83,7 +86,9 @@ class Stoppable {
     return bar(key) < QueueKey{.rank = worth(job, own.rank), .tier = own.tier};
   }
   /// Takes GPUs for the waiting job `entry` of `wanted`, which does not fit, from jobs that give
-  /// way, the worst first. Empty = changed nothing. Else either stop the victims() or undo().
+  /// way: of lower tiers alone if these suffice, else the worst first. Cost: O(n log n) with n
+  /// running jobs of lower tiers. Empty = changed nothing. Else either stop the victims() or
+  /// undo().
   std::span<const cluster::Grant> make_room(VcState& vc, const WaitingQueue::Class& wanted,
                                             const QueueEntry& entry);
   /// Does the same with the guests of `entry`.
@@ -125,6 +130,10 @@ class Stoppable {
     const auto known = host_of_.find(job);
     return known != host_of_.end() && known->second == host;
   }
+  /// Does the same as make_room() with jobs of lower tiers alone.
+  std::span<const cluster::Grant> make_room_of_lower_tiers(VcState& vc,
+                                                           const WaitingQueue::Class& wanted,
+                                                           const QueueEntry& entry);
   /// Returns the guests of a host that still run.
   std::span<const JobId> guests_of(JobId host);
   /// Sets unit_, unless the rank of this job does not show it.
