@@ -20,6 +20,7 @@
 #include "base/wall_clock.h"
 #include "kube/memory_file.h"
 #include "kube/plain.h"
+#include "text/host_port.h"
 #include "text/number.h"
 
 namespace almanac::kube {
@@ -67,24 +68,10 @@ Result<Url> parse_url(const std::string& text) {
         std::string(who.substr(std::min(colon + 1, who.size()))), false);
     place.remove_prefix(at + 1);
   }
-  std::size_t end = place.find(':');
-  if (place.starts_with('[')) {
-    end = place.find(']');
-    if (end == std::string_view::npos) return wrong();
-    made.host = place.substr(1, end - 1);
-    ++end;
-  } else {
-    end = std::min(end, place.size());
-    made.host = place.substr(0, end);
-  }
-  place.remove_prefix(end);
-  if (!place.empty()) {
-    const auto port =
-        place.front() == ':' ? text::parse_whole(place.substr(1)) : std::optional<std::int64_t>();
-    if (!port || *port < 1 || *port > 65535) return wrong();
-    made.port = static_cast<int>(*port);
-  }
-  if (made.host.empty()) return wrong();
+  auto host = text::parse_host_port(place);
+  if (!host) return wrong();
+  made.host = std::move(host->host);
+  made.port = host->port.value_or(made.port);
   return made;
 }
 

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <string_view>
 #include <thread>
 
 #include <fmt/format.h>
@@ -23,6 +24,7 @@
 #include "serve/fields.h"
 #include "serve/server.h"
 #include "serve/submission_json.h"
+#include "text/host_port.h"
 #include "text/without_password.h"
 
 namespace almanac::serve {
@@ -201,7 +203,8 @@ Result<Client> Client::to(const Place& place) {
     }
     const std::size_t host = is_tls ? 8 : 7;  // after the scheme
     if ((!is_tls && !address.starts_with("http://")) || address.size() <= host ||
-        address.find('/', host) != std::string::npos) {
+        address.find('/', host) != std::string::npos ||
+        !text::parse_host_port(std::string_view(address).substr(host))) {
       return fail(
           Code::usage,
           fmt::format("a service's URL must be http://127.0.0.1:PORT or https://HOST:PORT, not {}",

@@ -147,6 +147,20 @@ TEST_F(TlsTest, WantsAKeyOfItsOwnThatNobodyElseReads) {
   EXPECT_THAT(to_string(open.error()), HasSubstr("other users may read the certificate's key"));
 }
 
+TEST(Client, RefusesAnAddressThatNoServiceCanHave) {
+  for (const char* const url :
+       {"https://head:99999", "https://head:", "https://head:0", "https://head:https",
+        "https://:8443", "http://127.0.0.1:1:2", "http://[::1:80"}) {
+    const auto client = Client::to({.url = url});
+    ASSERT_FALSE(client) << url;
+    EXPECT_EQ(client.error().code, Code::usage) << url;
+    EXPECT_THAT(client.error().message, HasSubstr("https://HOST:PORT")) << url;
+  }
+  for (const char* const url : {"https://head", "https://head:8443/", "http://[::1]:8317"}) {
+    EXPECT_TRUE(Client::to({.url = url})) << url;
+  }
+}
+
 TEST(Client, SendsNoTokenInTheOpenToAnotherMachine) {
   EXPECT_FALSE(Client::to({.url = "http://gpu.example:8317", .token = "alm_0"}));
   EXPECT_FALSE(Client::to({.url = "http://127.0.0.1.evil.example:8317", .token = "alm_0"}));

@@ -103,6 +103,76 @@ TEST(ReadJson, ReadsJobsOfLaterReleases) {
   EXPECT_EQ(task.limit, kNoDuration);
 }
 
+TEST(ReadJson, ReadsJobsOf2511) {
+  const auto jobs = read_jobs(fixture_data("jobs_25_11.json"));
+  ASSERT_TRUE(jobs) << to_string(jobs.error());
+  const Job train = job_of(*jobs, 91);
+  EXPECT_EQ(train.state, State::running);
+  EXPECT_EQ(train.gpus, 8) << "--gpus, where gres/gpu is not accounted";
+  EXPECT_EQ(train.nodes, 2) << "as allocated, not as requested";
+  EXPECT_EQ(train.limit, 2h);
+  EXPECT_EQ(train.out, "/home/ann/slurm-%j.out");
+  ASSERT_EQ(train.holds.size(), 2U);
+  EXPECT_EQ(train.holds[0].gpus, 0x0fU);
+  EXPECT_EQ(train.holds[1].gpus, 0xf0U);
+  EXPECT_EQ(train.holds[0].cpus, 3);
+  EXPECT_EQ(train.holds[1].cpus, 1);
+  EXPECT_EQ(train.holds[0].memory_gb, 1.5);
+  const Job later = job_of(*jobs, 92);
+  EXPECT_EQ(later.state, State::pending);
+  EXPECT_EQ(later.reason, "BeginTime");
+  EXPECT_EQ(later.eligible - later.submit, 1h);
+  EXPECT_EQ(later.gpus, 2);
+  EXPECT_EQ(later.gpu_type, "h100");
+  EXPECT_EQ(later.limit, kNoDuration);
+  EXPECT_FALSE(later.held);
+  EXPECT_TRUE(later.holds.empty());
+  const Job slow = job_of(*jobs, 94);
+  EXPECT_EQ(slow.state, State::ended);
+  EXPECT_EQ(slow.outcome, trace::JobState::timeout);
+  EXPECT_TRUE(slow.holds.empty()) << "job_resources still lists what it had";
+}
+
+TEST(ReadJson, ReadsTheClusterOf2511) {
+  const auto nodes = read_nodes(fixture_data("nodes_25_11.json"));
+  ASSERT_TRUE(nodes) << to_string(nodes.error());
+  ASSERT_EQ(nodes->size(), 4U);
+  EXPECT_EQ((*nodes)[0].gpus, 8);
+  EXPECT_EQ((*nodes)[0].gpu_type, "h100");
+  EXPECT_EQ((*nodes)[0].memory_gb, 512);
+  EXPECT_TRUE((*nodes)[1].busy) << "a job is completing";
+  EXPECT_FALSE((*nodes)[1].drained) << "planned for a job";
+  EXPECT_TRUE((*nodes)[2].drained);
+  EXPECT_EQ((*nodes)[2].reason, "ECC memory error");
+  EXPECT_TRUE((*nodes)[3].drained);
+  EXPECT_EQ((*nodes)[3].gpu_type, "");
+  const auto partitions = read_partitions(fixture_data("partitions_25_11.json"));
+  ASSERT_TRUE(partitions) << to_string(partitions.error());
+  ASSERT_EQ(partitions->size(), 2U);
+  EXPECT_EQ((*partitions)[0].nodes.size(), 4U);
+  EXPECT_EQ((*partitions)[0].max_time, 48h);
+  EXPECT_TRUE((*partitions)[0].up);
+  EXPECT_TRUE((*partitions)[1].nodes.empty());
+  EXPECT_EQ((*partitions)[1].max_time, kNoDuration);
+  EXPECT_FALSE((*partitions)[1].up);
+}
+
+TEST(ReadJson, ReadsAccountingOf2511) {
+  const auto rows = read_accounting(fixture_data("accounting_25_11.json"));
+  ASSERT_TRUE(rows) << to_string(rows.error());
+  EXPECT_EQ(rows->unread, 0);
+  ASSERT_EQ(rows->jobs.size(), 1U) << "the other one still runs";
+  const Job& ended = rows->jobs[0];
+  EXPECT_EQ(ended.number, JobNumber{90});
+  EXPECT_EQ(ended.user, "ann");
+  EXPECT_EQ(ended.outcome, trace::JobState::completed);
+  EXPECT_EQ(ended.gpus, 4);
+  EXPECT_EQ(ended.gpu_type, "") << "requested without a type";
+  EXPECT_EQ(ended.ran, 30s);
+  EXPECT_EQ(ended.start - ended.submit, 30s);
+  EXPECT_EQ(ended.limit, 1h);
+}
+
 TEST(ReadJson, ReadsNodes) {
   const auto nodes = read_nodes(fixture_data("sinfo_22_05.json"));
   ASSERT_TRUE(nodes) << to_string(nodes.error());

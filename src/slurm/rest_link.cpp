@@ -33,9 +33,10 @@ std::string path_of(JobNumber job) {
 }
 
 /// What slurmrestd 22.05.8 was seen to say to a change when no controller answered it, or one did
-/// not take the token.
+/// not take the token; and what 25.11 says if the token has expired.
 bool is_lost(std::string_view trouble) {
-  return trouble.find("Unexpected message received") != std::string_view::npos;
+  return trouble.find("Unexpected message received") != std::string_view::npos ||
+         trouble.find("Protocol authentication error") != std::string_view::npos;
 }
 
 /// The same of a question; and of a change that the controller refused without a reason, as a

@@ -236,6 +236,67 @@ TEST(RestLink, SpeaksTheNewestVersionThatTheServerOffers) {
   EXPECT_EQ(news->jobs.size(), 3U);
 }
 
+/// Answers of 25.11 in the version that the server was asked for, which `meta` names.
+class RestVersion : public testing::TestWithParam<const char*> {};
+
+TEST_P(RestVersion, TellsTheWholePictureAndWhatHasEnded) {
+  const std::string version = GetParam();
+  Server server{.version = version};
+  const auto as_recorded = [&](const char* file) {
+    std::string body = fixture_data(file);
+    const std::string_view newest = "v0.0.44";
+    body.replace(body.find(newest), newest.size(), version);
+    return HttpAnswer{200, std::move(body)};
+  };
+  server.answers["ping"] = as_recorded("ping_25_11.json");
+  server.answers["jobs"] = as_recorded("jobs_25_11.json");
+  server.answers["nodes"] = as_recorded("nodes_25_11.json");
+  server.answers["partitions"] = as_recorded("partitions_25_11.json");
+  server.answers["jobs?start_time=uts1795317000&end_time=uts1795320001"] =
+      as_recorded("accounting_25_11.json");
+  RestLink link(server.ask(), 0);
+  const auto site = link.site();
+  ASSERT_TRUE(site) << to_string(site.error());
+  EXPECT_EQ(site->version, "25.11.0");
+  EXPECT_EQ(site->controller, "ctl");
+  const auto news = link.news();
+  ASSERT_TRUE(news) << to_string(news.error());
+  EXPECT_EQ(news->jobs.size(), 3U);
+  EXPECT_EQ(news->nodes.size(), 4U);
+  EXPECT_EQ(news->partitions->size(), 2U);
+  std::vector<JobNumber> ended;
+  const auto done =
+      link.ended(Time{std::chrono::seconds(1'795'317'000)},
+                 Time{std::chrono::seconds(1'795'320'000)}, [&](Job&& job) -> Result<void> {
+                   ended.push_back(job.number);
+                   return {};
+                 });
+  ASSERT_TRUE(done) << to_string(done.error());
+  EXPECT_EQ(ended, std::vector{JobNumber{90}});
+}
+
+INSTANTIATE_TEST_SUITE_P(Since2405, RestVersion,
+                         testing::Values("v0.0.41", "v0.0.42", "v0.0.43", "v0.0.44"),
+                         [](const auto& each) {
+                           std::string name = each.param;
+                           std::erase(name, '.');
+                           return name;
+                         });
+
+TEST(RestLink, SaysThatATokenMayHaveExpired) {
+  // As slurmrestd of 25.11, with an empty list next to the error.
+  Server server{.version = "v0.0.44"};
+  server.answers["ping"] = {200, fixture_data("ping_25_11.json")};
+  server.answers["jobs"] = {500, R"j({"jobs": [], "errors": [{"description": "Unable to query jobs",
+    "error_number": 1007, "error": "Protocol authentication error", "source": "slurm_load_jobs()"}],
+    "warnings": []})j"};
+  RestLink link(server.ask(), 0);
+  const auto news = link.news();
+  ASSERT_FALSE(news);
+  EXPECT_EQ(news.error().code, Code::unavailable);
+  EXPECT_NE(news.error().hint.find("SLURM_JWT"), std::string::npos) << to_string(news.error());
+}
+
 TEST(RestLink, TakesARefusalWithoutAReasonForAnAnswerWhileTheControllerResponds) {
   // A ping of v0.0.44 need not have `pinged`, which is deprecated.
   Server server{.version = "v0.0.44"};

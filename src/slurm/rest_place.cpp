@@ -6,18 +6,20 @@
 #include <httplib.h>
 
 #include "slurm/rest_link.h"
+#include "text/host_port.h"
 
 namespace almanac::slurm {
 
 Result<AskRest> rest_at(const std::string& place, const std::string& user,
                         const std::string& token) {
   constexpr std::string_view kUnix = "unix:";
+  constexpr std::string_view kHttp = "http://";
   std::shared_ptr<httplib::Client> http;
   if (place.starts_with(kUnix)) {
     // A port has to be there; a socket's path is taken for the host.
     http = std::make_shared<httplib::Client>(place.substr(kUnix.size()), 80);
     http->set_address_family(AF_UNIX);
-  } else if (place.starts_with("http://")) {
+  } else if (place.starts_with(kHttp) && text::parse_host_port(place.substr(kHttp.size()))) {
     http = std::make_shared<httplib::Client>(place);
   } else {
     return fail(Code::usage,

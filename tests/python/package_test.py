@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The Python package as a user meets it, and its policies beside those of the program."""
+import importlib.util
 import json
 import os
 import pathlib
@@ -11,6 +12,12 @@ import unittest
 from unittest import mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+# Debian's python3-pandas is of Debian's Python, which need not be the first one on PATH.
+DEBIANS = "/usr/bin/python3"
+if (importlib.util.find_spec("pandas") is None and not os.path.samefile(sys.executable, DEBIANS)
+        and subprocess.run([DEBIANS, "-c", "import pandas"], capture_output=True).returncode == 0):
+    os.execv(DEBIANS, [DEBIANS, *sys.argv])
 sys.path[:0] = [str(ROOT / "python"), str(pathlib.Path(__file__).parent)]
 
 import almanac  # noqa: E402
@@ -117,6 +124,34 @@ class Tables(Case):
         dated = frames.with_dates(table)
         self.assertEqual(str(dated["submit_s"][0]), "2020-05-28 00:00:00+00:00")
         self.assertEqual(table["submit_s"][1], 1590624000.5)
+
+
+    @unittest.skipIf(frames.pandas is None, "SKIPPED: pandas is not installed")
+    def test_with_pandas_a_log_and_a_run_are_frames(self):
+        log = self.write("log.csv", LOG)
+        table = almanac.read_trace(log)
+        self.assertIsInstance(table, frames.pandas.DataFrame)
+        self.assertEqual(table.groupby("user")["gpus"].sum().to_dict(), {"ann": 9, "bob": 8})
+        run = almanac.simulate(log, ["fifo"], cluster="1x8")
+        self.assertEqual(run.jobs["fifo"]["wait_s"].mean(), 220 / 3)
+        self.assertEqual(run.jobs["fifo"]["wait_s"].dtype, "int64")
+
+    @unittest.skipIf(frames.pandas is None or importlib.util.find_spec("pyarrow"), "SKIPPED: pyarrow is installed")
+    def test_parquet_without_pyarrow_names_what_to_install(self):
+        refusal = self.refused(lambda: almanac.to_parquet(almanac.read_trace(self.write("log.csv", LOG)), self.folder / "x.parquet"))
+        self.assertIn("pip install pyarrow", str(refusal))
+        self.assertFalse((self.folder / "x.parquet").exists())
+
+    @unittest.skipUnless(frames.pandas is not None and importlib.util.find_spec("pyarrow"), "SKIPPED: pyarrow is not installed")
+    def test_parquet_gives_back_what_was_written(self):
+        table = frames.read_csv("job_id,submit_s,user,gpus\n007,1590624000,,1\n8,1590624000.5,x,2\n")
+        path = self.folder / "jobs.parquet"
+        almanac.to_parquet(table, path)
+        frames.pandas.testing.assert_frame_equal(frames.pandas.read_parquet(path), table)
+        almanac.to_parquet(table, path, dates=True)
+        dated = frames.pandas.read_parquet(path)
+        self.assertEqual(str(dated["submit_s"][0]), "2020-05-28 00:00:00+00:00")
+        self.assertEqual(list(dated["job_id"]), ["007", "8"])
 
 
 class Stop(almanac.Policy):
@@ -244,4 +279,7 @@ class Refusals(Case):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    done = unittest.main(exit=False).result
+    for case, why in done.skipped:
+        print(f"{case.id()}: {why}")
+    sys.exit(not done.wasSuccessful())
