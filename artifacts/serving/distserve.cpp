@@ -13,14 +13,15 @@ using namespace inference;
 namespace {
 
 constexpr double kMostDecodeTokens = 50'000;
-constexpr Micros kOverhead = 2e3;         // of a batch, at the first stage
-constexpr Micros kOverheadOfToken = 0.1;  // of its contexts
+constexpr Micros kBatchOverhead = 2e3;  // of a batch, at the first stage
+constexpr Micros kTokenOverhead = 0.1;  // of its contexts
 
-enum class What : std::uint8_t { arrival, end, wake };
+enum class DistServeEvent : std::uint8_t { arrival, end, wake };
 
-class Play {
+class DistServePlay {
  public:
-  Play(const Requests& requests, const DistServeWorker& prefill, const DistServeWorker* decode)
+  DistServePlay(const Requests& requests, const DistServeWorker& prefill,
+                const DistServeWorker* decode)
       : requests_(requests),
         generated_(requests.size()),
         times_(requests.size()),
@@ -31,21 +32,21 @@ class Play {
 
   std::vector<DistServeTimes> run() {
     for (RequestId id = 0; id < requests_.size(); ++id) {
-      agenda_.plan(requests_[id].arrival, What::arrival, id);
+      agenda_.plan(requests_[id].arrival, DistServeEvent::arrival, id);
     }
     while (!agenda_.empty()) {
       const auto event = agenda_.pop();
       now_ = event.at;
       switch (event.what) {
-        case What::arrival:
+        case DistServeEvent::arrival:
           stages_[0].new_ones.push_back(event.subject);
           wake(0);
           break;
-        case What::end:
+        case DistServeEvent::end:
           end(event.subject);
           begin(event.subject);
           break;
-        case What::wake:
+        case DistServeEvent::wake:
           stages_[event.subject].woken = false;
           if (stages_[event.subject].batch.empty()) begin(event.subject);
           break;
@@ -80,7 +81,7 @@ class Play {
     Stage& stage = stages_[number];
     if (!stage.batch.empty() || stage.woken) return;
     stage.woken = true;
-    agenda_.plan(now_, What::wake, number);
+    agenda_.plan(now_, DistServeEvent::wake, number);
   }
 
   double context(RequestId id) const { return requests_[id].prompt + generated_[id]; }
@@ -103,8 +104,8 @@ class Play {
       }
     }
     Micros time = (*stage.worker->stage_time)(batch);
-    if (number == stage.first) time += kOverhead + kOverheadOfToken * contexts;
-    agenda_.plan(now_ + time, What::end, number);
+    if (number == stage.first) time += kBatchOverhead + kTokenOverhead * contexts;
+    agenda_.plan(now_ + time, DistServeEvent::end, number);
   }
 
   void take_prefills(Stage& stage, bool first) {
@@ -166,7 +167,7 @@ class Play {
   std::vector<std::int32_t> generated_;
   std::vector<DistServeTimes> times_;
   std::vector<Stage> stages_;
-  Agenda<What> agenda_;
+  Agenda<DistServeEvent> agenda_;
   Micros now_ = 0;
   bool split_;
 };
@@ -175,7 +176,7 @@ class Play {
 
 std::vector<DistServeTimes> play_distserve(const Requests& requests, const DistServeWorker& prefill,
                                            const DistServeWorker* decode) {
-  return Play(requests, prefill, decode).run();
+  return DistServePlay(requests, prefill, decode).run();
 }
 
 }  // namespace almanac::serving

@@ -10,19 +10,21 @@ namespace almanac::serving {
 namespace {
 
 constexpr std::size_t kPlanned = 3;  // minutes
-constexpr double kMinute = 60;
+constexpr double kSecondsPerMinute = 60;
 
 /// Minutes from `begin` on, before `end`, which may come before it.
 struct Stretch {
   std::size_t begin = 0, end = 0;
   std::size_t minutes() const { return end > begin ? end - begin : 0; }
-  double seconds() const { return std::max(kMinute, static_cast<double>(end) * kMinute); }
+  double seconds() const {
+    return std::max(kSecondsPerMinute, static_cast<double>(end) * kSecondsPerMinute);
+  }
 };
 
-class Planner {
+class OlderPlanner {
  public:
-  Planner(const std::vector<MarkInstance>& instances, const std::vector<int>& current,
-          const std::vector<double>& forecast)
+  OlderPlanner(const std::vector<MarkInstance>& instances, const std::vector<int>& current,
+               const std::vector<double>& forecast)
       : instances_(instances), forecast_(forecast), plan_(forecast.size(), current) {}
 
   OlderMarkPlan run() {
@@ -127,7 +129,7 @@ OlderMarkPlan plan_older_mark(const std::vector<MarkInstance>& instances,
                               const std::vector<double>& forecast) {
   ALMANAC_CHECK(forecast.size() >= kPlanned && current.size() == instances.size(),
                 "{} minutes and {} types of {}", forecast.size(), current.size(), instances.size());
-  return Planner(instances, current, forecast).run();
+  return OlderPlanner(instances, current, forecast).run();
 }
 
 }  // namespace almanac::serving

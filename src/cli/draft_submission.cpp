@@ -12,11 +12,18 @@
 #include "cli/wall_clock.h"
 #include "process/resource_limits.h"
 #include "submission/draft.h"
+#include "submission/validate.h"
 
 extern char** environ;
 
 namespace almanac::cli {
 namespace {
+
+/// What is wrong with a command line is a misuse.
+Error as_misuse(Error error) {
+  if (error.code == Code::invalid) error.code = Code::usage;
+  return error;
+}
 
 /// Changes nothing where the kernel says it (Linux 4.7): other threads may create files meanwhile.
 std::int32_t umask_now() {
@@ -55,13 +62,14 @@ Result<store::Submission> with_asked(store::Submission base,
   submission::Draft draft{.asked = std::move(base), .now = wall_clock()};
   auto done = submission::apply_words(asked, submission::own_options(), {}, draft);
   if (done) done = draft.settle();
-  if (!done) {
-    if (done.error().code == Code::invalid) done.error().code = Code::usage;
-    return tl::unexpected(done.error());
-  }
+  if (!done) return tl::unexpected(as_misuse(std::move(done.error())));
   std::string& directory = draft.asked.directory;
   directory = std::filesystem::absolute(directory).lexically_normal();
   return std::move(draft.asked);
+}
+
+Result<void> check_submission(const store::Submission& asked) {
+  return submission::validate(asked, submission::Naming::option).map_error(as_misuse);
 }
 
 }  // namespace almanac::cli

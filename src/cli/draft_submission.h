@@ -19,4 +19,7 @@ Result<store::Submission> base_submission();
 /// submission::own_options()). Fails with usage.
 Result<store::Submission> with_asked(store::Submission base, const std::vector<std::string>& asked);
 
+/// Fails with usage, naming options, if the service would refuse `asked` wherever it ran.
+Result<void> check_submission(const store::Submission& asked);
+
 }  // namespace almanac::cli

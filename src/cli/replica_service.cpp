@@ -222,7 +222,8 @@ Result<void> judge_replicas(serve::Client& client, const std::vector<std::string
   std::vector<std::string> of_replicas = asked;
   std::erase_if(of_replicas, is_of_service);
   const auto replica = with_asked(*std::move(base), of_replicas);
-  return replica ? client.judge(*replica) : tl::unexpected(replica.error());
+  if (!replica) return tl::unexpected(replica.error());
+  return check_submission(*replica).and_then([&] { return client.judge(*replica); });
 }
 
 Result<int> run_in_place(const std::vector<std::string>& command) {

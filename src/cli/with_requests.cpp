@@ -153,8 +153,8 @@ Result<int> simulate_with_requests(const WithRequests& with, const experiment::P
   if (!told) return tl::unexpected(told.error());
   const int fitting = experiment::fitting_replicas(*told, prepared.cluster);
   if (fitting > 0 && told->most > fitting) {
-    note(fmt::format("--service replicas: the cluster holds at most {} of the {} replicas", fitting,
-                     told->most));
+    note(fmt::format("--service replicas: {} holds at most {} of the {} replicas",
+                     experiment::place_of_replicas(*told, prepared.cluster), fitting, told->most));
   }
   std::vector<experiment::WithService> rows;
   for (std::size_t run = 0; run < prepared.runs.size(); ++run) {

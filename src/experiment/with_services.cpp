@@ -48,13 +48,26 @@ double without_noise(double value) {
   return std::abs(value) < kNoise ? 0 : value;
 }
 
+/// Returns the virtual cluster whose nodes alone may hold replicas; kNoVc for all nodes.
+VcId vc_of(const sim::ServiceCase& service, const cluster::Cluster& cluster) {
+  return cluster.takes_every_job || service.vc.empty() ? kNoVc
+                                                       : cluster.find_vc_of_jobs(service.vc);
+}
+
+int gpus_for_replicas(const sim::ServiceCase& service, const cluster::Cluster& cluster) {
+  const VcId vc = vc_of(service, cluster);
+  return vc == kNoVc ? cluster.gpus() : cluster.gpus(vc);
+}
+
 }  // namespace
 
 int fitting_replicas(const sim::ServiceCase& service, const cluster::Cluster& cluster) {
-  const VcId vc =
-      cluster.takes_every_job || service.vc.empty() ? kNoVc : cluster.find_vc(service.vc);
-  const int gpus = vc == kNoVc ? cluster.gpus() : cluster.gpus(vc);
-  return gpus / service.service.replica_gpus();
+  return gpus_for_replicas(service, cluster) / service.service.replica_gpus();
+}
+
+std::string place_of_replicas(const sim::ServiceCase& service, const cluster::Cluster& cluster) {
+  const VcId vc = vc_of(service, cluster);
+  return vc == kNoVc ? "the cluster" : "virtual cluster " + cluster.vcs[index(vc)].name;
 }
 
 Result<sim::Schedule> simulate_with(const Prepared& prepared, std::size_t run,
@@ -101,7 +114,8 @@ Result<WithService> compare_with_service(const Prepared& prepared, std::size_t r
   if (const int least = std::max(1, asked.least); least > fitting) {
     return fail(
         Code::unavailable,
-        fmt::format("the cluster has {}, too few for {} of {}", gpus_text(prepared.cluster.gpus()),
+        fmt::format("{} has {}, too few for {} of {}", place_of_replicas(asked, prepared.cluster),
+                    gpus_text(gpus_for_replicas(asked, prepared.cluster)),
                     text::counted(static_cast<std::uint64_t>(least), "replica"),
                     gpus_text(asked.service.replica_gpus())),
         {}, "use fewer replicas, or fewer GPUs per replica");

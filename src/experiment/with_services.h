@@ -28,6 +28,9 @@ Result<sim::Schedule> simulate_with(const Prepared& prepared, std::size_t run,
 /// of the whole cluster if it names none.
 int fitting_replicas(const sim::ServiceCase& service, const cluster::Cluster& cluster);
 
+/// Names the nodes that may hold replicas of `service`: "the cluster", "virtual cluster research".
+std::string place_of_replicas(const sim::ServiceCase& service, const cluster::Cluster& cluster);
+
 /// One policy: jobs alone, jobs next to one service, and what its requests saw.
 struct WithService {
   Summary alone, with;

@@ -40,9 +40,11 @@ store::Submission any_submission() {
   made.parameters = {"lr=0.01", "kernel=a=b"};
   made.smaller_is_better = *rc::gen::arbitrary<bool>();
   made.gpus = *rc::gen::inRange(0, 64);
-  if (*rc::gen::arbitrary<bool>()) made.max_gpus = made.gpus + *rc::gen::inRange(0, 64);
+  if (made.gpus > 0 && *rc::gen::arbitrary<bool>()) {
+    made.max_gpus = made.gpus + *rc::gen::inRange(0, 64);
+  }
   if (made.max_gpus > 0) made.min_gpus = *rc::gen::inRange(0, made.gpus + 1);
-  if (made.gpus == 1) made.gpu_share = *rc::gen::inRange(1, 1001) / 1000.0;
+  if (made.gpus == 1 && made.max_gpus <= 1) made.gpu_share = *rc::gen::inRange(1, 1001) / 1000.0;
   if (made.gpus > 0 && made.gpu_share == 1 && made.max_gpus == 0) {
     made.gpu_profile = *rc::gen::element<std::string>("", "1g.10gb", "1g.6gb+me");
   }
@@ -51,6 +53,7 @@ store::Submission any_submission() {
   if (*rc::gen::arbitrary<bool>()) made.memory_gb = *rc::gen::inRange(1, 1000) / 8.0;
   made.time_limit = maybe(lengths(), kNoDuration);
   made.deadline = maybe(times(), kNoTime);
+  if (made.deadline != kNoTime) made.worthless_at = made.deadline + *lengths();
   made.not_before = maybe(times(), kNoTime);
   made.steps = *rc::gen::inRange<std::int64_t>(0, 1'000'000'000'000);
   made.argv =
@@ -90,7 +93,8 @@ RC_GTEST_PROP(SubmissionJson, ReadsWhatItWrites, ()) {
 
 /// Why the service does not take a submission; "" = it does.
 std::string refusal_of(const std::string& text) {
-  const auto valid = read_submission(text).and_then(submission::validate);
+  const auto valid = read_submission(text).and_then(
+      [](const store::Submission& read) { return submission::validate(read); });
   return valid ? "" : to_string(valid.error());
 }
 
@@ -116,6 +120,8 @@ TEST(SubmissionJson, RefusesWhatMakesNoSense) {
   EXPECT_EQ(refusal(R"(, "gpus": 99999999999)"),
             "gpus must be a whole number in its range, not 99999999999");
   EXPECT_EQ(refusal(R"(, "gpus": 2, "gpu_share": 0.5)"), "gpu_share requires gpus = 1");
+  EXPECT_EQ(refusal(R"(, "gpus": 1, "max_gpus": 2, "gpu_share": 0.5)"),
+            "gpu_share is a part of one GPU: a job of 1 to 2 GPUs cannot have it");
   EXPECT_EQ(
       refusal(R"(, "gpus": 1, "gpu_profile": "1g.11gb")"),
       "gpu_profile must be a MIG profile such as 1g.10gb, not 1g.11gb (did you mean 1g.10gb?)");
@@ -134,6 +140,11 @@ TEST(SubmissionJson, RefusesWhatMakesNoSense) {
   }
   EXPECT_EQ(refusal(R"(, "time_limit_s": 1e300)"),
             "time_limit_s must be a number of seconds, not 1e+300");
+  EXPECT_EQ(refusal(R"(, "max_gpus": 2)"), "max_gpus requires gpus of 1 or more");
+  for (const char* const times :
+       {R"(, "worthless_at_s": 20)", R"(, "deadline_s": 30, "worthless_at_s": 20)"}) {
+    EXPECT_EQ(refusal(times), "worthless_at_s requires deadline_s, and must not come before it");
+  }
   EXPECT_EQ(refusal(R"(, "hold": 1)"), "hold must be true or false, not 1");
   std::string many = "1";
   for (int more = 0; more < 1000; ++more) many += ",1";

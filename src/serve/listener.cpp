@@ -31,6 +31,19 @@ namespace almanac::serve {
 using process::Descriptor;
 using Clock = std::chrono::steady_clock;
 
+namespace {
+
+/// Refuses a connection: one of the service, which has no more of them, or of a client.
+Answer too_many_connections(bool is_service_full) {
+  Answer answer = is_service_full
+                      ? problem(503, "the service has too many connections", "try again later")
+                      : problem(429, "too many connections from one user or address", "close some");
+  answer.headers.emplace_back("Retry-After", "1");
+  return answer;
+}
+
+}  // namespace
+
 class Listener::Loop {
  public:
   Loop(std::vector<Descriptor> sockets, Descriptor poll, process::Bell bell, Handler handler,
@@ -135,8 +148,8 @@ class Listener::Loop {
       std::unique_ptr<TlsSession> session = peer.is_tls ? tls_->begin(accepted.get()) : nullptr;
       if (peer.is_tls && !session) continue;
       std::size_t& of_one = held_[peer.client];
-      const bool is_too_many =
-          connections_.size() >= limits_.connections || of_one >= limits_.connections_of_one;
+      const bool is_service_full = connections_.size() >= limits_.connections;
+      const bool is_too_many = of_one >= limits_.connections_of_one;
       const std::uint64_t who = next_++;
       const int number = accepted.get();
       ++of_one;
@@ -145,9 +158,9 @@ class Listener::Loop {
                                           std::move(session))
                              .first->second;
       watch(number, who, EPOLLIN, EPOLL_CTL_ADD);
-      if (is_too_many) {
-        made.answer(Exchange::refusal(problem(503, "too many connections", "close some"), true),
-                    true, Clock::now());
+      if (is_service_full || is_too_many) {
+        made.answer(Exchange::refusal(too_many_connections(is_service_full), true), true,
+                    Clock::now());
         go_on(who, made);
       }
     }

@@ -22,62 +22,86 @@ namespace {
 
 using store::About;
 using store::JobNumber;
+using store::Submission;
 
-// What is wrong with the value of an attribute; "" = nothing.
+class Names {
+ public:
+  explicit Names(Naming naming) : naming_(naming) {}
+  std::string of(const About& about) const {
+    const bool as_option = naming_ == Naming::option && *about.option.name != '\0';
+    return as_option ? fmt::format("--{}", about.option.name) : about.name;
+  }
+  template <typename T>
+  std::string of(T Submission::*member) const {
+    std::string found;
+    store::each_ask([&]<typename U, typename Logged>(const store::Ask<U, Logged>& ask) {
+      if constexpr (std::is_same_v<T, U>) {
+        if (ask.member == member) found = of(static_cast<const About&>(ask));
+      }
+    });
+    return found;
+  }
+
+ private:
+  Naming naming_;
+};
+
+// What is wrong with the value of an attribute, which messages call `name`; "" = nothing.
 
 template <typename T>
-requires std::is_arithmetic_v<T> std::string fault_of(const About& about, T number) {
+requires std::is_arithmetic_v<T> std::string fault_of(const About& about, const std::string& name,
+                                                      T number) {
   const auto value = static_cast<double>(number);
   if (about.above_0 && !(value > 0 && value <= about.most)) {
     return std::isinf(about.most)
-               ? fmt::format("{} must be more than 0", about.name)
-               : fmt::format("{} must be more than 0 and at most {:g}", about.name, about.most);
+               ? fmt::format("{} must be more than 0", name)
+               : fmt::format("{} must be more than 0 and at most {:g}", name, about.most);
   }
-  if (value < 0) return fmt::format("{} must be 0 or more, not {:g}", about.name, value);
+  if (value < 0) return fmt::format("{} must be 0 or more, not {:g}", name, value);
   if (value > about.most) {
-    return fmt::format("{} must be at most {:g}, not {:g}", about.name, about.most, value);
+    return fmt::format("{} must be at most {:g}, not {:g}", name, about.most, value);
   }
   return {};
 }
 
-std::string fault_of(const About& about, Duration value) {
-  return value == kNoDuration ? std::string() : fault_of(about, seconds(value));
+std::string fault_of(const About& about, const std::string& name, Duration value) {
+  return value == kNoDuration ? std::string() : fault_of(about, name, seconds(value));
 }
 
-std::string fault_of(const About&, Time) { return {}; }
-std::string fault_of(const About&, trace::Requeue) { return {}; }
+std::string fault_of(const About&, const std::string&, Time) { return {}; }
+std::string fault_of(const About&, const std::string&, trace::Requeue) { return {}; }
 
-std::string fault_of(const About& about, const std::string& text) {
+std::string fault_of(const About& about, const std::string& name, const std::string& text) {
   if (static_cast<double>(text.size()) > about.most) {
-    return fmt::format("{} may have at most {} {}", about.name, about.most,
+    return fmt::format("{} may have at most {} {}", name, about.most,
                        about.one_line ? "letters" : "bytes");
   }
-  if (text.find('\0') != std::string::npos)
-    return fmt::format("{} contains a zero byte", about.name);
+  if (text.find('\0') != std::string::npos) return fmt::format("{} contains a zero byte", name);
   if (about.one_line &&
       std::any_of(text.begin(), text.end(), [](char c) { return c > 0 && c < ' '; })) {
-    return fmt::format("{} contains a line break or another control character", about.name);
+    return fmt::format("{} contains a line break or another control character", name);
   }
   return {};
 }
 
 template <typename T>
-std::string fault_of(const About& about, const std::vector<T>& list) {
+std::string fault_of(const About& about, const std::string& name, const std::vector<T>& list) {
   if (static_cast<double>(list.size()) > about.most) {
-    return fmt::format("{} may have at most {}{}, not {}", about.name, about.most,
+    return fmt::format("{} may have at most {}{}, not {}", name, about.most,
                        std::is_same_v<T, JobNumber> ? " jobs" : "", list.size());
   }
   if constexpr (std::is_same_v<T, std::string>) {
     for (const std::string& each : list) {
-      if (auto fault = fault_of(About{.name = about.name}, each); !fault.empty()) return fault;
+      if (auto fault = fault_of(About{.name = about.name}, name, each); !fault.empty())
+        return fault;
     }
   }
   return {};
 }
 
 template <typename T>
-std::string fault_of(const About& about, const std::optional<T>& value) {
-  return value ? fault_of(about, *value) : std::string();
+std::string fault_of(const About& about, const std::string& name, const std::optional<T>& value) {
+  return value ? fault_of(about, name, *value) : std::string();
 }
 
 std::vector<std::string> known_profiles() {
@@ -100,7 +124,7 @@ const std::string* not_assigning(const std::vector<std::string>& list) {
   return found == list.end() ? nullptr : &*found;
 }
 
-Result<void> validate_command(const store::Submission& asked) {
+Result<void> validate_command(const Submission& asked, const Names& names) {
   if (asked.argv.empty() && asked.script.empty()) {
     return invalid("there is nothing to run", "give argv or script");
   }
@@ -108,7 +132,7 @@ Result<void> validate_command(const store::Submission& asked) {
     return invalid("argv must begin with a command");
   }
   if (asked.directory.empty() || asked.directory.front() != '/') {
-    return invalid("directory must be an absolute path");
+    return invalid(names.of(&Submission::directory) + " must be an absolute path");
   }
   for (const std::string& each : asked.parameters) {
     if (static_cast<double>(each.size()) > store::kLongestPath) {
@@ -138,43 +162,57 @@ Result<void> validate_command(const store::Submission& asked) {
   return {};
 }
 
-Result<void> validate_gpus(const store::Submission& asked) {
+Result<void> validate_gpus(const Submission& asked, const Names& names) {
+  const std::string gpus = names.of(&Submission::gpus);
+  const std::string most = names.of(&Submission::max_gpus);
+  const std::string share = names.of(&Submission::gpu_share);
+  const std::string profile = names.of(&Submission::gpu_profile);
+  const std::string grouped = names.of(&Submission::nvlink_gpus);
   if (asked.max_gpus != 0 && asked.max_gpus < asked.gpus) {
-    return invalid(fmt::format("max_gpus must be {} or more, not {}", asked.gpus, asked.max_gpus));
+    return invalid(fmt::format("{} must be {} or more, not {}", most, asked.gpus, asked.max_gpus));
+  }
+  if (asked.max_gpus > 0 && asked.gpus == 0) {
+    return invalid(fmt::format("{} requires {} of 1 or more", most, gpus));
   }
   if (asked.min_gpus > (asked.max_gpus == 0 ? 0 : asked.gpus)) {
-    return invalid("min_gpus requires max_gpus, and must be at most gpus");
+    return invalid(fmt::format("min_gpus requires {}, and must be at most {}", most, gpus));
   }
   if (asked.gpu_share < 1 && asked.gpus != 1) {
-    return invalid("gpu_share requires gpus = 1");
+    return invalid(fmt::format("{} requires {} = 1", share, gpus));
+  }
+  if (asked.gpu_share < 1 && asked.max_gpus > 1) {
+    return invalid(fmt::format("{} is a part of one GPU: a job of 1 to {} GPUs cannot have it",
+                               share, asked.max_gpus));
   }
   if (asked.nvlink_gpus > 0) {
     if (asked.gpus == 0 || asked.gpus % asked.nvlink_gpus != 0) {
       return invalid(
-          fmt::format("gpus must be a multiple of nvlink_gpus, the GPUs that share an NVLink "
+          fmt::format("{} must be a multiple of {}, the GPUs that share an NVLink "
                       "domain: found {} in groups of {}",
-                      asked.gpus, asked.nvlink_gpus));
+                      gpus, grouped, asked.gpus, asked.nvlink_gpus));
     }
     if (!asked.gpu_profile.empty()) {
-      return invalid("nvlink_gpus and gpu_profile exclude each other");
+      return invalid(fmt::format("{} and {} exclude each other", grouped, profile));
     }
   }
   if (!asked.gpu_profile.empty()) {
     if (!slices::profile_id(asked.gpu_profile)) {
-      return invalid(fmt::format("gpu_profile must be a MIG profile such as 1g.10gb, not {}",
+      return invalid(fmt::format("{} must be a MIG profile such as 1g.10gb, not {}", profile,
                                  asked.gpu_profile.substr(0, 40)),
                      text::meant_or_known(asked.gpu_profile, known_profiles()));
     }
     if (asked.gpus == 0) {
-      return invalid("gpu_profile requires gpus, the number of instances");
+      return invalid(fmt::format("{} requires {}, the number of instances", profile, gpus));
     }
     if (asked.gpu_share < 1) {
-      return invalid("gpu_profile is a whole instance: gpu_share must be 1");
+      return invalid(fmt::format("{} is a whole instance: {} must be 1", profile, share));
     }
-    if (asked.max_gpus > 0) return invalid("gpu_profile and max_gpus exclude each other");
+    if (asked.max_gpus > 0) {
+      return invalid(fmt::format("{} and {} exclude each other", profile, most));
+    }
   }
   if (asked.gpu_memory_gb && asked.gpus == 0) {
-    return invalid("gpu_memory_gb requires gpus");
+    return invalid(fmt::format("{} requires {}", names.of(&Submission::gpu_memory_gb), gpus));
   }
   // Less than a thousandth would round to nothing.
   constexpr double kLeast = 0.001;
@@ -189,34 +227,49 @@ Result<void> validate_gpus(const store::Submission& asked) {
   return {};
 }
 
-Result<void> validate_order(const store::Submission& asked) {
+Result<void> validate_times(const Submission& asked, const Names& names) {
+  if (asked.worthless_at == kNoTime) return {};
+  if (asked.deadline == kNoTime || asked.worthless_at < asked.deadline) {
+    return invalid(fmt::format("{} requires {}, and must not come before it",
+                               names.of(&Submission::worthless_at),
+                               names.of(&Submission::deadline)));
+  }
+  return {};
+}
+
+Result<void> validate_order(const Submission& asked, const Names& names) {
   if (asked.after_one && asked.singleton) {
     return invalid("after_one and singleton exclude each other");
   }
   if (asked.pty && !asked.indices.empty()) {
     return invalid("pty and arrays exclude each other: the tasks of an array have no terminal");
   }
+  const std::string indices = names.of(&Submission::indices);
   std::set<std::int32_t> distinct;
   for (const std::int32_t each : asked.indices) {
-    if (each < 0) return invalid(fmt::format("indices must be 0 or more, not {}", each));
-    if (!distinct.insert(each).second) return invalid(fmt::format("indices lists {} twice", each));
+    if (each < 0) return invalid(fmt::format("{} must be 0 or more, not {}", indices, each));
+    if (!distinct.insert(each).second) {
+      return invalid(fmt::format("{} lists {} twice", indices, each));
+    }
   }
   return {};
 }
 
 }  // namespace
 
-Result<void> validate(const store::Submission& asked) {
+Result<void> validate(const Submission& asked, Naming naming) {
+  const Names names(naming);
   std::string fault;
   store::each_ask([&]<typename T, typename Logged>(const store::Ask<T, Logged>& ask) {
     if constexpr (!std::is_same_v<T, bool>) {
-      if (fault.empty()) fault = fault_of(ask, asked.*ask.member);
+      if (fault.empty()) fault = fault_of(ask, names.of(ask), asked.*ask.member);
     }
   });
   if (!fault.empty()) return invalid(std::move(fault));
-  return validate_command(asked).and_then([&] { return validate_gpus(asked); }).and_then([&] {
-    return validate_order(asked);
-  });
+  return validate_command(asked, names)
+      .and_then([&] { return validate_gpus(asked, names); })
+      .and_then([&] { return validate_times(asked, names); })
+      .and_then([&] { return validate_order(asked, names); });
 }
 
 }  // namespace almanac::submission

@@ -47,6 +47,30 @@ TEST_F(RefusedCommand, SubmitTakesNoScriptFromAFifo) {
                              "a file first)\n");
 }
 
+// The user has typed options, and may not know the fields of the API.
+TEST_F(RefusedCommand, SubmitNamesTheOptionsAtFault) {
+  const auto refusal = [](std::vector<std::string> options) {
+    options.insert(options.begin(), {"submit", "--dry-run"});
+    options.insert(options.end(), {"--", "true"});
+    const ProgramRun refused = run_program(options);
+    EXPECT_EQ(refused.status, 2);
+    return refused.err;
+  };
+  EXPECT_EQ(refusal({"--gpu-mem", "20G"}), "almanac: --gpu-mem requires --gpus\n");
+  EXPECT_EQ(refusal({"--gpus", "2", "--gpu-share", "0.5"}),
+            "almanac: --gpu-share requires --gpus = 1\n");
+  EXPECT_EQ(refusal({"--gpus", "1..2", "--gpu-share", "0.5"}),
+            "almanac: --gpu-share is a part of one GPU: a job of 1 to 2 GPUs cannot have it\n");
+  EXPECT_EQ(refusal({"--gpus", "4", "--max-gpus", "2"}),
+            "almanac: --max-gpus must be 4 or more, not 2\n");
+  EXPECT_EQ(refusal({"--max-gpus", "2"}), "almanac: --max-gpus requires --gpus of 1 or more\n");
+  EXPECT_EQ(refusal({"--worthless-at", "now+2hours"}),
+            "almanac: --worthless-at requires --deadline, and must not come before it\n");
+  EXPECT_EQ(refusal({"--gpus", "6", "--nvlink-gpus", "4"}),
+            "almanac: --gpus must be a multiple of --nvlink-gpus, the GPUs that share an NVLink "
+            "domain: found 6 in groups of 4\n");
+}
+
 TEST_F(RefusedCommand, JoinEndsWhereTheAuthoritiesCannotBeRead) {
   const std::string none = folder_ / "none.pem";
   ProgramRun refused = join(none);

@@ -18,6 +18,7 @@ namespace almanac::reproduce {
 
 void register_afs(Recipes& registry);
 
+namespace afs_recipe {
 namespace {
 
 constexpr const char* kCases = "golden/elastic/afs/*.json";
@@ -83,8 +84,10 @@ void compare(Bench& bench, const File& file) {
 }
 
 }  // namespace
+}  // namespace afs_recipe
 
 void register_afs(Recipes& registry) {
+  using namespace afs_recipe;
   registry.add({.name = "afs",
                 .summary = "GPUs that AFS gives to jobs, against its rule worked out case by case",
                 .paper = "Hwang et al., NSDI'21, Algorithm 1",

@@ -21,6 +21,7 @@ namespace almanac::reproduce {
 
 void register_aiconfigurator(Recipes& registry);
 
+namespace aiconfigurator_recipe {
 namespace {
 
 using namespace inference;
@@ -126,8 +127,10 @@ void make(Bench& bench) {
 }
 
 }  // namespace
+}  // namespace aiconfigurator_recipe
 
 void register_aiconfigurator(Recipes& registry) {
+  using namespace aiconfigurator_recipe;
   registry.add({.name = "aiconfigurator",
                 .summary = "step times that AIConfigurator composes of its kernel tables",
                 .paper = "AIConfigurator 0.11, recorded outputs of its tests",

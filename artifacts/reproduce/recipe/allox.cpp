@@ -15,6 +15,7 @@ namespace almanac::reproduce {
 
 void register_allox(Recipes& registry);
 
+namespace allox_recipe {
 namespace {
 
 constexpr const char* kAlone = "data/elastic/gavel/simulation_alone.csv";
@@ -50,8 +51,10 @@ void make(Bench& bench) {
 }
 
 }  // namespace
+}  // namespace allox_recipe
 
 void register_allox(Recipes& registry) {
+  using namespace allox_recipe;
   registry.add({.name = "allox",
                 .summary = "AlloX on three types of GPUs, job by job",
                 .paper = "Le et al., EuroSys'20; Narayanan et al., OSDI'20",

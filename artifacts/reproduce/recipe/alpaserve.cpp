@@ -22,6 +22,7 @@ namespace almanac::reproduce {
 
 void register_alpaserve(Recipes& registry);
 
+namespace alpaserve_recipe {
 namespace {
 
 using namespace serving;
@@ -275,8 +276,10 @@ void make(Bench& bench) {
 }
 
 }  // namespace
+}  // namespace alpaserve_recipe
 
 void register_alpaserve(Recipes& registry) {
+  using namespace alpaserve_recipe;
   registry.add({.name = "alpaserve",
                 .summary = "requests through groups of GPUs, and placements of models on them",
                 .paper = "Li et al., OSDI'23 (AlpaServe)",

@@ -18,6 +18,7 @@ namespace almanac::reproduce {
 
 void register_asha(Recipes& registry);
 
+namespace asha_recipe {
 namespace {
 
 using elastic::Leftovers;
@@ -129,8 +130,10 @@ void compare(Bench& bench, const File& file) {
 }
 
 }  // namespace
+}  // namespace asha_recipe
 
 void register_asha(Recipes& registry) {
+  using namespace asha_recipe;
   registry.add({.name = "asha",
                 .summary = "trials that ASHA lets go on; decisions and allocations of HyperSched",
                 .paper = "Li et al., MLSys'20, Table 1; Liaw et al., SoCC'19",

@@ -25,6 +25,7 @@ namespace almanac::reproduce {
 
 void register_blis(Recipes& registry);
 
+namespace blis_recipe {
 namespace {
 
 using namespace inference;
@@ -381,8 +382,10 @@ void make(Bench& bench) {
 }
 
 }  // namespace
+}  // namespace blis_recipe
 
 void register_blis(Recipes& registry) {
+  using namespace blis_recipe;
   registry.add({.name = "blis",
                 .summary = "iterations, requests and sessions of inference-sim, one by one",
                 .paper = "inference-sim (BLIS)",

@@ -23,6 +23,7 @@ namespace almanac::reproduce {
 
 void register_carbon(Recipes& registry);
 
+namespace carbon_recipe {
 namespace {
 
 constexpr const char* kSeries = "data/carbon/carbon_*.csv";
@@ -293,8 +294,10 @@ void compare_scaler(Bench& bench, const File& file, const Regions& regions) {
 }
 
 }  // namespace
+}  // namespace carbon_recipe
 
 void register_carbon(Recipes& registry) {
+  using namespace carbon_recipe;
   registry.add(
       {.name = "carbon",
        .summary = "GAIA's runs piece by piece, and CarbonScaler's schedules",

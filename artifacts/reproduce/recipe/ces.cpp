@@ -23,6 +23,7 @@ namespace almanac::reproduce {
 
 void register_ces(Recipes& registry);
 
+namespace ces_recipe {
 namespace {
 
 constexpr const char* kSeries = "golden/ces/*_ces.csv";
@@ -169,8 +170,10 @@ void compare(Bench& bench, const File& file) {
 }
 
 }  // namespace
+}  // namespace ces_recipe
 
 void register_ces(Recipes& registry) {
+  using namespace ces_recipe;
   registry.add({.name = "ces",
                 .summary = "Nodes that Cluster Energy Saving lets sleep, step by step, and Table 5",
                 .paper = "Hu et al., SC'21, Algorithm 2 and Table 5",

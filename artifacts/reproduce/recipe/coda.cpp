@@ -24,6 +24,7 @@ namespace almanac::reproduce {
 
 void register_coda(Recipes& registry);
 
+namespace coda_recipe {
 namespace {
 
 constexpr double kPublishedGain = 20.8;
@@ -97,8 +98,10 @@ void compare(Bench& bench) {
 }
 
 }  // namespace
+}  // namespace coda_recipe
 
 void register_coda(Recipes& registry) {
+  using namespace coda_recipe;
   registry.add({.name = "coda",
                 .summary = "GPU utilization that CODA gains over fifo and drf",
                 .paper = "Zhao et al., ICDCS'20, abstract",

@@ -32,6 +32,7 @@ namespace almanac::reproduce {
 
 void register_distserve(Recipes& registry);
 
+namespace distserve_recipe {
 namespace {
 
 using namespace inference;
@@ -306,8 +307,10 @@ void make(Bench& bench) {
 }
 
 }  // namespace
+}  // namespace distserve_recipe
 
 void register_distserve(Recipes& registry) {
+  using namespace distserve_recipe;
   registry.add({.name = "distserve",
                 .summary = "requests through the simulator of DistServe, one by one",
                 .paper = "Zhong et al., OSDI'24 (DistServe)",

@@ -24,6 +24,7 @@ namespace almanac::reproduce {
 
 void register_elastic_policies(Recipes& registry);
 
+namespace elastic_policies_recipe {
 namespace {
 
 /// A policy, and the published one that it stands beside.
@@ -125,8 +126,10 @@ void compare(Bench& bench) {
 }
 
 }  // namespace
+}  // namespace elastic_policies_recipe
 
 void register_elastic_policies(Recipes& registry) {
+  using namespace elastic_policies_recipe;
   registry.add({.name = "elastic-policies",
                 .summary = "elastic policies in our own simulation, beside Pollux' simulator",
                 .paper = "Qiao et al., OSDI'21, section 5.3",

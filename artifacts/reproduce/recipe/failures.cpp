@@ -17,6 +17,7 @@ namespace almanac::reproduce {
 
 void register_failures(Recipes& registry);
 
+namespace failures_recipe {
 namespace {
 
 constexpr const char* kCases = "golden/failures/*.json";
@@ -112,8 +113,10 @@ void compare_paper(Bench& bench) {
 }
 
 }  // namespace
+}  // namespace failures_recipe
 
 void register_failures(Recipes& registry) {
+  using namespace failures_recipe;
   registry.add({.name = "failures",
                 .summary = "Effective training time of large jobs, and intervals of checkpoints",
                 .paper = "Kokolis et al., HPCA'25; Young 1974; Daly 2006",

@@ -27,6 +27,7 @@ namespace almanac::reproduce {
 
 void register_fair_srtf(Recipes& registry);
 
+namespace fair_srtf_recipe {
 namespace {
 
 constexpr const char* kOurs = "fair_srtf";
@@ -207,8 +208,10 @@ void make(Bench& bench) {
 }
 
 }  // namespace
+}  // namespace fair_srtf_recipe
 
 void register_fair_srtf(Recipes& registry) {
+  using namespace fair_srtf_recipe;
   registry.add({.name = "fair-srtf",
                 .summary = "fair_srtf beside the best of Gavel's and Shockwave's policies",
                 .paper = "ours; Narayanan et al., OSDI'20; Zheng et al., NSDI'23",

@@ -29,6 +29,7 @@ namespace almanac::reproduce {
 
 void register_fgd(Recipes& registry);
 
+namespace fgd_recipe {
 namespace {
 
 using fragment::Curve;
@@ -446,8 +447,10 @@ void make(Bench& bench) {
 }
 
 }  // namespace
+}  // namespace fgd_recipe
 
 void register_fgd(Recipes& registry) {
+  using namespace fgd_recipe;
   const std::string from = "Weng et al., ATC'23: the simulator and the results published with it";
   registry.add(
       {.name = "fgd",

@@ -17,6 +17,7 @@ namespace almanac::reproduce {
 
 void register_gavel(Recipes& registry);
 
+namespace gavel_recipe {
 namespace {
 
 constexpr const char* kAlone = "data/elastic/gavel/simulation_alone.csv";
@@ -77,8 +78,10 @@ void make(Bench& bench) {
 }
 
 }  // namespace
+}  // namespace gavel_recipe
 
 void register_gavel(Recipes& registry) {
+  using namespace gavel_recipe;
   registry.add({.name = "gavel",
                 .summary = "programs over GPU types against their best, and runs of its simulator",
                 .paper = "Narayanan et al., OSDI'20",

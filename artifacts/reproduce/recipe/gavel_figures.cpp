@@ -22,6 +22,7 @@ namespace almanac::reproduce {
 
 void register_gavel_figures(Recipes& registry);
 
+namespace gavel_figures_recipe {
 namespace {
 
 constexpr const char* kAlone = "data/elastic/gavel/simulation_alone.csv";
@@ -144,8 +145,10 @@ void make(Bench& bench) {
 }
 
 }  // namespace
+}  // namespace gavel_figures_recipe
 
 void register_gavel_figures(Recipes& registry) {
+  using namespace gavel_figures_recipe;
   registry.add(
       {.name = "gavel-figures",
        .summary = "mean JCT, finish-time fairness and makespan over load, three types of GPUs",

@@ -29,6 +29,7 @@ namespace almanac::reproduce {
 
 void register_gavel_packed(Recipes& registry);
 
+namespace gavel_packed_recipe {
 namespace {
 
 constexpr double kUnpublished = std::numeric_limits<double>::quiet_NaN();
@@ -109,8 +110,10 @@ void compare(Bench& bench) {
 }
 
 }  // namespace
+}  // namespace gavel_packed_recipe
 
 void register_gavel_packed(Recipes& registry) {
+  using namespace gavel_packed_recipe;
   registry.add(
       {.name = "gavel-packed",
        .summary =

@@ -30,6 +30,7 @@ namespace almanac::reproduce {
 
 void register_genie(Recipes& registry);
 
+namespace genie_recipe {
 namespace {
 
 constexpr const char* kPlacements = "golden/genie/*.csv";
@@ -208,8 +209,10 @@ void compare_days(Bench& bench, const Density& density) {
 }
 
 }  // namespace
+}  // namespace genie_recipe
 
 void register_genie(Recipes& registry) {
+  using namespace genie_recipe;
   registry.add(
       {.name = "genie",
        .summary = "Rates that GENIE predicts, costs of placements, tasks in time and makespans",

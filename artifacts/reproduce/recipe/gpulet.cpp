@@ -20,6 +20,7 @@ namespace almanac::reproduce {
 
 void register_gpulet(Recipes& registry);
 
+namespace gpulet_recipe {
 namespace {
 
 using namespace deployment::gpulet;
@@ -136,8 +137,10 @@ void make(Bench& bench) {
 }
 
 }  // namespace
+}  // namespace gpulet_recipe
 
 void register_gpulet(Recipes& registry) {
+  using namespace gpulet_recipe;
   registry.add({.name = "gpulet",
                 .summary = "parts of GPUs that gpulet gives to models, and their batches",
                 .paper = "Choi et al., ATC'22 (gpulet)",

@@ -11,6 +11,7 @@ namespace almanac::reproduce {
 
 void register_hasten(Recipes& registry);
 
+namespace hasten_recipe {
 namespace {
 
 constexpr const char* kName = "hasten, beside pollux,";
@@ -25,8 +26,10 @@ void compare(Bench& bench) {
 }
 
 }  // namespace
+}  // namespace hasten_recipe
 
 void register_hasten(Recipes& registry) {
+  using namespace hasten_recipe;
   registry.add({.name = "hasten",
                 .summary = "our own elastic policy beside Pollux, in its simulator",
                 .paper = "Qiao et al., OSDI'21, section 5.3",

@@ -17,6 +17,7 @@ namespace almanac::reproduce {
 
 void register_helios_fig1(Recipes& registry);
 
+namespace helios_fig1_recipe {
 namespace {
 
 void compare(Bench& bench, const StudiedLog& log, const Json& published) {
@@ -32,8 +33,10 @@ void compare(Bench& bench, const StudiedLog& log, const Json& published) {
 }
 
 }  // namespace
+}  // namespace helios_fig1_recipe
 
 void register_helios_fig1(Recipes& registry) {
+  using namespace helios_fig1_recipe;
   registry.add({.name = "helios-fig1",
                 .summary = "How long Philly's GPU jobs run, as the Helios study counts",
                 .paper = "Hu et al., SC'21, Figure 1(a)",

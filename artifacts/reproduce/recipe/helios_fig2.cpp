@@ -15,6 +15,7 @@ namespace almanac::reproduce {
 
 void register_helios_fig2(Recipes& registry);
 
+namespace helios_fig2_recipe {
 namespace {
 
 void compare(Bench& bench, const StudiedLog& log, const Json& published) {
@@ -28,8 +29,10 @@ void compare(Bench& bench, const StudiedLog& log, const Json& published) {
 }
 
 }  // namespace
+}  // namespace helios_fig2_recipe
 
 void register_helios_fig2(Recipes& registry) {
+  using namespace helios_fig2_recipe;
   registry.add({.name = "helios-fig2",
                 .summary = "How many GPU jobs are submitted in each hour of an average day",
                 .paper = "Hu et al., SC'21, Figure 2(b)",

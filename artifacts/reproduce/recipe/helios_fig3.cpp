@@ -15,6 +15,7 @@ namespace almanac::reproduce {
 
 void register_helios_fig3(Recipes& registry);
 
+namespace helios_fig3_recipe {
 namespace {
 
 constexpr std::string_view kMonths[] = {"2020-04", "2020-05", "2020-06",
@@ -38,8 +39,10 @@ void compare(Bench& bench, const StudiedLog& log, const Json& published) {
 }
 
 }  // namespace
+}  // namespace helios_fig3_recipe
 
 void register_helios_fig3(Recipes& registry) {
+  using namespace helios_fig3_recipe;
   registry.add({.name = "helios-fig3",
                 .summary = "Jobs of one GPU and of several in each month",
                 .paper = "Hu et al., SC'21, Figure 3",

@@ -18,6 +18,7 @@ namespace almanac::reproduce {
 
 void register_helios_fig4(Recipes& registry);
 
+namespace helios_fig4_recipe {
 namespace {
 
 constexpr const char* kSeries = "data/series/earth_vcs/*.csv";
@@ -46,8 +47,10 @@ void compare(Bench& bench, const File& file, const Json& published) {
 }
 
 }  // namespace
+}  // namespace helios_fig4_recipe
 
 void register_helios_fig4(Recipes& registry) {
+  using namespace helios_fig4_recipe;
   registry.add(
       {.name = "helios-fig4",
        .summary = "How busy Earth's virtual clusters are",

@@ -15,6 +15,7 @@ namespace almanac::reproduce {
 
 void register_helios_fig5(Recipes& registry);
 
+namespace helios_fig5_recipe {
 namespace {
 
 /// Whole jobs are counted in the figure; the log may be of a part of its time, so parts are
@@ -32,8 +33,10 @@ void compare(Bench& bench, const StudiedLog& log, const Json& published) {
 }
 
 }  // namespace
+}  // namespace helios_fig5_recipe
 
 void register_helios_fig5(Recipes& registry) {
+  using namespace helios_fig5_recipe;
   registry.add({.name = "helios-fig5",
                 .summary = "How long GPU jobs run",
                 .paper = "Hu et al., SC'21, Figure 5(a)",

@@ -15,6 +15,7 @@ namespace almanac::reproduce {
 
 void register_helios_fig6(Recipes& registry);
 
+namespace helios_fig6_recipe {
 namespace {
 
 void compare(Bench& bench, const StudiedLog& log, const Json& published) {
@@ -35,8 +36,10 @@ void compare(Bench& bench, const StudiedLog& log, const Json& published) {
 }
 
 }  // namespace
+}  // namespace helios_fig6_recipe
 
 void register_helios_fig6(Recipes& registry) {
+  using namespace helios_fig6_recipe;
   registry.add({.name = "helios-fig6",
                 .summary = "How many GPUs jobs ask, by jobs and by GPU time",
                 .paper = "Hu et al., SC'21, Figure 6",

@@ -28,6 +28,7 @@ namespace almanac::reproduce {
 
 void register_helios_simulator(Recipes& registry);
 
+namespace helios_simulator_recipe {
 namespace {
 
 constexpr const char* kCases = "golden/helios_simulator/*.json";
@@ -289,8 +290,10 @@ void compare_log(Bench& bench, const File& file) {
 }
 
 }  // namespace
+}  // namespace helios_simulator_recipe
 
 void register_helios_simulator(Recipes& registry) {
+  using namespace helios_simulator_recipe;
   constexpr const char* kFrom =
       "the simulator of github.com/S-Lab-System-Group/HeliosArtifact, run on random cases and on "
       "the "

@@ -32,6 +32,7 @@ namespace almanac::reproduce {
 
 void register_helios_table3(Recipes& registry);
 
+namespace helios_table3_recipe {
 namespace {
 
 constexpr const char* kNodes = "data/traces/philly_vc_nodes*.csv";
@@ -168,8 +169,10 @@ void compare_made_up_month(Bench& bench) {
 }
 
 }  // namespace
+}  // namespace helios_table3_recipe
 
 void register_helios_table3(Recipes& registry) {
+  using namespace helios_table3_recipe;
   registry.add({.name = "helios-table3",
                 .summary = "Completion and queuing in Philly and in a made-up month of Venus",
                 .paper = "Hu et al., SC'21, Table 3 and Figure 13",

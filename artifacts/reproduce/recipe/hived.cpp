@@ -24,6 +24,7 @@ namespace almanac::reproduce {
 
 void register_hived(Recipes& registry);
 
+namespace hived_recipe {
 namespace {
 
 using namespace hived;
@@ -343,8 +344,10 @@ void make(Bench& bench) {
 }
 
 }  // namespace
+}  // namespace hived_recipe
 
 void register_hived(Recipes& registry) {
+  using namespace hived_recipe;
   const std::string from = "hivedscheduler (Microsoft, MIT): its example cluster and its tests";
   registry.add(
       {.name = "hived",

@@ -19,6 +19,7 @@ namespace almanac::reproduce {
 
 void register_igniter(Recipes& registry);
 
+namespace igniter_recipe {
 namespace {
 
 using namespace serving;
@@ -138,8 +139,10 @@ void make(Bench& bench) {
 }
 
 }  // namespace
+}  // namespace igniter_recipe
 
 void register_igniter(Recipes& registry) {
+  using namespace igniter_recipe;
   registry.add({.name = "igniter",
                 .summary = "what residents of a GPU see, and plans of mixes",
                 .paper = "Xu et al., TPDS'22 (iGniter)",

@@ -12,6 +12,7 @@ namespace almanac::reproduce {
 
 void register_kueue(Recipes& registry);
 
+namespace kueue_recipe {
 namespace {
 
 constexpr const char* kScenarios = "golden/kueue/*.json";
@@ -37,8 +38,10 @@ void make(Bench& bench) {
 }
 
 }  // namespace
+}  // namespace kueue_recipe
 
 void register_kueue(Recipes& registry) {
+  using namespace kueue_recipe;
   registry.add({.name = "kueue",
                 .summary = "admissions, preemptions and queue orders of the real Kueue",
                 .paper = "Kueue main at ff69552e79ad (after v0.19.2), recorded August 2026",

@@ -23,6 +23,7 @@ namespace almanac::reproduce {
 
 void register_league(Recipes& registry);
 
+namespace league_recipe {
 namespace {
 
 using namespace inference;
@@ -418,8 +419,10 @@ void make(Bench& bench) {
 }
 
 }  // namespace
+}  // namespace league_recipe
 
 void register_league(Recipes& registry) {
+  using namespace league_recipe;
   registry.add({.name = "league",
                 .summary = "measured runs of vLLM servers, and how far simulators are off",
                 .paper = "inference-sim's validation runs; inference-perf",

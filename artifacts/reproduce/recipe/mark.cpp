@@ -17,6 +17,7 @@ namespace almanac::reproduce {
 
 void register_mark(Recipes& registry);
 
+namespace mark_recipe {
 namespace {
 
 using namespace serving;
@@ -72,8 +73,10 @@ void compare_plan(Bench& bench, const Json& told) {
 }
 
 }  // namespace
+}  // namespace mark_recipe
 
 void register_mark(Recipes& registry) {
+  using namespace mark_recipe;
   registry.add({.name = "mark",
                 .summary = "instances that MArk rents for a forecast",
                 .paper = "Zhang et al., ATC'19 (MArk)",

@@ -20,6 +20,7 @@ namespace almanac::reproduce {
 
 void register_mig(Recipes& registry);
 
+namespace mig_recipe {
 namespace {
 
 constexpr const char* kProfiles = "data/mig/profiles.csv";
@@ -304,8 +305,10 @@ void make(Bench& bench) {
 }
 
 }  // namespace
+}  // namespace mig_recipe
 
 void register_mig(Recipes& registry) {
+  using namespace mig_recipe;
   constexpr const char* kEnumerated = "enumerated from the table, part of the shared data";
   registry.add({.name = "mig",
                 .summary = "states of a GPU in instances, and operations on it",

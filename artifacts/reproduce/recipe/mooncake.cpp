@@ -19,6 +19,7 @@ namespace almanac::reproduce {
 
 void register_mooncake(Recipes& registry);
 
+namespace mooncake_recipe {
 namespace {
 
 using namespace inference;
@@ -87,8 +88,10 @@ void make(Bench& bench) {
 }
 
 }  // namespace
+}  // namespace mooncake_recipe
 
 void register_mooncake(Recipes& registry) {
+  using namespace mooncake_recipe;
   registry.add({.name = "mooncake",
                 .summary = "blocks of prompts that a pool of some capacity has",
                 .paper = "Qin et al., FAST'25 (Mooncake)",

@@ -22,6 +22,7 @@ namespace almanac::reproduce {
 
 void register_muri(Recipes& registry);
 
+namespace muri_recipe {
 namespace {
 
 constexpr const char* kTraces = "data/elastic/muri/*.csv";
@@ -304,8 +305,10 @@ void make(Bench& bench) {
 }
 
 }  // namespace
+}  // namespace muri_recipe
 
 void register_muri(Recipes& registry) {
+  using namespace muri_recipe;
   const std::string from =
       "Zhao et al., SIGCOMM'22: simulator, traces and results published with it";
   registry.add(

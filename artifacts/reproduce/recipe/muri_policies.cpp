@@ -28,6 +28,7 @@ namespace almanac::reproduce {
 
 void register_muri_policies(Recipes& registry);
 
+namespace muri_policies_recipe {
 namespace {
 
 constexpr const char* kTraces = "data/elastic/muri/trace*.csv";
@@ -133,8 +134,10 @@ void compare(Bench& bench) {
 }
 
 }  // namespace
+}  // namespace muri_policies_recipe
 
 void register_muri_policies(Recipes& registry) {
+  using namespace muri_policies_recipe;
   registry.add({.name = "muri-policies",
                 .summary = "packing by stages in Almanac's own simulation, on Muri's traces",
                 .paper = "ours, beside Zhao et al., SIGCOMM'22 (Muri), Figures 9 and 10",

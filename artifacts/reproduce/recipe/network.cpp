@@ -17,6 +17,7 @@ namespace almanac::reproduce {
 
 void register_network(Recipes& registry);
 
+namespace network_recipe {
 namespace {
 
 constexpr const char* kCases = "golden/elastic/network/*.json";
@@ -79,8 +80,10 @@ void compare(Bench& bench, const File& file) {
 }
 
 }  // namespace
+}  // namespace network_recipe
 
 void register_network(Recipes& registry) {
+  using namespace network_recipe;
   registry.add({.name = "network",
                 .summary = "jobs that send in phases on one link, shifted so that they meet least",
                 .paper = "Rajasekaran et al., NSDI'24, section 3",

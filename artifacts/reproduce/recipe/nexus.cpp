@@ -21,6 +21,7 @@ namespace almanac::reproduce {
 
 void register_nexus(Recipes& registry);
 
+namespace nexus_recipe {
 namespace {
 
 using namespace serving;
@@ -179,8 +180,10 @@ void make(Bench& bench) {
 }
 
 }  // namespace
+}  // namespace nexus_recipe
 
 void register_nexus(Recipes& registry) {
+  using namespace nexus_recipe;
   constexpr const char* kCases = "a second implementation, checked by the tests of Nexus";
   registry.add({.name = "nexus",
                 .summary = "batches, duty cycles, placements and splits of Nexus",

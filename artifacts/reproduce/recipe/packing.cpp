@@ -36,6 +36,7 @@ namespace almanac::reproduce {
 
 void register_packing(Recipes& registry);
 
+namespace packing_recipe {
 namespace {
 
 constexpr const char* kPairs = "data/profiles/gavel/simulation_throughputs.json";
@@ -144,8 +145,10 @@ void compare(Bench& bench) {
 }
 
 }  // namespace
+}  // namespace packing_recipe
 
 void register_packing(Recipes& registry) {
+  using namespace packing_recipe;
   registry.add({.name = "packing",
                 .summary = "completion times of policies that pack jobs, on a month like Venus'",
                 .paper = "ours, beside Lucid, Muri, Gandiva and Tiresias",

@@ -18,6 +18,7 @@ namespace almanac::reproduce {
 
 void register_philly_fig2(Recipes& registry);
 
+namespace philly_fig2_recipe {
 namespace {
 
 void compare(Bench& bench, const StudiedLog& log, const Json& published) {
@@ -44,8 +45,10 @@ void compare(Bench& bench, const StudiedLog& log, const Json& published) {
 }
 
 }  // namespace
+}  // namespace philly_fig2_recipe
 
 void register_philly_fig2(Recipes& registry) {
+  using namespace philly_fig2_recipe;
   registry.add({.name = "philly-fig2",
                 .summary = "How long Philly's jobs of each size run",
                 .paper = "Jeon et al., ATC'19, Figure 2",

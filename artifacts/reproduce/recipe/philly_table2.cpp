@@ -27,6 +27,7 @@ namespace almanac::reproduce {
 
 void register_philly_table2(Recipes& registry);
 
+namespace philly_table2_recipe {
 namespace {
 
 constexpr const char* kNodes = "data/traces/philly_vc_nodes*.csv";
@@ -81,8 +82,10 @@ void compare(Bench& bench, const File& file, const cluster::Cluster& cluster) {
 }
 
 }  // namespace
+}  // namespace philly_table2_recipe
 
 void register_philly_table2(Recipes& registry) {
+  using namespace philly_table2_recipe;
   registry.add({.name = "philly-table2",
                 .summary = "Why jobs of several GPUs wait in Philly: fair share or fragmentation",
                 .paper = "Jeon et al., ATC'19, Table 2",

@@ -39,6 +39,7 @@ namespace almanac::reproduce {
 
 void register_policy(Recipes& registry);
 
+namespace policy_recipe {
 namespace {
 
 constexpr const char* kVenus = "data/traces/helios_venus_gpu_*.csv";
@@ -296,8 +297,10 @@ void compare(Bench& bench) {
 }
 
 }  // namespace
+}  // namespace policy_recipe
 
 void register_policy(Recipes& registry) {
+  using namespace policy_recipe;
   registry.add({.name = "policy",
                 .summary = "policy almanac against its goals, on public logs and generated months",
                 .paper = "ours; docs/evidence/policy.md",

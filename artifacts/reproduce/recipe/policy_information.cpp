@@ -42,6 +42,7 @@ namespace almanac::reproduce {
 
 void register_policy_information(Recipes& registry);
 
+namespace policy_information_recipe {
 namespace {
 
 /// Months on which a goal is missed, and the first of the evidence.
@@ -143,8 +144,10 @@ void compare(Bench& bench) {
 }
 
 }  // namespace
+}  // namespace policy_information_recipe
 
 void register_policy_information(Recipes& registry) {
+  using namespace policy_information_recipe;
   registry.add({.name = "policy-information",
                 .summary = "what policy almanac could reach if it knew the distribution of each "
                            "run time",

@@ -23,6 +23,7 @@ namespace almanac::reproduce {
 
 void register_pollux(Recipes& registry);
 
+namespace pollux_recipe {
 namespace {
 
 constexpr const char* kQueries = "golden/elastic/pollux/*queries.csv";
@@ -249,8 +250,10 @@ constexpr const char* kRandom =
     "The search of Pollux is random: means are to be within 2 % of those published.";
 
 }  // namespace
+}  // namespace pollux_recipe
 
 void register_pollux(Recipes& registry) {
+  using namespace pollux_recipe;
   registry.add({.name = "pollux",
                 .summary = "the goodput model of Pollux, and its completion times",
                 .paper = "Qiao et al., OSDI'21, section 5.3",

@@ -24,6 +24,7 @@ namespace almanac::reproduce {
 
 void register_powerflow(Recipes& registry);
 
+namespace powerflow_recipe {
 namespace {
 
 constexpr std::array kBudgets{0.5, 0.6, 0.7, 0.85, 1.0};
@@ -122,8 +123,10 @@ void compare_budgets(Bench& bench) {
 }
 
 }  // namespace
+}  // namespace powerflow_recipe
 
 void register_powerflow(Recipes& registry) {
+  using namespace powerflow_recipe;
   registry.add({.name = "powerflow",
                 .summary = "PowerFlow within budgets of power, beside one power limit for all",
                 .paper = "Gu et al., 2023 (PowerFlow)",

@@ -30,6 +30,7 @@ namespace almanac::reproduce {
 
 void register_queueing(Recipes& registry);
 
+namespace queueing_recipe {
 namespace {
 
 constexpr const char* kConstant = "golden/queueing/md1_summary*.csv";
@@ -314,8 +315,10 @@ void two_models(Bench& bench, const File& file) {
 }
 
 }  // namespace
+}  // namespace queueing_recipe
 
 void register_queueing(Recipes& registry) {
+  using namespace queueing_recipe;
   constexpr const char* kFrom = "closed forms worked out, part of the shared data";
   registry.add(
       {.name = "queueing",

@@ -22,6 +22,7 @@ namespace almanac::reproduce {
 
 void register_sarathi(Recipes& registry);
 
+namespace sarathi_recipe {
 namespace {
 
 constexpr const char* kLayers = "data/profiles/llm/vidur_layer_ms*.csv*";
@@ -73,8 +74,10 @@ void objectives(Bench& bench, const File& file) {
 }
 
 }  // namespace
+}  // namespace sarathi_recipe
 
 void register_sarathi(Recipes& registry) {
+  using namespace sarathi_recipe;
   registry.add({.name = "sarathi",
                 .summary = "Objectives between tokens that Sarathi-Serve derives, from measured "
                            "layers; its runs are not in the public data",

@@ -22,6 +22,7 @@ namespace almanac::reproduce {
 
 void register_servegen(Recipes& registry);
 
+namespace servegen_recipe {
 namespace {
 
 using namespace inference;
@@ -181,8 +182,10 @@ void make(Bench& bench) {
 }
 
 }  // namespace
+}  // namespace servegen_recipe
 
 void register_servegen(Recipes& registry) {
+  using namespace servegen_recipe;
   registry.add({.name = "servegen",
                 .summary = "requests drawn from clients, by their distributions",
                 .paper = "Xiang et al., 2025 (ServeGen)",

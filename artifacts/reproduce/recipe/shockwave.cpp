@@ -21,6 +21,7 @@ namespace almanac::reproduce {
 
 void register_shockwave(Recipes& registry);
 
+namespace shockwave_recipe {
 namespace {
 
 constexpr const char* kRounds = "golden/elastic/shockwave/*rounds.csv";
@@ -153,8 +154,10 @@ void make(Bench& bench) {
 }
 
 }  // namespace
+}  // namespace shockwave_recipe
 
 void register_shockwave(Recipes& registry) {
+  using namespace shockwave_recipe;
   registry.add({.name = "shockwave",
                 .summary = "jobs whose batch grows, under the policies Shockwave is compared with",
                 .paper = "Zheng et al., NSDI'23",

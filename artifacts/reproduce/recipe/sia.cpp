@@ -18,6 +18,7 @@ namespace almanac::reproduce {
 
 void register_sia(Recipes& registry);
 
+namespace sia_recipe {
 namespace {
 
 constexpr const char* kPrograms = "golden/elastic/sia/*.json";
@@ -86,8 +87,10 @@ void compare(Bench& bench, const File& file) {
 }
 
 }  // namespace
+}  // namespace sia_recipe
 
 void register_sia(Recipes& registry) {
+  using namespace sia_recipe;
   registry.add({.name = "sia",
                 .summary = "optima of the integer programs of Sia",
                 .paper = "Jayaram Subramanya et al., SOSP'23, section 3.4",

@@ -9,6 +9,7 @@ namespace almanac::reproduce {
 
 void register_slurm(Recipes& registry);
 
+namespace slurm_recipe {
 namespace {
 
 constexpr const char* kScenarios = "golden/slurm/*/scenario.json";
@@ -31,8 +32,10 @@ void make(Bench& bench) {
 }
 
 }  // namespace
+}  // namespace slurm_recipe
 
 void register_slurm(Recipes& registry) {
+  using namespace slurm_recipe;
   registry.add(
       {.name = "slurm",
        .summary = "priorities, fair share and usage that a real Slurm logged, to the digit",

@@ -24,6 +24,7 @@ namespace almanac::reproduce {
 
 void register_splitwise(Recipes& registry);
 
+namespace splitwise_recipe {
 namespace {
 
 using namespace inference;
@@ -249,8 +250,10 @@ void make(Bench& bench) {
 }
 
 }  // namespace
+}  // namespace splitwise_recipe
 
 void register_splitwise(Recipes& registry) {
+  using namespace splitwise_recipe;
   registry.add({.name = "splitwise",
                 .summary = "requests through the simulator of Splitwise, one by one",
                 .paper = "Patel et al., ISCA'24 (Splitwise)",

@@ -22,6 +22,7 @@ namespace almanac::reproduce {
 
 void register_synergy(Recipes& registry);
 
+namespace synergy_recipe {
 namespace {
 
 constexpr const char* kLogs = "golden/synergy/*";
@@ -145,8 +146,10 @@ void compare(Bench& bench, const File& log, const std::string& tables) {
 }
 
 }  // namespace
+}  // namespace synergy_recipe
 
 void register_synergy(Recipes& registry) {
+  using namespace synergy_recipe;
   constexpr const char* kFrom =
       "simulator/deploy_trace and simulator/models of github.com/msr-fiddle/synergy";
   registry.add(

@@ -20,6 +20,7 @@ namespace almanac::reproduce {
 
 void register_topology(Recipes& registry);
 
+namespace topology_recipe {
 namespace {
 
 constexpr const char* kMachine = "data/topology_aware/machine.json";
@@ -156,8 +157,10 @@ void compare(Bench& bench, const Inputs& inputs, const File& file) {
 }
 
 }  // namespace
+}  // namespace topology_recipe
 
 void register_topology(Recipes& registry) {
+  using namespace topology_recipe;
   const std::string from = "Amaral et al., SC'17: the program published with it";
   registry.add({.name = "topology",
                 .summary = "utilities of each choice of GPUs on a machine of two sockets",

@@ -16,6 +16,7 @@ namespace almanac::reproduce {
 
 void register_fair_tree(SlurmChecks& checks);
 
+namespace fair_tree_check {
 namespace {
 
 struct Step {
@@ -92,7 +93,8 @@ void check(Bench& bench, const SlurmScenario& scenario) {
 }
 
 }  // namespace
+}  // namespace fair_tree_check
 
-void register_fair_tree(SlurmChecks& checks) { checks.add(check); }
+void register_fair_tree(SlurmChecks& checks) { checks.add(fair_tree_check::check); }
 
 }  // namespace almanac::reproduce

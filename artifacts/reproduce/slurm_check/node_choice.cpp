@@ -10,6 +10,7 @@ namespace almanac::reproduce {
 
 void register_node_choice(SlurmChecks& checks);
 
+namespace node_choice_check {
 namespace {
 
 void check(Bench& bench, const SlurmScenario& scenario) {
@@ -22,7 +23,8 @@ void check(Bench& bench, const SlurmScenario& scenario) {
 }
 
 }  // namespace
+}  // namespace node_choice_check
 
-void register_node_choice(SlurmChecks& checks) { checks.add(check); }
+void register_node_choice(SlurmChecks& checks) { checks.add(node_choice_check::check); }
 
 }  // namespace almanac::reproduce

@@ -15,6 +15,7 @@ namespace almanac::reproduce {
 
 void register_priority_log(SlurmChecks& checks);
 
+namespace priority_log_check {
 namespace {
 
 /// Whether `ours` prints as `shown`, up to half a unit of its last digit.
@@ -80,7 +81,8 @@ void check(Bench& bench, const SlurmScenario& scenario) {
 }
 
 }  // namespace
+}  // namespace priority_log_check
 
-void register_priority_log(SlurmChecks& checks) { checks.add(check); }
+void register_priority_log(SlurmChecks& checks) { checks.add(priority_log_check::check); }
 
 }  // namespace almanac::reproduce

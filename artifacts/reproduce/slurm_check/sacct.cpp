@@ -15,6 +15,7 @@ namespace almanac::reproduce {
 
 void register_sacct(SlurmChecks& checks);
 
+namespace sacct_check {
 namespace {
 
 /// Of a job in several partitions accounting has the priority in the one tried last, and 0 of a job
@@ -60,7 +61,8 @@ void check(Bench& bench, const SlurmScenario& scenario) {
 }
 
 }  // namespace
+}  // namespace sacct_check
 
-void register_sacct(SlurmChecks& checks) { checks.add(check); }
+void register_sacct(SlurmChecks& checks) { checks.add(sacct_check::check); }
 
 }  // namespace almanac::reproduce

@@ -18,6 +18,7 @@ namespace almanac::reproduce {
 
 void register_sprio(SlurmChecks& checks);
 
+namespace sprio_check {
 namespace {
 
 constexpr std::size_t kFactors = std::size(kFactorColumns);
@@ -161,7 +162,8 @@ void check(Bench& bench, const SlurmScenario& scenario) {
 }
 
 }  // namespace
+}  // namespace sprio_check
 
-void register_sprio(SlurmChecks& checks) { checks.add(check); }
+void register_sprio(SlurmChecks& checks) { checks.add(sprio_check::check); }
 
 }  // namespace almanac::reproduce

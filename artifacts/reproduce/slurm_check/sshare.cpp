@@ -18,6 +18,7 @@ namespace almanac::reproduce {
 
 void register_sshare(SlurmChecks& checks);
 
+namespace sshare_check {
 namespace {
 
 enum Column : std::size_t { kShares, kRaw, kNorm, kEffective, kFactor, kLevel, kColumns };
@@ -144,7 +145,8 @@ void check(Bench& bench, const SlurmScenario& scenario) {
 }
 
 }  // namespace
+}  // namespace sshare_check
 
-void register_sshare(SlurmChecks& checks) { checks.add(check); }
+void register_sshare(SlurmChecks& checks) { checks.add(sshare_check::check); }
 
 }  // namespace almanac::reproduce

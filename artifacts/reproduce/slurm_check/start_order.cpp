@@ -11,6 +11,7 @@ namespace almanac::reproduce {
 
 void register_start_order(SlurmChecks& checks);
 
+namespace start_order_check {
 namespace {
 
 void check(Bench& bench, const SlurmScenario& scenario) {
@@ -23,7 +24,8 @@ void check(Bench& bench, const SlurmScenario& scenario) {
 }
 
 }  // namespace
+}  // namespace start_order_check
 
-void register_start_order(SlurmChecks& checks) { checks.add(check); }
+void register_start_order(SlurmChecks& checks) { checks.add(start_order_check::check); }
 
 }  // namespace almanac::reproduce

@@ -17,6 +17,7 @@ namespace almanac::reproduce {
 
 void register_usage_log(SlurmChecks& checks);
 
+namespace usage_log_check {
 namespace {
 
 /// Charges this close are of one pass, or of jobs that ended together: the last one counts.
@@ -88,7 +89,8 @@ void check(Bench& bench, const SlurmScenario& scenario) {
 }
 
 }  // namespace
+}  // namespace usage_log_check
 
-void register_usage_log(SlurmChecks& checks) { checks.add(check); }
+void register_usage_log(SlurmChecks& checks) { checks.add(usage_log_check::check); }
 
 }  // namespace almanac::reproduce

@@ -312,6 +312,7 @@ Result<int> submit(const SubmitOptions& options, const std::vector<std::string>&
   const auto script = read_submission(options, command_line);
   if (!script) return tl::unexpected(script.error());
   const store::Submission& asked = script->asked;
+  if (auto checked = check_submission(asked); !checked) return tl::unexpected(checked.error());
   if (options.dry_run) {
     fmt::print("{}\n", serve::to_json(asked));
     return kDone;

@@ -182,6 +182,7 @@ class Patience {
 Result<bool> submit_trial(serve::Client& client, const Tuning& tuning, const trials::Trial& trial,
                           const store::Submission& base, Patience& patience) {
   const store::Submission asked = trials::to_job(tuning.space, tuning.name, trial, base);
+  if (auto checked = check_submission(asked); !checked) return tl::unexpected(checked.error());
   while (!interrupted()) {
     const auto submitted = client.submit(asked);
     if (submitted) {
