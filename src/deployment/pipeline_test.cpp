@@ -97,7 +97,11 @@ TEST(SplitObjectives, GivesTimeToTheStageThatGainsByLargeBatches) {
 }
 
 TEST(SplitObjectives, LetsEveryPlannerServeAPipeline) {
-  const PlanningCase asked = cars(60, 200, 0.5);
+  PlanningCase asked = cars(60, 400, 0.5);
+  for (Variant& each : asked.variants) {
+    each.fixed_ms = each.item_ms;
+    each.most_batch = 8;
+  }
   const auto arrivals = poisson_arrivals(asked.services, 60, 1);
   for (const auto& each : registry().planners.entries()) {
     PlanningCase of_kind = asked;
@@ -115,7 +119,8 @@ int copies_of(const Deployment& plan, std::size_t service) {
 }
 
 /// A copy finds 100 cars a second and reads 50 plates. With 140 and 210 a second, two and five
-/// copies are the least. On shares of their knee no weaker hardware is left to try.
+/// copies are the least; p99 is then 75 ms, and with a sixth reader 55. On shares of their knee no
+/// weaker hardware is left to try.
 TEST(Inferline, GivesEachStageTheFewestCopiesWithWhichThePipelineIsInTime) {
   PlanningCase asked = cars(140, 5000, 1.5);
   for (Variant& each : asked.variants) each.knee = 0.1;
@@ -124,12 +129,13 @@ TEST(Inferline, GivesEachStageTheFewestCopiesWithWhichThePipelineIsInTime) {
   ASSERT_TRUE(patient) << to_string(patient.error());
   EXPECT_EQ(copies_of(*patient, 0), 2);
   EXPECT_EQ(copies_of(*patient, 1), 5);
-  for (TaskService& each : asked.services) each.slo_ms = 120;
+  for (TaskService& each : asked.services) each.slo_ms = 60;
   const auto hasty = planner.plan(asked);
   ASSERT_TRUE(hasty) << to_string(hasty.error());
   const auto sample = planner::sample_of(asked.services, asked.seed);
   EXPECT_GE(play_deployment(asked, *hasty, sample).worst(), 0.99);
-  EXPECT_GT(hasty->instances.size(), 7U);
+  EXPECT_EQ(copies_of(*hasty, 0), 2);
+  EXPECT_EQ(copies_of(*hasty, 1), 6);
   for (std::size_t each = 0; each < hasty->instances.size(); ++each) {
     Deployment less = *hasty;
     less.instances.erase(less.instances.begin() + static_cast<std::ptrdiff_t>(each));
@@ -170,6 +176,7 @@ TEST(EnvelopeTuner, AddsCopiesForBurstsAndRemovesThemAfterACalm) {
 /// 50 requests a second for two minutes, and four times as many for 20 s in between.
 TEST(EnvelopeTuner, KeepsAPipelineInTimeBetweenTwoPlans) {
   PlanningCase asked = cars(50, 400, 0.5);
+  asked.fleet.gpus = 16;
   std::vector<TaskArrival> arrivals;
   for (double at_ms = 0; at_ms < 120'000;) {
     arrivals.push_back({at_ms, 0});
