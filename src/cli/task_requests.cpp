@@ -28,7 +28,16 @@ Result<std::vector<deployment::TaskArrival>> task_requests(
       return fail(Code::invalid, fmt::format("no service has task \"{}\"", name), {.file = path},
                   text::meant_or_known(name, tasks));
     }
-    service_of.push_back(static_cast<std::size_t>(found - tasks.begin()));
+    const auto service = static_cast<std::size_t>(found - tasks.begin());
+    if (services[service].after) {
+      return fail(
+          Code::invalid,
+          fmt::format("has requests for \"{}\", a stage whose requests the answers of \"{}\" "
+                      "make",
+                      name, services[*services[service].after].task),
+          {.file = path}, "leave them out of the log");
+    }
+    service_of.push_back(service);
   }
   std::vector<deployment::TaskArrival> made;
   for (const inference::Request& each : log->all) {

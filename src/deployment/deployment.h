@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,11 @@ struct TaskService {
   double slo_ms = 0;            ///< Of each request.
   double accuracy = 0;          ///< Least part of right answers.
   std::vector<double> rates{};  ///< Of the last seconds, oldest first; empty if unknown.
+  /// A stage of a pipeline answers requests that the answers of an earlier service make, whose
+  /// index this is; nothing: clients send the requests. `slo_ms` is then that of the pipeline, from
+  /// the client's request to the last answer that it leads to.
+  std::optional<std::size_t> after{};
+  double per_answer = 1;  ///< Requests that each answer of `after` makes on average.
 };
 
 /// The carbon intensity from a moment of a replay on.

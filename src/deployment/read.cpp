@@ -11,12 +11,38 @@
 #include <fmt/format.h>
 
 #include "deployment/cell_table.h"
+#include "deployment/pipeline.h"
 #include "text/number.h"
 
 namespace almanac::deployment {
 namespace {
 
 constexpr double kMost = CellTable::kMost;
+
+/// Reads what makes the last of `services` a stage, whose `after` is not empty.
+Result<void> read_stage(const CellTable& row, std::vector<TaskService>& services) {
+  constexpr double kMostPerAnswer = 100;
+  TaskService& stage = services.back();
+  const std::string_view after = row.text("after");
+  const auto before = std::find_if(services.begin(), services.end() - 1,
+                                   [&](const TaskService& other) { return other.task == after; });
+  if (before == services.end() - 1) {
+    return row.wrong(fmt::format("after: no earlier row has the task \"{}\"", after));
+  }
+  for (const char* column : {"rate", "slo_ms", "rates"}) {
+    if (row.text(column).empty()) continue;
+    return row.wrong(
+        fmt::format("{}: expected an empty cell for a stage after \"{}\", from which "
+                    "it follows",
+                    column, after));
+  }
+  const auto per_answer = row.number("per_answer", 1e-6, kMostPerAnswer, 1);
+  if (!per_answer) return tl::unexpected(per_answer.error());
+  stage.after = static_cast<std::size_t>(before - services.begin());
+  stage.per_answer = *per_answer;
+  stage.slo_ms = before->slo_ms;
+  return {};
+}
 
 }  // namespace
 
@@ -85,15 +111,20 @@ Result<std::vector<TaskService>> read_services(const std::string& path,
                     [&](const TaskService& other) { return other.task == each.task; })) {
       return rows->wrong(fmt::format("task \"{}\" is in two rows: give each task one", each.task));
     }
+    const auto accuracy = rows->number("accuracy", 0, 1, 0);
+    if (!accuracy) return tl::unexpected(accuracy.error());
+    each.accuracy = *accuracy;
+    if (!rows->text("after").empty()) {
+      if (auto read = read_stage(*rows, made); !read) return tl::unexpected(read.error());
+      continue;
+    }
     const auto rate = rows->number("rate", 1e-6);
     const auto slo = rows->number("slo_ms", 1e-6);
-    const auto accuracy = rows->number("accuracy", 0, 1, 0);
-    for (const auto* cell : {&rate, &slo, &accuracy}) {
+    for (const auto* cell : {&rate, &slo}) {
       if (!*cell) return tl::unexpected(cell->error());
     }
     each.rate = *rate;
     each.slo_ms = *slo;
-    each.accuracy = *accuracy;
     std::string_view left = rows->text("rates");
     while (!left.empty()) {
       const std::size_t end = std::min(left.find(' '), left.size());
@@ -108,6 +139,7 @@ Result<std::vector<TaskService>> read_services(const std::string& path,
   if (made.empty())
     return fail(Code::invalid, "has no services", {.file = path},
                 "add a row of task, rate and slo_ms");
+  set_stage_rates(made);
   return made;
 }
 

@@ -18,8 +18,10 @@ namespace almanac::deployment {
 Result<std::vector<Variant>> read_variants(const std::string& path);
 
 /// Reads a table with the columns task, rate, slo_ms and, if known, accuracy (0) and rates, those
-/// of the last seconds separated by spaces. Fails with `not_found`, `invalid`, and if a task has
-/// none of `variants`.
+/// of the last seconds separated by spaces. A stage of a pipeline has the task of an earlier row in
+/// column after, and in per_answer (1, at most 100) how many requests each answer of that task
+/// makes on average; its rate and objective follow from the first row. Fails with `not_found`,
+/// `invalid`, and if a task has none of `variants`.
 Result<std::vector<TaskService>> read_services(const std::string& path,
                                                const std::vector<Variant>& variants);
 

@@ -12,6 +12,7 @@
 #include "deployment/deployment.h"
 #include "deployment/dispatch.h"
 #include "deployment/forecast.h"
+#include "deployment/tuner.h"
 #include "inference/slot.h"
 
 namespace almanac::deployment {
@@ -23,6 +24,11 @@ struct PlannerChoice {
   bool mig = false;
   /// The rate for which it plans again as rates change.
   Forecast forecast = last_rate;
+  /// Plans all stages of a pipeline together, by the objective of the pipeline.
+  bool plans_pipelines = false;
+  /// Makes what changes the copies of a plan until the next plan, from the case of the plan. Empty:
+  /// nothing does.
+  std::function<std::unique_ptr<Tuner>(const PlanningCase&, const Deployment&)> tuner{};
 };
 
 struct ChooserChoice {

@@ -3,12 +3,14 @@
 #include "deployment/replan.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <span>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "deployment/pipeline.h"
 #include "deployment/transition.h"
 
 namespace almanac::deployment {
@@ -21,6 +23,17 @@ std::vector<std::vector<double>> by_service(std::size_t services,
                                             const std::vector<TaskArrival>& arrivals) {
   std::vector<std::vector<double>> made(services);
   for (const TaskArrival& each : arrivals) made[each.service].push_back(each.at_ms);
+  return made;
+}
+
+/// The times of each service before `now_ms`.
+std::vector<std::span<const double>> arrived_before(
+    const std::vector<std::vector<double>>& arrivals_ms, double now_ms) {
+  std::vector<std::span<const double>> made;
+  for (const auto& all : arrivals_ms) {
+    made.push_back(std::span(all).first(
+        static_cast<std::size_t>(std::lower_bound(all.begin(), all.end(), now_ms) - all.begin())));
+  }
   return made;
 }
 
@@ -41,10 +54,9 @@ PlanningCase forecast_case(const PlannerChoice& planner, PlanningCase asked,
                            const std::vector<std::vector<double>>& arrivals_ms, double now_ms,
                            double step_ms, double rates) {
   asked.fleet.grams_per_kwh = grams_at(asked.fleet, now_ms);
+  const auto past_ms = arrived_before(arrivals_ms, now_ms);
   for (std::size_t each = 0; each < asked.services.size(); ++each) {
-    const auto& all = arrivals_ms[each];
-    const auto past = std::span(all).first(
-        static_cast<std::size_t>(std::lower_bound(all.begin(), all.end(), now_ms) - all.begin()));
+    const auto& past = past_ms[each];
     const double expected =
         planner.forecast({.arrivals_ms = past, .now_ms = now_ms, .step_ms = step_ms});
     TaskService& service = asked.services[each];
@@ -52,6 +64,7 @@ PlanningCase forecast_case(const PlannerChoice& planner, PlanningCase asked,
     service.rates = second_rates(past, now_ms);
     for (double& rate : service.rates) rate *= rates;
   }
+  set_stage_rates(asked.services);
   return asked;
 }
 
@@ -79,22 +92,37 @@ Result<Replanned> plan_over_time(const PlannerChoice& planner, const PlanningCas
     each.rate *= rates;
     for (double& rate : each.rates) rate *= rates;
   }
-  auto first = planner.plan(at_start);
+  auto first = plan_with(planner, at_start);
   if (!first) return tl::unexpected(first.error());
+  auto tuner = planner.tuner ? planner.tuner(at_start, *first) : nullptr;
   Replanned made{.rates = rates, .phases = {{.running = *std::move(first)}}};
-  for (double now_ms = step_ms; now_ms < end_ms; now_ms += step_ms) {
+  const auto change_to = [&](const Deployment& next, double now_ms) {
+    Transition change = transition(asked, made.phases.back(), next, now_ms);
+    made.loads += change.loads;
+    made.interrupted += change.interrupts;
+    for (Phase& each : change.phases) made.phases.push_back(std::move(each));
+  };
+  const int looks = tuner ? static_cast<int>(std::ceil(step_s)) : 1;  // from one plan to the next
+  for (int look = 1; look * step_ms / looks < end_ms; ++look) {
+    const double now_ms = look * step_ms / looks;
     if (made.phases.back().from_ms > now_ms) continue;
-    const auto plan =
-        planner.plan(forecast_case(planner, asked, arrivals_ms, now_ms, step_ms, rates));
+    if (look % looks != 0) {
+      const auto next = tuner->tune(asked, made.phases.back().running,
+                                    arrived_before(arrivals_ms, now_ms), now_ms);
+      if (!next) continue;
+      ++made.tuned;
+      change_to(*next, now_ms);
+      continue;
+    }
+    const PlanningCase now = forecast_case(planner, asked, arrivals_ms, now_ms, step_ms, rates);
+    const auto plan = plan_with(planner, now);
     if (!plan) {
       ++made.refused;
       continue;
     }
-    Transition change = transition(asked, made.phases.back(), *plan, now_ms);
+    if (tuner) tuner = planner.tuner(now, *plan);
     ++made.plans;
-    made.loads += change.loads;
-    made.interrupted += change.interrupts;
-    for (Phase& each : change.phases) made.phases.push_back(std::move(each));
+    change_to(*plan, now_ms);
   }
   for (std::size_t each = 0; each < made.phases.size(); ++each) {
     const int gpus = gpus_of(made.phases[each]);

@@ -20,16 +20,18 @@ struct Replanned {
   double grams = 0;      ///< CO2 of those GPUs, idle power included.
   int most_gpus = 0;     ///< At one time, those of transitions included.
   int plans = 0;         ///< Changes of plan after the first.
+  int tuned = 0;         ///< Changes of copies between two plans.
   int loads = 0;         ///< Instances loaded after the first plan.
   int refused = 0;       ///< Steps at which no plan was found; the one before stayed.
   int interrupted = 0;   ///< Transitions that took capacity away before they replaced it.
 };
 
 /// Plans at the start for the rates of the services, and then every `step_s` for `rates` times what
-/// the planner forecasts from `arrivals` so far, at least a request a step. A step at which a
-/// transition is under way passes. A planner that knows carbon gets the intensity of the moment,
-/// and without a usual one the mean of GpuFleet::carbon until the last request. Fails as the
-/// planner does at the start. Cost: a plan and a transition per step, and a replay.
+/// the planner forecasts from `arrivals` so far, at least a request a step. Its tuner, if it has
+/// one, looks each second in between. A step at which a transition is under way passes. A planner
+/// that knows carbon gets the intensity of the moment, and without a usual one the mean of
+/// GpuFleet::carbon until the last request. Fails as the planner does at the start. Cost: a plan
+/// and a transition per step, and a replay.
 Result<Replanned> plan_over_time(const PlannerChoice& planner, const PlanningCase& asked,
                                  const std::vector<TaskArrival>& arrivals, double step_s,
                                  double rates = 1);

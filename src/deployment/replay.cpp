@@ -4,12 +4,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <deque>
+#include <functional>
 #include <limits>
 #include <map>
+#include <queue>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "base/rng.h"
+#include "deployment/pipeline.h"
 
 namespace almanac::deployment {
 namespace {
@@ -29,7 +35,18 @@ struct Unit {
 class Deployed {
  public:
   Deployed(const PlanningCase& asked, const std::vector<TaskArrival>& arrivals)
-      : asked_(asked), arrivals_(arrivals), late_(arrivals.size()) {}
+      : asked_(asked), arrivals_(arrivals), stages_(asked.services.size()), late_(arrivals.size()) {
+    for (std::size_t each = 0; each < asked.services.size(); ++each) {
+      if (asked.services[each].after) stages_[*asked.services[each].after].push_back(each);
+    }
+    requests_.reserve(arrivals.size());
+    for (std::size_t each = 0; each < arrivals.size(); ++each) {
+      requests_.push_back({.at_ms = arrivals[each].at_ms,
+                           .service = arrivals[each].service,
+                           .root = each,
+                           .key = each});
+    }
+  }
 
   DeploymentRun run(const std::vector<Phase>& phases) {
     auto phase = phases.begin();
@@ -57,6 +74,17 @@ class Deployed {
   }
 
  private:
+  /// A request of a client, or one that an answer made.
+  struct Request {
+    double at_ms = 0;
+    std::size_t service = 0;
+    std::size_t root = 0;   // the client's request that led to it
+    std::uint64_t key = 0;  // of the random numbers of the requests that its answer makes
+    int missing = 0;        // answers: one, or one of each variant that votes
+    double done_ms = 0;     // the last answer so far
+  };
+  using Made = std::pair<double, std::size_t>;  // when, and which request
+
   static constexpr std::size_t kAnyVariant = std::numeric_limits<std::size_t>::max();
 
   void change(const Phase& phase) {
@@ -71,7 +99,8 @@ class Deployed {
     }
     set_up(phase);
     for (auto& [request, variants] : waiting) {
-      const std::size_t service = arrivals_[request].service;
+      const std::size_t service = requests_[request].service;
+      requests_[request].missing = 0;
       std::erase_if(variants, [&, service = service](std::size_t variant) {
         return !votes(service) || !runs(service, variant);
       });
@@ -135,14 +164,34 @@ class Deployed {
     return service < deployment_->votes.size() && deployment_->votes[service];
   }
 
+  /// Computes all batches that begin before `until_ms`, in the order in which they begin, and deals
+  /// the requests that their answers make.
   void compute_all(double until_ms) {
-    for (Unit& unit : units_) compute(unit, until_ms);
+    while (true) {
+      double begin_ms = until_ms;
+      Unit* first = nullptr;
+      for (Unit& unit : units_) {
+        const double unit_ms = begins_ms(unit);
+        if (unit_ms >= begin_ms) continue;
+        begin_ms = unit_ms;
+        first = &unit;
+      }
+      if (!made_.empty() && made_.top().first < until_ms && made_.top().first <= begin_ms) {
+        const auto [at_ms, request] = made_.top();
+        made_.pop();
+        deal(request, kAnyVariant, at_ms);
+      } else if (first != nullptr) {
+        compute(*first, begin_ms);
+      } else {
+        return;
+      }
+    }
   }
 
   /// Queues a request at an instance of its service; where variants vote, at one of each, or of
   /// `only`.
   void deal(std::size_t request, std::size_t only, double now_ms) {
-    const std::size_t service = arrivals_[request].service;
+    const std::size_t service = requests_[request].service;
     std::map<std::size_t, std::vector<std::size_t>> groups;  // by variant, where they vote
     for (std::size_t each = 0; each < deployment_->instances.size(); ++each) {
       const Instance& it = deployment_->instances[each];
@@ -150,7 +199,7 @@ class Deployed {
       if (only != kAnyVariant && it.variant != only) continue;
       groups[votes(service) ? it.variant : 0].push_back(each);
     }
-    if (groups.empty()) late_[request] = true;
+    if (groups.empty()) late_[requests_[request].root] = true;
     for (auto& [variant, group] : groups) {
       double first_ms = kNone;
       for (const std::size_t each : group) first_ms = std::min(first_ms, ready_ms_[each]);
@@ -165,28 +214,27 @@ class Deployed {
       }
       credit_[most] -= 1;
       queues_[most].push_back(request);
+      ++requests_[request].missing;
     }
   }
 
-  /// All batches that begin before `until_ms`.
-  void compute(Unit& unit, double until_ms) {
-    while (true) {
-      double first = kNone;
-      for (const std::size_t each : unit.instances) {
-        if (!queues_[each].empty()) {
-          first = std::min(first, begins_ms(each));
-        }
-      }
-      const double start = std::max(unit.free_ms, first);
-      if (start >= until_ms || first == kNone) return;
-      // The next in turn that has something by then.
-      std::size_t tried = 0;
-      while (!has_by(unit.instances[unit.next], start) && tried++ < unit.instances.size()) {
-        unit.next = (unit.next + 1) % unit.instances.size();
-      }
-      unit.free_ms = start + answer(unit.instances[unit.next], start);
+  /// When the next batch of a unit begins; never if it has no requests.
+  double begins_ms(const Unit& unit) const {
+    double first_ms = kNone;
+    for (const std::size_t each : unit.instances) {
+      if (!queues_[each].empty()) first_ms = std::min(first_ms, begins_ms(each));
+    }
+    return std::max(unit.free_ms, first_ms);
+  }
+
+  /// The batch of the next in turn that has something by then.
+  void compute(Unit& unit, double start_ms) {
+    std::size_t tried = 0;
+    while (!has_by(unit.instances[unit.next], start_ms) && tried++ < unit.instances.size()) {
       unit.next = (unit.next + 1) % unit.instances.size();
     }
+    unit.free_ms = start_ms + answer(unit.instances[unit.next], start_ms);
+    unit.next = (unit.next + 1) % unit.instances.size();
   }
 
   bool has_by(std::size_t instance, double at_ms) const {
@@ -195,7 +243,7 @@ class Deployed {
 
   /// When an instance with waiting requests can begin, as far as its own readiness goes.
   double begins_ms(std::size_t instance) const {
-    return std::max(arrivals_[queues_[instance].front()].at_ms, ready_ms_[instance]);
+    return std::max(requests_[queues_[instance].front()].at_ms, ready_ms_[instance]);
   }
 
   /// A batch of what has come; how long it takes.
@@ -217,17 +265,39 @@ class Deployed {
     last_ms_ = std::max(last_ms_, start_ms + takes_ms);
     constexpr double kAlmost = 1 + 1e-9;
     for (const std::size_t each : batch) {
-      const double took = start_ms + takes_ms - arrivals_[each].at_ms;
-      if (took > asked_.services[it.service].slo_ms * kAlmost) late_[each] = true;
+      Request& request = requests_[each];
+      const double took = start_ms + takes_ms - requests_[request.root].at_ms;
+      if (took > asked_.services[it.service].slo_ms * kAlmost) late_[request.root] = true;
+      request.done_ms = std::max(request.done_ms, start_ms + takes_ms);
+      if (--request.missing == 0) send_on(each);
     }
     return takes_ms;
   }
 
+  /// Makes the requests of the stages after an answer. Their numbers do not depend on the plan.
+  void send_on(std::size_t answered) {
+    const Request from = requests_[answered];
+    for (const std::size_t stage : stages_[from.service]) {
+      Rng rng(asked_.seed ^ from.key, stage);
+      const double whole = std::floor(asked_.services[stage].per_answer);
+      const bool more = rng.uniform() < asked_.services[stage].per_answer - whole;
+      const auto count = static_cast<std::size_t>(whole) + (more ? 1 : 0);
+      for (std::size_t nth = 0; nth < count; ++nth) {
+        made_.emplace(from.done_ms, requests_.size());
+        requests_.push_back(
+            {.at_ms = from.done_ms, .service = stage, .root = from.root, .key = rng.next()});
+      }
+    }
+  }
+
   const PlanningCase& asked_;
   const std::vector<TaskArrival>& arrivals_;
-  const Deployment* deployment_ = nullptr;                  // of the phase
-  std::vector<std::deque<std::size_t>> queues_;             // by instance
-  std::vector<double> credit_, slower_, rates_, ready_ms_;  // by instance
+  std::vector<Request> requests_;                 // those of clients first
+  std::vector<std::vector<std::size_t>> stages_;  // by service: those that its answers feed
+  std::priority_queue<Made, std::vector<Made>, std::greater<>> made_;  // not yet dealt
+  const Deployment* deployment_ = nullptr;                             // of the phase
+  std::vector<std::deque<std::size_t>> queues_;                        // by instance
+  std::vector<double> credit_, slower_, rates_, ready_ms_;             // by instance
   std::vector<Unit> units_;
   std::vector<bool> late_;
   double busy_j_ = 0, busy_g_ = 0, last_ms_ = 0;
@@ -272,7 +342,8 @@ Result<Replayed> replay(const PlannerChoice& planner, const PlanningCase& asked,
     service.rate *= factors[each];
     for (double& rate : service.rates) rate *= factors[each];
   }
-  auto plan = planner.plan(busier);
+  set_stage_rates(busier.services);
+  auto plan = plan_with(planner, busier);
   if (!plan) return tl::unexpected(plan.error());
   Replayed made{.rates = *std::max_element(factors.begin(), factors.end()),
                 .plan = *std::move(plan)};

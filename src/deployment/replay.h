@@ -34,7 +34,10 @@ struct DeploymentRun {
 /// is dealt to an instance of its service by what each can answer; where all variants vote, to one
 /// of each. An instance takes what waits, up to its batch, as soon as it is free; those that take
 /// turns go round, and one that has nothing is passed over. Nothing is dropped. A request is in
-/// time if all its answers come within the objective. O(arrivals x instances).
+/// time if all its answers, and those of the stages after it, come within the objective. Each
+/// answer makes the whole part of `per_answer` requests for a stage, and another with the chance of
+/// the rest, the same in every replay with one seed. Only requests of clients count. O(arrivals x
+/// instances), arrivals at stages included.
 DeploymentRun play_deployment(const PlanningCase& asked, const Deployment& deployment,
                               const std::vector<TaskArrival>& arrivals);
 

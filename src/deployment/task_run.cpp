@@ -241,6 +241,7 @@ std::vector<TaskArrival> poisson_arrivals(const std::vector<TaskService>& servic
                                           std::uint64_t seed) {
   std::vector<TaskArrival> made;
   for (std::size_t service = 0; service < services.size(); ++service) {
+    if (services[service].after) continue;
     Rng rng(seed, service);
     double at_s = 0;
     while ((at_s += rng.exponential() / services[service].rate) < seconds) {

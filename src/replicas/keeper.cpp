@@ -124,6 +124,10 @@ void Keeper::look(Replica& replica, Instant now) {
   if (is_healthy(replica.port, settings_.health, std::chrono::seconds(2))) {
     if (replica.state == State::open) return;
     failed_in_a_row_ = 0;
+    if (replica.state == State::begins && !replica.was_open) {
+      const std::lock_guard lock(mutex_);
+      replica.cold_start_s = std::chrono::duration<double>(now - replica.since).count();
+    }
     replica.was_open = true;
     enter(State::open);
     say("");
@@ -226,8 +230,11 @@ std::vector<Keeper::Seen> Keeper::seen() const {
   const std::lock_guard lock(mutex_);
   std::vector<Seen> made;
   for (const Replica& each : replicas_) {
-    made.push_back(
-        {each.job, each.port, kWords[static_cast<std::size_t>(each.state)], pool_.busy(each.id)});
+    made.push_back({.job = each.job,
+                    .port = each.port,
+                    .state = kWords[static_cast<std::size_t>(each.state)],
+                    .in_hand = pool_.busy(each.id),
+                    .cold_start_s = each.cold_start_s});
   }
   return made;
 }

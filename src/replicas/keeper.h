@@ -62,6 +62,9 @@ class Keeper {
     int port = 0;
     const char* state = "";  ///< "waits", "begins", "open", "sick" or "drains".
     int in_hand = 0;
+    /// From the start of its job to the first healthy answer; nothing until then, and for a replica
+    /// of an earlier keeper.
+    std::optional<double> cold_start_s{};
   };
 
   Keeper(Jobs& jobs, Pool& pool, std::unique_ptr<inference::Scaler> scaler, Settings settings);
@@ -92,6 +95,7 @@ class Keeper {
     Instant checked{};  // last health check
     bool was_open = false;
     bool is_kept = false;
+    std::optional<double> cold_start_s{};
   };
   void look(Replica& replica, Instant now);
   void scale(Instant now);

@@ -31,8 +31,10 @@ std::string status_json(const std::string& service, const Pool& pool, const Tall
   made["trouble"] = keeper.trouble();
   made["replicas"] = nlohmann::ordered_json::array();
   for (const Keeper::Seen& each : keeper.seen()) {
-    made["replicas"].push_back(
-        {{"job", each.job}, {"port", each.port}, {"state", each.state}, {"in_hand", each.in_hand}});
+    nlohmann::ordered_json row = {
+        {"job", each.job}, {"port", each.port}, {"state", each.state}, {"in_hand", each.in_hand}};
+    if (each.cold_start_s) row["cold_start_s"] = *each.cold_start_s;
+    made["replicas"].push_back(std::move(row));
   }
   return made.dump(2) + "\n";
 }

@@ -112,6 +112,38 @@ TEST_F(DeployCommand, PlansAgainAsRatesChange) {
   EXPECT_THAT(run({"--requests", requests, "--seconds", "5"}).err, HasSubstr("--seconds"));
 }
 
+TEST_F(DeployCommand, PlansAllStagesOfAPipeline) {
+  variants_ = folder_.write("stages.csv",
+                            "variant,task,accuracy,fixed_ms,item_ms,batch,memory_gib\n"
+                            "finder,car,0.8,2,2,16,2\nreader,plate,0.9,4,1,16,2\n");
+  const auto asked = [&](const std::string& stage) {
+    services_ = folder_.write("pipeline.csv",
+                              "task,rate,slo_ms,accuracy,after,per_answer\n"
+                              "car,100,200,0.5,,\n" +
+                                  stage);
+    return run({"--gpus", "4", "--planner", "inferline,nexus,mark", "-o", "json"});
+  };
+  const ProgramRun made = asked("plate,,,0.5,car,1.5\n");
+  ASSERT_EQ(made.status, 0) << made.err;
+  for (const json& each : json::parse(made.out)) {
+    const json& best = each.contains("corrected") ? each["corrected"] : each;
+    EXPECT_GE(best["in_time"], 0.99) << each["planner"];
+    std::map<std::string, int> copies;
+    for (const json& instance : best["plan"]) ++copies[instance["task"]];
+    EXPECT_GE(copies["car"], 1) << each["planner"];
+    EXPECT_GE(copies["plate"], 1) << each["planner"];
+  }
+  EXPECT_THAT(asked("plate,,,0.5,bus,1\n").err,
+              HasSubstr("pipeline.csv:3: after: no earlier row has the task \"bus\""));
+  EXPECT_THAT(asked("plate,5,,0.5,car,1\n").err,
+              HasSubstr("rate: expected an empty cell for a stage after \"car\""));
+  EXPECT_THAT(asked("plate,,,0.5,car,0\n").err, HasSubstr("per_answer: expected a number from"));
+  asked("plate,,,0.5,car,1\n");
+  const ProgramRun dispatched =
+      run_program({"inference", "dispatch", services_, "--variants", variants_});
+  EXPECT_THAT(dispatched.err, HasSubstr("plate is a stage after car"));
+}
+
 TEST_F(DeployCommand, CountsNoCarbonOfCleanPowerAndNothingOfUnknownPower) {
   const std::string clean = "carbon=" + folder_.write("carbon.csv", "time,value\n0,0\n");
   const auto figure = [&](std::vector<std::string> more, const char* name) {

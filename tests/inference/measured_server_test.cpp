@@ -2,8 +2,10 @@
 
 /// \file
 /// almanac inference profile, and what a platform engineer does with its result.
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <iterator>
 #include <optional>
 #include <thread>
@@ -165,6 +167,24 @@ TEST_F(MeasuredServer, IsWhereThePlatformEngineersTourEnds) {
   const ProgramRun again = run("simulate", {"--profile", profile_, "-o", "json"});
   ASSERT_EQ(again.status, 0) << again.err;
   EXPECT_GE(json::parse(again.out)["tpot_ms"]["p50"], 10);
+}
+
+/// A profile of a real server, and how far the simulation of the held-out requests is off.
+TEST_F(MeasuredServer, IsPredictedWhereItIsReal) {
+  const char* const url = std::getenv("ALMANAC_MODEL_SERVER");
+  if (url == nullptr) {
+    GTEST_SKIP() << "NOTHING WAS COMPARED WITH A REAL MODEL SERVER. Start one on a machine with a "
+                    "GPU (`vllm serve MODEL`) and set ALMANAC_MODEL_SERVER=http://HOST:PORT.";
+  }
+  const ProgramRun made =
+      run_program({"inference", "profile", url, "--out", profile_, "-o", "json"});
+  ASSERT_EQ(made.status, 0) << made.err;
+  const json told = json::parse(made.out);
+  for (const json& each : told["held_out"]) {
+    std::cout << told["model"] << ' ' << each["figure"] << ": measured " << each["measured_ms"]
+              << " ms, simulated " << each["simulated_ms"] << " ms\n";
+  }
+  EXPECT_EQ(told["describes_server"], true) << told["warning"];
 }
 
 }  // namespace

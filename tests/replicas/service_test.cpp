@@ -24,6 +24,7 @@
 #include "process/job.h"
 #include "replicas/front.h"
 #include "replicas/keeper.h"
+#include "replicas/status.h"
 
 namespace almanac::replicas {
 namespace {
@@ -235,6 +236,34 @@ TEST_F(ReplicaServiceTest, LosesNoRequestSilentlyWhereReplicasAreKilled) {
   EXPECT_EQ(counted.accepted, 300u);
   EXPECT_EQ(counted.in_hand(), 0u);
   EXPECT_EQ(ended(Fate::answered), static_cast<std::uint64_t>(seen[Got::whole]));
+}
+
+/// A server that is healthy 400 ms after its start.
+class SlowlyStartingServiceTest : public ReplicaServiceTest {
+ protected:
+  SlowlyStartingServiceTest() : ReplicaServiceTest({"5", "10", "400"}) {}
+};
+
+TEST_F(SlowlyStartingServiceTest, MeasuresColdStartsFromZeroReplicas) {
+  wanted_ = 0;
+  begin(0, 1);
+  EXPECT_TRUE(keeper_->seen().empty());
+  std::thread client([&] {
+    EXPECT_EQ(ask(1, true), Got::whole) << "the first request starts a replica and waits for it";
+  });
+  EXPECT_TRUE(await([&] { return jobs_.count() == 1; }));
+  wanted_ = 1;
+  client.join();
+  const auto seen = keeper_->seen();
+  ASSERT_EQ(seen.size(), 1U);
+  ASSERT_TRUE(seen.front().cold_start_s);
+  EXPECT_GE(*seen.front().cold_start_s, 0.3);  // the keeper looks a moment after the start
+  EXPECT_LT(*seen.front().cold_start_s, 30);
+  // Users see it in the status.
+  const auto status = nlohmann::json::parse(status_json("chat", pool_, tally_, *keeper_));
+  EXPECT_EQ(status["replicas"][0]["cold_start_s"], *seen.front().cold_start_s);
+  wanted_ = 0;
+  EXPECT_TRUE(await([&] { return keeper_->seen().empty(); }));
 }
 
 TEST_F(ReplicaServiceTest, DrainsAReplicaThatIsToGo) {

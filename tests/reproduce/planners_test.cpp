@@ -3,12 +3,19 @@
 /// \file
 /// Planners that `inference deploy` runs against the released programs of their systems.
 #include <cmath>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "base/rng.h"
 #include "deployment/registry.h"
 #include "serving/igniter.h"
+#include "support/shared_data.h"
+#include "table/csv_reader.h"
 
 namespace almanac {
 namespace {
@@ -73,6 +80,69 @@ TEST(ReleasedIgniter, MakesThePlansOfDeployWhereNeighborsDoNotMatter) {
   }
   EXPECT_GT(compared, 200);
   EXPECT_GT(dedicated, 20);
+}
+
+/// iGniter's authors measured pairs of models that share a V100 by MPS. Each predictor here gets
+/// the measured time alone, so that only what a neighbor adds is judged.
+TEST(ReleasedIgniter, PredictsMeasuredNeighborsNoBetterThanTheConstantOfDeploy) {
+  const auto pairs = shared_path("data/mps_v100/pairs.csv");
+  const auto fitted = shared_path("data/igniter/v100_fitted.json");
+  if (!pairs || !fitted) GTEST_SKIP() << "data/mps_v100 or data/igniter is not available";
+  std::ifstream file(*fitted);
+  const auto all = nlohmann::json::parse(file);
+  const auto& board = all["hardware"];
+  serving::IgniterProfile profile;
+  profile.board = {.frequency = board["max_frequency_mhz"],
+                   .power_cap = board["power_cap_w"],
+                   .idle_power = board["idle_power_w"],
+                   .share_unit = board["share_unit_percent"],
+                   .bytes_per_ms = 1e12,
+                   .frequency_slope = board["freq_slope_mhz_per_w"],
+                   .sched_slope = board["sched_slope_ms"],
+                   .sched_offset = board["sched_offset_ms"]};
+  std::map<std::string, nlohmann::json> models;
+  for (const auto& each : all["models"]) models[each["model"].get<std::string>()] = each;
+  auto csv = table::CsvReader::open(*pairs);
+  ASSERT_TRUE(csv) << to_string(csv.error());
+  const auto text_of = [&](const std::string& column) {
+    return std::string((*csv)[*csv->find(column)]);
+  };
+  const auto number = [&](const std::string& column) { return std::stod(text_of(column)); };
+  double igniter = 0, constant = 0, none = 0;
+  int count = 0;
+  for (auto more = csv->next(); more && *more; more = csv->next()) {
+    std::vector<serving::IgniterResident> residents;
+    for (const char side : {'a', 'b'}) {
+      const std::string end(1, side);
+      const auto& model = models.at(text_of("model_" + end));
+      // k3 / share is the measured time alone.
+      const double share = number("share_" + end + "_percent");
+      profile.models[end] = {.kernels = model["kernels"],
+                             .k3 = share * number("solo_" + end + "_ms"),
+                             .power_slope = model["power_slope"],
+                             .power_offset = model["power_offset"],
+                             .l2_slope = model["l2_slope"],
+                             .l2_offset = model["l2_offset"],
+                             .l2_sensitivity = model["l2_sensitivity"]};
+      residents.push_back({.model = end, .batch = number("batch_" + end), .share = share});
+    }
+    const auto together = serving::forecast(profile, residents);
+    for (const std::size_t each : {0U, 1U}) {
+      const std::string end(1, each == 0 ? 'a' : 'b');
+      const double alone = number("solo_" + end + "_ms"),
+                   measured = number("latency_" + end + "_ms");
+      const double predicted =
+          alone * together[each].latency / serving::forecast(profile, {residents[each]})[0].latency;
+      igniter += std::abs(predicted / measured - 1);
+      constant += std::abs(deployment::GpuFleet{}.beside * alone / measured - 1);
+      none += std::abs(alone / measured - 1);
+      ++count;
+    }
+  }
+  EXPECT_EQ(count, 1000);
+  EXPECT_NEAR(100 * none / count, 8.7, 0.05) << "as published with the measurements";
+  EXPECT_NEAR(100 * constant / count, 3.0, 0.05);
+  EXPECT_NEAR(100 * igniter / count, 4.7, 0.05);
 }
 
 }  // namespace

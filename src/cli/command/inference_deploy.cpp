@@ -213,6 +213,7 @@ figure::Listing replanned_rows(
       "in_time", [](const Row& row) { return row.second.run.worst(); }, figure::Percents{});
   rows.add("meets", [&](const Row& row) { return row.second.run.worst() >= options.share; });
   rows.add("plans", [](const Row& row) { return row.second.plans; });
+  rows.add(figure::Tier::data, "tuned", [](const Row& row) { return row.second.tuned; });
   rows.add("loads", [](const Row& row) { return row.second.loads; });
   rows.add("refused", [](const Row& row) { return row.second.refused; });
   rows.add("interrupted", [](const Row& row) { return row.second.interrupted; });
@@ -357,7 +358,9 @@ void register_inference_deploy(Program& program) {
            .add_subcommand("deploy", "Choose model variants and GPU shares for several services");
   const auto options = std::make_shared<DeployOptions>();
   command
-      .add_option("SERVICES", options->services, "CSV file of task, rate, slo_ms, accuracy, rates")
+      .add_option("SERVICES", options->services,
+                  "CSV file of task, rate, slo_ms, accuracy, rates; for stages of a pipeline "
+                  "after and per_answer")
       ->required();
   command
       .add_option("--variants", options->variants,

@@ -111,6 +111,13 @@ Result<deployment::TaskCase> task_case(const DispatchOptions& options) {
   if (!variants) return tl::unexpected(variants.error());
   auto services = deployment::read_services(options.services, *variants);
   if (!services) return tl::unexpected(services.error());
+  for (const deployment::TaskService& each : *services) {
+    if (!each.after) continue;
+    return fail(Code::usage,
+                fmt::format("{} is a stage after {}: dispatch simulates no pipelines", each.task,
+                            (*services)[*each.after].task),
+                {.file = options.services}, "use `almanac inference deploy`");
+  }
   deployment::TaskCase told{
       .variants = std::move(*variants),
       .services = std::move(*services),

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// InferLine's tuner: more copies where requests come in larger bursts than the plan expected, and
+/// fewer after a calm.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "deployment/deployment.h"
+#include "deployment/task_run.h"
+#include "deployment/tuner.h"
+
+namespace almanac::deployment::planner {
+
+/// Returns the random requests that a plan is made for: 3,000 of the clients of one pipeline.
+std::vector<TaskArrival> sample_of(const std::vector<TaskService>& pipeline, std::uint64_t seed);
+
+/// Tunes `plan`, which was made for the rates of `planned`.
+///
+/// Source   Crankshaw et al., SoCC'20 (InferLine), section 5. The envelope of a sample is the most
+///          requests in any window of a length, for windows that double from the time of a request
+///          in the pipeline up to 60 s. If a live window has more, the rate is the highest of all
+///          windows that have more, and a stage gets rate x scale / (throughput of a copy x planned
+///          utilization) copies. After 15 s without a change, it keeps copies for the highest rate
+///          over 5 s of the last 30 s.
+/// Differs  Looks once a second, at windows that have ended since the look before. Copies that
+/// windows
+///          above the plan require are not removed. If GPUs are too few, as many copies as fit
+///          are added.
+std::unique_ptr<Tuner> make_envelope_tuner(const PlanningCase& planned, const Deployment& plan);
+
+}  // namespace almanac::deployment::planner
