@@ -202,7 +202,7 @@ TEST_F(KubeCommand, TheDoctorReadsKueuesConfiguration) {
                     {"data", {{"controller_manager_config.yaml", yaml}}}});
     server_.create("/apis/apps/v1" + space + "/deployments",
                    {{"metadata", {{"name", "kueue-controller-manager"}}},
-                    {"spec", {{"image", "registry.k8s.io/kueue/kueue:" + image}}}});
+                    {"spec", pods_of("registry.k8s.io/kueue/kueue:" + image)}});
     return kube({"doctor"}).out;
   };
   const std::string stock = configure("#fairSharing:\n#  enable: true\n", "v0.15.1");
