@@ -156,7 +156,8 @@ TEST_F(KubeCommand, TheDoctorSaysWhyAnOrderWouldNotBeSafe) {
   EXPECT_THAT(doctor.out,
               HasSubstr("queue team-a: an order could evict running workloads: withinClusterQueue "
                         "preempts in queue team-c"));
-  EXPECT_THAT(doctor.out, HasSubstr("Volcano = installed: Almanac does not read its queues"));
+  EXPECT_THAT(doctor.out, HasSubstr("Volcano = 0 PodGroups in 0 queues: read by kube snapshot"));
+  EXPECT_THAT(doctor.out, HasSubstr("no lever: Volcano looks the order of a PodGroup up by"));
 }
 
 TEST_F(KubeCommand, SaysWhatIsWrongInOneLine) {
