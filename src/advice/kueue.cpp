@@ -30,6 +30,14 @@ policy::Composition kueue_with(const KueueQuestion& question, const std::string&
   return service::compose(std::string("kueue") + (question.shares ? ":fair" : "") + more).value();
 }
 
+/// Whether each job starts and ends at the same times.
+bool are_same(const std::vector<Lived>& one, const std::vector<Lived>& other) {
+  return std::equal(
+      one.begin(), one.end(), other.begin(), other.end(), [](const Lived& a, const Lived& b) {
+        return a.ended == b.ended && (!a.ended || (a.wait_s == b.wait_s && a.jct_s == b.jct_s));
+      });
+}
+
 /// Jobs that end in one and not in the other.
 std::int64_t only_in(const std::vector<Lived>& one, const std::vector<Lived>& other) {
   std::int64_t made = 0;
@@ -85,6 +93,14 @@ Result<KueueAdvice> advise_kueue(trace::Trace log, const cluster::Cluster& clust
   });
   for (const auto& each : lives) {
     if (!each) return fail(Code::unavailable, "interrupted");
+  }
+  made.has_effect = made.changed.empty() || !are_same(*lives[0], *lives[1]);
+  const bool changes_weights =
+      std::any_of(made.changed.begin(), made.changed.end(),
+                  [](const kueue::Changed& each) { return each.what == "fairSharing.weight"; });
+  if (changes_weights && !question.shares) {
+    made.notes.emplace_back(
+        "weights count only under fair sharing: add --fair if your Kueue has it on");
   }
   made.since = play.since();
   made.until = play.until();

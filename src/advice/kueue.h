@@ -55,6 +55,7 @@ struct KueueAdvice {
   bool reproduces = true;  ///< Today's waits are the recorded ones (experiment::reproduces()).
   Figures today{};         ///< Under today's Kueue.
   std::vector<kueue::Changed> changed{};
+  bool has_effect = true;  ///< The change alters the wait or the run of some job.
   std::vector<KueueVariant> variants{};
   /// Queues that the order leaves out, and why: "team-a: a rank could evict ...".
   std::vector<std::string> unsafe{};

@@ -153,6 +153,9 @@ std::string kueue_advice_introduction(const KueueAdvice& advice) {
   for (const kueue::Changed& each : advice.changed) {
     made += fmt::format("Change: {}: {} {} -> {}\n", each.owner, each.what, each.from, each.to);
   }
+  if (!advice.has_effect) {
+    made += "The change has no effect on these jobs: each starts and ends as it does today.\n";
+  }
   for (const KueueVariant& each : advice.variants) made += never_text(each);
   return made + "\n";
 }
@@ -171,7 +174,7 @@ std::string kueue_advice_explanation(const KueueAdvice& advice) {
   for (const KueueVariant& each : advice.variants) {
     if (each.kind != KueueVariant::Kind::free) made += losers_text(each);
   }
-  if (!advice.changed.empty() && advice.reproduces) {
+  if (!advice.changed.empty() && advice.has_effect && advice.reproduces) {
     made += "\nTo make the change:\n";
     for (const kueue::Changed& each : advice.changed) {
       made += fmt::format("  kubectl edit {}   # {}: {}\n", each.owner, each.what, each.to);
@@ -190,6 +193,7 @@ std::string kueue_advice_json(const KueueAdvice& advice) {
                               {"reproduces", advice.reproduces},
                               {"today", figures_json(advice.today)},
                               {"changed", nlohmann::ordered_json::array()},
+                              {"change_has_effect", advice.has_effect},
                               {"variants", nlohmann::ordered_json::array()},
                               {"queues_without_order", advice.unsafe},
                               {"notes", advice.notes}};

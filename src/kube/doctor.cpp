@@ -15,6 +15,7 @@
 #include "kube/left_alone.h"
 #include "kube/picture.h"
 #include "kube/plain.h"
+#include "kube/pod_groups.h"
 #include "kube/yaml.h"
 #include "kueue/logged_jobs.h"
 #include "kueue/object.h"
@@ -33,6 +34,9 @@ constexpr Duration kMostSkew = 5s;
 constexpr std::int64_t kFewRuns = 20;
 
 const std::vector<Feature> kAll(std::begin(kFeatures), std::end(kFeatures));
+/// All that need Kueue: advice can come from the runs of another scheduler.
+const std::vector<Feature> kOfKueue{Feature::watching, Feature::recording, Feature::forecast,
+                                    Feature::order, Feature::backfill};
 const std::vector<Feature> kLevers{Feature::order, Feature::backfill};
 const std::vector<Feature> kSimulated{Feature::forecast, Feature::advice};
 
@@ -130,24 +134,28 @@ class Doctor {
          {Feature::watching, Feature::forecast}});
   }
 
-  bool has_group(const std::string& group) {
-    const auto answer = client_.ask("/apis/" + group);
-    return answer && answer->good();
-  }
-
   /// Finds schedulers that run next to Kueue or instead of it.
   void look_at_others() {
-    if (has_group("scheduling.volcano.sh")) {
-      add({"Volcano", "installed", Verdict::partly,
-           "Almanac does not read its queues and has no lever there: Volcano looks the order of a "
-           "PodGroup up by the name of a PriorityClass, so every rank would need a class",
+    for (const GangScheduler& each : gang_schedulers()) {
+      if (!has(client_, each)) continue;
+      const auto picture = take_picture(client_, each);
+      const std::string no_lever = fmt::format("no lever: {}", each.no_lever);
+      if (!picture) {
+        add({each.name, "installed", Verdict::partly,
+             fmt::format("its PodGroups cannot be read: {}; {}", to_string(picture.error()),
+                         no_lever),
+             "grant list on its podgroups and queues, and on pods, in all namespaces", kLevers});
+        continue;
+      }
+      add({each.name,
+           fmt::format("{} in {}", text::counted(picture->workloads.size(), "PodGroup"),
+                       text::counted(picture->objects.setup.queues.size(), "queue")),
+           Verdict::partly,
+           fmt::format("read by kube snapshot and advise --kube where Kueue is not installed, for "
+                       "logs, study and advice; {}",
+                       no_lever),
            "", kLevers});
-    }
-    if (has_group("scheduling.run.ai")) {
-      add({"KAI", "installed", Verdict::partly,
-           "Almanac does not read its queues and has no lever there: KAI's pod grouper overwrites "
-           "the priority class of each PodGroup, so no order would last",
-           "", kLevers});
+      has_gangs_ = true;
     }
   }
 
@@ -156,7 +164,8 @@ class Doctor {
     if (!version) {
       add({"Kueue", version.error().code == Code::not_found ? "not installed" : "", Verdict::broken,
            version.error().message,
-           "Almanac reads clusters that admit jobs with Kueue 0.6 or later", kAll});
+           "Almanac reads clusters that admit jobs with Kueue 0.6 or later",
+           has_gangs_ ? kOfKueue : kAll});
       return false;
     }
     made_.kueue = *version;
@@ -433,6 +442,7 @@ class Doctor {
   Client& client_;
   std::string lease_space_;
   Diagnosis made_{};
+  bool has_gangs_ = false;  ///< Of another scheduler, which can be read.
 };
 
 }  // namespace

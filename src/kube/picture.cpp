@@ -2,9 +2,7 @@
 #include "kube/picture.h"
 
 #include <algorithm>
-#include <functional>
 #include <tuple>
-#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/wall_clock.h"
-#include "kube/collection.h"
+#include "kube/collector.h"
 #include "kube/picture_parts.h"
 #include "kube/plain.h"
 #include "kube/read_objects.h"
@@ -25,51 +23,6 @@ using nlohmann::json;
 
 /// Newest first.
 constexpr const char* kVersions[] = {"v1beta2", "v1beta1"};
-
-/// Objects of one list.
-template <typename T>
-class Collector final : public Sink {
- public:
-  using Read = std::function<Result<T>(const json&)>;
-  explicit Collector(Read read) : read_(std::move(read)) {}
-
-  void begin_list() override {
-    made.clear();
-    notes.clear();
-    unreadable.clear();
-  }
-  void end_list() override {}
-  void put(const json& object) override {
-    if (auto read = read_(object)) {
-      made.push_back(std::move(*read));
-    } else {
-      notes.push_back("left out: " + read.error().message);
-      unreadable.insert(uid_of(object));
-    }
-  }
-  void remove(const json& /*object*/) override {}
-
-  std::vector<T> made{};
-  std::vector<std::string> notes{};
-  std::set<std::string> unreadable{};  ///< Uids.
-
- private:
-  Read read_;
-};
-
-template <typename T>
-Result<std::vector<T>> collect(Client& client, const std::string& path, Picture& picture,
-                               typename Collector<T>::Read read) {
-  Collector<T> sink(std::move(read));
-  // A list from the cache may be older than what Almanac wrote last to a workload.
-  constexpr bool kFromCache = !std::is_same_v<T, Workload>;
-  if (auto listed = list(client, path, sink, kFromCache); !listed) {
-    return tl::unexpected(listed.error());
-  }
-  picture.notes.insert(picture.notes.end(), sink.notes.begin(), sink.notes.end());
-  if constexpr (std::is_same_v<T, Workload>) picture.unreadable = std::move(sink.unreadable);
-  return std::move(sink.made);
-}
 
 /// The objects that Kueue's quotas are made of, as one list.
 Result<void> read_setup(Client& client, Picture& picture) {
@@ -112,6 +65,21 @@ Result<void> set_objects(Picture& picture, const json& items) {
   }
   picture.objects = std::move(*objects);
   return {};
+}
+
+void add_nodes(Client& client, Picture& picture) {
+  std::sort(picture.workloads.begin(), picture.workloads.end(),
+            [](const Workload& a, const Workload& b) {
+              return std::tie(a.created, a.uid) < std::tie(b.created, b.uid);
+            });
+  if (auto nodes = collect<Node>(client, "/api/v1/nodes", picture, read_node)) {
+    picture.nodes = std::move(*nodes);
+  } else {
+    picture.notes.push_back("nodes are unknown: " + to_string(nodes.error()));
+  }
+  note_other_accelerators(picture);
+  picture.at =
+      std::chrono::floor<std::chrono::seconds>(wall_clock() + client.skew().value_or(Duration{0}));
 }
 
 void note_other_accelerators(Picture& picture) {
@@ -192,20 +160,10 @@ Result<Picture> take_picture(Client& client, const std::string& user_label) {
                         [&](const json& object) { return read_workload(object, user_label); });
   if (!workloads) return tl::unexpected(workloads.error());
   made.workloads = std::move(*workloads);
-  std::sort(made.workloads.begin(), made.workloads.end(), [](const Workload& a, const Workload& b) {
-    return std::tie(a.created, a.uid) < std::tie(b.created, b.uid);
-  });
   for (const Workload& each : made.workloads) {
     made.uncounted.insert(each.uncounted.begin(), each.uncounted.end());
   }
-  if (auto nodes = collect<Node>(client, "/api/v1/nodes", made, read_node)) {
-    made.nodes = std::move(*nodes);
-  } else {
-    made.notes.push_back("nodes are unknown: " + to_string(nodes.error()));
-  }
-  note_other_accelerators(made);
-  made.at =
-      std::chrono::floor<std::chrono::seconds>(wall_clock() + client.skew().value_or(Duration{0}));
+  add_nodes(client, made);
   return made;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A cluster with Kueue at one moment.
+/// A cluster at one moment: with Kueue, or as far as pod_groups.h reads it, with another scheduler.
 #pragma once
 
 #include <map>
@@ -19,8 +19,9 @@
 namespace almanac::kube {
 
 struct Picture {
-  Time at = kNoTime;      ///< By the server's clock.
-  std::string version{};  ///< "v1beta2": the version of Kueue's API that was read.
+  Time at = kNoTime;                ///< By the server's clock.
+  const char* scheduler = "Kueue";  ///< What admits its workloads.
+  std::string version{};            ///< "v1beta2": the version of Kueue's API that was read.
   kueue::Objects objects{};
   /// The same as the JSON of `kubectl get clusterqueues,cohorts,resourceflavors -o json`.
   std::string objects_json{};

@@ -22,6 +22,10 @@ nlohmann::json declared(nlohmann::json object, const std::string& kind, const st
 /// kueue::parse_objects(); then the picture keeps its quotas.
 Result<void> set_objects(Picture& picture, const nlohmann::json& items);
 
+/// Sorts the workloads, and adds what does not depend on the scheduler: nodes, or a note without
+/// the right to list them, and the time.
+void add_nodes(Client& client, Picture& picture);
+
 /// Notes resources that are not counted as GPUs, because their columns show 0.
 void note_other_accelerators(Picture& picture);
 

@@ -69,28 +69,6 @@ std::map<std::string, Amount> requests_of(const Object& container) {
   return made;
 }
 
-/// What the scheduler counts of a pod: the sum of its containers, or its largest init container
-/// next to the sidecars that were started before it, and the overhead.
-///
-/// Source   Kubernetes, k8s.io/component-helpers resource.PodRequests().
-std::map<std::string, Amount> requests_of_pod(const Object& spec) {
-  std::map<std::string, Amount> made;
-  for (const Object& each : spec.objects("containers")) add(made, requests_of(each));
-  std::map<std::string, Amount> sidecars;
-  std::map<std::string, Amount> peak;
-  for (const Object& each : spec.objects("initContainers")) {
-    std::map<std::string, Amount> now = requests_of(each);
-    const bool is_sidecar = each.text("restartPolicy") == "Always";
-    if (is_sidecar) add(made, now);
-    add(now, sidecars);
-    if (is_sidecar) sidecars = now;
-    for (const auto& [name, amount] : now) peak[name] = std::max(peak[name], amount);
-  }
-  for (const auto& [name, amount] : peak) made[name] = std::max(made[name], amount);
-  add(made, spec.object("overhead").quantities());
-  return made;
-}
-
 std::vector<std::vector<Requirement>> affinity_of(const Object& spec) {
   std::vector<std::vector<Requirement>> made;
   const Object required = spec.object("affinity")
@@ -254,6 +232,24 @@ Result<T> guarded(const json& object, const char* kind, const Read& read) {
 
 }  // namespace
 
+std::map<std::string, Amount> requests_of_pod(const Object& spec) {
+  std::map<std::string, Amount> made;
+  for (const Object& each : spec.objects("containers")) add(made, requests_of(each));
+  std::map<std::string, Amount> sidecars;
+  std::map<std::string, Amount> peak;
+  for (const Object& each : spec.objects("initContainers")) {
+    std::map<std::string, Amount> now = requests_of(each);
+    const bool is_sidecar = each.text("restartPolicy") == "Always";
+    if (is_sidecar) add(made, now);
+    add(now, sidecars);
+    if (is_sidecar) sidecars = now;
+    for (const auto& [name, amount] : now) peak[name] = std::max(peak[name], amount);
+  }
+  for (const auto& [name, amount] : peak) made[name] = std::max(made[name], amount);
+  add(made, spec.object("overhead").quantities());
+  return made;
+}
+
 std::string uid_of(const json& object) {
   try {
     return shown(Object(object, "an object").object("metadata"), "uid");
@@ -310,6 +306,53 @@ Result<Node> read_node(const json& object) {
               .is_schedulable = !of.object("spec").flag("unschedulable")};
     for (const Object& each : of.object("status").objects("conditions")) {
       if (each.text("type") == "Ready") made.is_ready = each.text("status") == "True";
+    }
+    return made;
+  });
+}
+
+Result<std::string> read_name(const json& object) {
+  return guarded<std::string>(object, "Queue", [](const Object& of) -> Result<std::string> {
+    return shown(of.object("metadata"), "name");
+  });
+}
+
+Result<PodGroup> read_pod_group(const json& object, const std::string& user_label) {
+  return guarded<PodGroup>(object, "PodGroup", [&](const Object& of) {
+    PodGroup made;
+    read_metadata(of, user_label, made.workload);
+    const Object spec = of.object("spec");
+    made.min_member = count_of(spec, "minMember", 0);
+    made.workload.cluster_queue = plain(spec.text("queue", "default"));
+    made.workload.local_queue = made.workload.cluster_queue;
+    made.workload.priority_class = shown(spec, "priorityClassName");
+    PodSet& pods = made.workload.pod_sets.emplace_back();
+    pods.pods.name = "main";
+    pods.pods.count = 1;
+    pods.pods.requests = spec.object("minResources").quantities();
+    const std::string phase = of.object("status").text("phase", "Pending");
+    made.is_pending = phase == "Pending" || phase == "Inqueue";
+    return made;
+  });
+}
+
+Result<Pod> read_pod(const json& object, const char* annotation) {
+  return guarded<Pod>(object, "Pod", [&](const Object& of) {
+    const Object metadata = of.object("metadata");
+    const auto annotations = metadata.texts("annotations");
+    const auto group = annotations.find(annotation);
+    Pod made{.name_space = shown(metadata, "namespace")};
+    if (group == annotations.end()) return made;
+    made.group = plain(group->second);
+    made.requests = requests_of_pod(of.object("spec"));
+    const Object status = of.object("status");
+    const std::string phase = status.text("phase");
+    made.has_failed = phase == "Failed";
+    made.is_over = made.has_failed || phase == "Succeeded";
+    made.started = time_of(status, "startTime");
+    for (const Object& each : status.objects("containerStatuses")) {
+      made.ended =
+          std::max(made.ended, time_of(each.object("state").object("terminated"), "finishedAt"));
     }
     return made;
   });

@@ -104,12 +104,13 @@ trace::Trace log_of(const Picture& picture) {
   trace::Trace log;
   kueue::World world(picture.objects.setup);
   std::uint64_t without = 0;
+  std::string first_without;
   std::uint64_t running = 0;
   std::uint64_t cut = 0;
   for (const Workload& each : picture.workloads) {
     const std::string queue = picture.cluster_queue(each);
     if (!picture.queue_at(queue)) {
-      ++without;
+      if (without++ == 0) first_without = each.full_name();
       continue;
     }
     if (each.gpus() > kMostGpus) {
@@ -124,8 +125,9 @@ trace::Trace log_of(const Picture& picture) {
     add_job(log, each, queue, has_choice ? flavor_of(world, picture, each) : "", end);
   }
   if (without > 0) {
-    log.notes.push_back(fmt::format("{} left out: the queue does not exist",
-                                    text::counted(without, "workload is", "workloads are")));
+    log.notes.push_back(fmt::format("{} left out, such as {}: the queue does not exist",
+                                    text::counted(without, "workload is", "workloads are"),
+                                    first_without));
   }
   if (running > 0) {
     log.notes.push_back(
@@ -175,8 +177,11 @@ Result<Snapshot> write_snapshot(const Picture& picture, const std::string& folde
     written.files.push_back(name);
     return table::write_file(folder + "/" + name, content);
   };
-  if (auto done = write("queues.json", picture.objects_json + "\n"); !done) {
-    return tl::unexpected(done.error());
+  // Only Kueue's quotas can be simulated.
+  if (!picture.objects_json.empty()) {
+    if (auto done = write("queues.json", picture.objects_json + "\n"); !done) {
+      return tl::unexpected(done.error());
+    }
   }
   written.files.emplace_back("jobs.csv");
   const trace::Trace log = log_of(picture);

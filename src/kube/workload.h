@@ -94,6 +94,24 @@ struct Workload {
   kueue::Amount total(const std::string& resource) const;
 };
 
+/// A pod of a gang that another scheduler than Kueue admits.
+struct Pod {
+  std::string name_space{};
+  std::string group{};  ///< Name of its PodGroup; "" = none.
+  std::map<std::string, kueue::Amount> requests{};
+  Time started = kNoTime;
+  Time ended = kNoTime;  ///< The end of its last container that has ended.
+  bool is_over = false;
+  bool has_failed = false;
+};
+
+/// The gang, and what it says itself; its pods say the rest.
+struct PodGroup {
+  Workload workload{};      ///< With what minMember pods request, if the scheduler says so.
+  int min_member = 0;       ///< Pods that must start together.
+  bool is_pending = false;  ///< It has not run.
+};
+
 struct LocalQueue {
   std::string name{};
   std::string name_space{};

@@ -167,9 +167,12 @@ Answer Api::list_jobs(const Ask& ask) const {
   }
   return json_at(ask, service_.revision(), [&]() -> Result<std::string> {
     const auto most = static_cast<std::size_t>(std::clamp<std::int64_t>(*limit, 1, kMost));
+    // A workload of Kubernetes has its namespace and name as a comment.
+    const bool is_workload = name.find('/') != std::string::npos;
     const auto wanted = [&](const store::Job& job) {
       return (user.empty() || job.asked->user == user) &&
-             (name.empty() || job.asked->name == name) && (!state || job.state == *state);
+             (name.empty() || (is_workload ? job.asked->comment : job.asked->name) == name) &&
+             (!state || job.state == *state);
     };
     auto found = service_.jobs(
         // Ended jobs have no place in the queue.

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/step_back.h"
 #include "kube/left_alone.h"
 #include "service/log.h"
 #include "service/policies.h"
@@ -32,20 +33,21 @@ KubeCluster::KubeCluster(Known& known, kube::Client writer, std::string holder)
       writer_(std::move(writer)),
       lease_(known.config.settings.lease_space, "almanac", std::move(holder),
              known.config.settings.backfill),
-      next_forget_(known.clock.monotonic() + kBetweenForgets) {}
+      next_forget_(known.clock.monotonic() + kBetweenForgets),
+      renewal_(known.bell) {}
 
-Result<RunTimes> KubeCluster::taught() const {
-  const auto past = known_.store.ended(known_.live->now() - service::kLesson, service::kLessons);
+Result<std::unique_ptr<RunTimes>> KubeCluster::taught(Time now) const {
+  const auto past = known_.store.ended(now - service::kLesson, service::kLessons);
   if (!past) return tl::unexpected(past.error());
-  RunTimes made(known_.config.estimator);
-  made.learn(*past);
+  auto made = std::make_unique<RunTimes>(known_.config.estimator);
+  made->learn(*past);
   return made;
 }
 
 Result<void> KubeCluster::begin() {
-  auto run_times = taught();
+  auto run_times = taught(known_.live->now());
   if (!run_times) return tl::unexpected(run_times.error());
-  known_.run_times = std::move(*run_times);
+  known_.run_times = std::move(**run_times);
   look();
   keep();
   {
@@ -68,14 +70,29 @@ Result<void> KubeCluster::begin() {
 }
 
 void KubeCluster::renew(bool) {
-  const auto now = known_.clock.monotonic();
-  if (!known_.run_times.is_worn() || now < next_renewal_) return;
-  next_renewal_ = now + kBetweenRenewals;
-  auto next = taught();
-  if (!next) return service::log_error(to_string(next.error()));
-  next->take_over(known_.run_times, *known_.records);
-  const std::lock_guard lock(known_.mutex);
-  std::swap(known_.run_times, *next);
+  const Time now = known_.clock.wall();
+  if (!renewal_.is_under_way()) {
+    if (!known_.run_times.is_worn() || !renewal_.may_begin(now)) return;
+    const auto make = [this, until = known_.live->now()] {
+      step_back();
+      return taught(until);
+    };
+    if (!renewal_.begin(make, /*is_told=*/false)) renewal_.put_off(now + kBetweenRenewals);
+    return;
+  }
+  auto done = renewal_.take();
+  if (!done) return;
+  if (!done->made) {
+    renewal_.put_off(now + kBetweenRenewals);
+    return service::log_error(to_string(done->made.error()));
+  }
+  std::unique_ptr<RunTimes> next = std::move(*done->made);
+  {
+    const std::lock_guard lock(known_.mutex);
+    next->take_over(known_.run_times, *known_.records);
+    std::swap(known_.run_times, *next);
+  }
+  renewal_.retire(std::move(next));
 }
 
 void KubeCluster::close() {

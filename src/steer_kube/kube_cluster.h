@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "kube/live.h"
 #include "service/clock.h"
 #include "service/cluster.h"
+#include "service/renewal.h"
 #include "steer_kube/known.h"
 
 namespace almanac::steer_kube {
@@ -27,7 +29,8 @@ class KubeCluster final : public service::Cluster {
   /// The first look, decision and save. Fails as the store does.
   Result<void> begin();
 
-  /// Replaces a predictor of run times that is_worn() by one that learns from the store again.
+  /// Lets another thread make a predictor of run times that learns from the store again if this one
+  /// is_worn(), and takes it over when it is ready. Runs that end meanwhile teach only the former.
   void renew(bool) override;
   void take_requests() override {}
   bool look() override;
@@ -41,8 +44,9 @@ class KubeCluster final : public service::Cluster {
   void close() override;
 
  private:
-  /// Returns a predictor of run times that has learned from the store. Fails as the store does.
-  Result<RunTimes> taught() const;
+  /// Returns a predictor of run times that has learned from the store until `now`. Fails as the
+  /// store does. Any thread.
+  Result<std::unique_ptr<RunTimes>> taught(Time now) const;
   /// Forgets runs that are older than the retention.
   void forget();
   /// Logs why the lever rests, once. Under the lock.
@@ -59,15 +63,15 @@ class KubeCluster final : public service::Cluster {
   service::Clock::Instant next_decision_{};  ///< Without news.
   service::Clock::Instant next_sample_{};
   service::Clock::Instant next_forget_;
-  service::Clock::Instant next_renewal_{};  ///< Of the predictions.
-  std::vector<kube::Gone> gone_{};          ///< Not in the records yet.
-  std::string unread_{};                    ///< Why the last look failed.
+  std::vector<kube::Gone> gone_{};  ///< Not in the records yet.
+  std::string unread_{};            ///< Why the last look failed.
   std::string logged_rest_{};
   std::vector<std::string> logged_alarms_{};
   std::string logged_trouble_{};  ///< Of the API server.
   bool has_news_ = false;
   bool has_more_ = false;   ///< To write.
   std::int64_t ended_ = 0;  ///< Since the lever looked last.
+  service::Renewal<std::unique_ptr<RunTimes>> renewal_;
 };
 
 }  // namespace almanac::steer_kube

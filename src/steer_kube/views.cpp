@@ -13,6 +13,7 @@
 #include "kube/snapshot.h"
 #include "steer_kube/alarm.h"
 #include "text/human.h"
+#include "text/moment.h"
 
 namespace almanac::steer_kube {
 
@@ -28,6 +29,20 @@ std::optional<service::Expected> expected_of(const kube::Outlook& outlook, Time 
                            .start_from = outlook.start_from,
                            .start_to = outlook.start_to,
                            .start_by = outlook.start_by};
+}
+
+/// The start that half and nine tenths of the futures reach: "expected start: now (50 %), ...".
+std::string expected_start(const kube::Outlook& outlook, Time now) {
+  const auto words = [&](Time start) -> std::string {
+    if (start == kNoTime) return "unknown";
+    if (start == kNever) return "not in the next 30 days";
+    return start <= now ? "now" : text::moment(start) + " UTC";
+  };
+  return fmt::format("expected start: {} (50 %), {} (90 %){}", words(outlook.start_half),
+                     words(outlook.start_by),
+                     outlook.start_by == kNoTime
+                         ? "; a running workload has no time limit, and no known run lasted as long"
+                         : "");
 }
 
 /// Says which workloads request more GPUs than jobs can have; "" if none does.
@@ -165,7 +180,11 @@ Result<std::vector<std::string>> Views::explain(store::JobNumber number) const {
     for (std::size_t each = 1; each < outlook->shortages.size(); ++each) {
       lines.push_back(kueue::to_string(outlook->shortages[each]));
     }
-    if (outlook->never_starts) lines.emplace_back("it can never start under these quotas");
+    if (outlook->never_starts) {
+      lines.emplace_back("it can never start under these quotas");
+    } else if (outlook->obstacle.empty()) {
+      lines.push_back(expected_start(*outlook, at.forecast->picture->at));
+    }
   }
   if (const auto spot = at.spots.find(uid); spot != at.spots.end()) {
     std::string line = fmt::format("position {} of {} in Almanac's order", spot->second.place + 1,

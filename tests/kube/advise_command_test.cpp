@@ -129,6 +129,15 @@ TEST_F(AdviseKueueCommand, SaysFirstWhichJobsWouldNeverStart) {
   EXPECT_THAT(done.out, HasSubstr("NEVER START"));
 }
 
+// Weights count only under fair sharing, and the queue shares with no other.
+TEST_F(AdviseKueueCommand, SaysThatAChangeHasNoEffect) {
+  const ProgramRun done = advise({"--what-if", "team-a.weight=2"});
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("The change has no effect on these jobs"));
+  EXPECT_THAT(done.out, testing::Not(HasSubstr("kubectl edit")));
+  EXPECT_THAT(done.err, HasSubstr("weights count only under fair sharing"));
+}
+
 TEST_F(AdviseKueueCommand, RefusesWhatItCannotCompare) {
   EXPECT_THAT(advise({"--what-if", "team-b.nominalQuota=8"}).err,
               HasSubstr("no ClusterQueue or Cohort is called \"team-b\" (known: team-a)"));

@@ -12,6 +12,7 @@
 
 #include "api_answers.h"
 #include "api_place.h"
+#include "real_server.h"
 
 namespace almanac::kube {
 namespace {
@@ -38,7 +39,9 @@ std::string line_of(std::string_view type, const std::string& object) {
 
 }  // namespace
 
-ApiServer::ApiServer(const ServerFiles& files) : files_(files) { start(); }
+ApiServer::ApiServer(const ServerFiles& files) : files_(files), real_(RealServer::find()) {
+  start();
+}
 ApiServer::~ApiServer() { stop(); }
 
 std::string ApiServer::url() const {
@@ -85,6 +88,7 @@ void ApiServer::restart() {
 }
 
 void ApiServer::compact() {
+  if (real_) return real_->compact();
   const std::lock_guard lock(mutex_);
   events_.clear();
   oldest_ = version_;
@@ -174,11 +178,13 @@ Json ApiServer::create(const std::string& path, Json object) {
   }
   if (!metadata.contains("creationTimestamp")) metadata["creationTimestamp"] = now_text();
   if (place.kind->group == std::string(kKueueGroup)) metadata["generation"] = 1;
+  if (real_) return real_->create(place, object);
   fill_in(*place.kind, object);
   return store(place, std::move(object), "ADDED");
 }
 
 Json ApiServer::patch(const std::string& path, const Json& merge) {
+  if (real_) return real_->patch(path, merge);
   const ApiPlace place = ApiPlace::of(path).value();
   const std::lock_guard lock(mutex_);
   Json object = objects_[place.collection()].at(place.key()).object;
@@ -195,6 +201,7 @@ Json ApiServer::patch(const std::string& path, const Json& merge) {
 }
 
 void ApiServer::remove(const std::string& path) {
+  if (real_) return real_->remove(path);
   const ApiPlace place = ApiPlace::of(path).value();
   const std::lock_guard lock(mutex_);
   store(place, objects_[place.collection()].at(place.key()).object, "DELETED");
@@ -228,67 +235,6 @@ bool ApiServer::is_forbidden(const std::string& user, const std::string& verb,
   return true;
 }
 
-bool ApiServer::answer_group(const std::string& path, httplib::Response& response) {
-  const auto group_version = [&](const std::string& version) {
-    return Json{{"groupVersion", fmt::format("{}/{}", kKueueGroup, version)}, {"version", version}};
-  };
-  if (path == "/version") {
-    say(response, 200,
-        {{"major", "1"},
-         {"minor", "20"},
-         {"gitVersion", "v1.20.2"},
-         {"gitTreeState", "clean"},
-         {"compiler", "gc"},
-         {"platform", "linux/amd64"}});
-    return true;
-  }
-  if (path.rfind("/apis/", 0) != 0) return false;
-  const std::vector<std::string> parts = parts_of(path);
-  if (parts.size() == 2 && parts[1] == kKueueGroup && !versions.empty()) {
-    Json all = Json::array();
-    for (const std::string& each : versions) all.push_back(group_version(each));
-    say(response, 200,
-        {{"kind", "APIGroup"},
-         {"apiVersion", "v1"},
-         {"name", kKueueGroup},
-         {"versions", all},
-         {"preferredVersion", group_version(versions.front())}});
-    return true;
-  }
-  if (parts.size() == 2 && other_groups.contains(parts[1])) {
-    say(response, 200, {{"kind", "APIGroup"}, {"apiVersion", "v1"}, {"name", parts[1]}});
-    return true;
-  }
-  if (parts.size() != 3 || parts[1] != kKueueGroup ||
-      std::find(versions.begin(), versions.end(), parts[2]) == versions.end()) {
-    return false;
-  }
-  Json resources = Json::array();
-  for (const ApiKind& each : kApiKinds) {
-    if (each.group != std::string(kKueueGroup)) continue;
-    Json one{{"name", each.plural},
-             {"singularName", each.singular},
-             {"namespaced", each.namespaced},
-             {"kind", each.kind},
-             {"verbs",
-              {"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"}}};
-    if (*each.short_name != '\0') one["shortNames"] = {each.short_name};
-    resources.push_back(one);
-    if (!each.has_status) continue;
-    resources.push_back({{"name", std::string(each.plural) + "/status"},
-                         {"singularName", ""},
-                         {"namespaced", each.namespaced},
-                         {"kind", each.kind},
-                         {"verbs", {"get", "patch", "update"}}});
-  }
-  say(response, 200,
-      {{"kind", "APIResourceList"},
-       {"apiVersion", "v1"},
-       {"groupVersion", fmt::format("{}/{}", kKueueGroup, parts[2])},
-       {"resources", resources}});
-  return true;
-}
-
 void ApiServer::answer(const httplib::Request& request, httplib::Response& response) {
   {
     const std::lock_guard lock(mutex_);
@@ -303,11 +249,14 @@ void ApiServer::answer(const httplib::Request& request, httplib::Response& respo
   }
   const auto user = user_of(request);
   if (!user) return say(response, 401, status_of(401, "Unauthorized", "Unauthorized"));
-  if (answer_group(request.path, response)) return;
+  const bool is_default = versions == std::vector<std::string>{"v1beta2"} && other_groups.empty();
+  if ((!real_ || !is_default) && answer_group(request.path, response)) return;
   if (request.path == "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews") {
-    return answer_review(request, *user, response);
+    return real_ && *user == "admin" ? real_->forward(request, response)
+                                     : answer_review(request, *user, response);
   }
   const auto place = ApiPlace::of(request.path);
+  if (real_ && !place) return real_->forward(request, response);
   const bool is_kueue = place && place->kind->group == std::string(kKueueGroup);
   if (!place ||
       (is_kueue && std::find(versions.begin(), versions.end(), place->version) == versions.end())) {
@@ -327,6 +276,7 @@ void ApiServer::answer(const httplib::Request& request, httplib::Response& respo
     rights_used_.insert(fmt::format("{} {}", verb, place->collection()));
   }
   if (is_forbidden(*user, verb, *place, response)) return;
+  if (real_) return answer_as_real(request, *place, verb, response);
   if (verb == "create") return answer_create(request, *place, response);
   if (verb == "watch") return answer_watch(request, *place, response);
   if (verb == "list") return answer_list(request, *place, response);
@@ -356,20 +306,39 @@ void ApiServer::answer(const httplib::Request& request, httplib::Response& respo
        {"details", details}});
 }
 
-void ApiServer::answer_review(const httplib::Request& request, const std::string& user,
-                              httplib::Response& response) {
-  Json review = Json::parse(request.body);
-  const Json& asked = review["spec"]["resourceAttributes"];
-  const std::lock_guard lock(mutex_);
-  const bool allowed = user == "admin" || (may_ && may_(user, asked["verb"], asked["resource"]));
-  review["metadata"] = {{"creationTimestamp", nullptr}};
-  review["status"] = {{"allowed", allowed}};
-  if (allowed) {
-    review["status"]["reason"] =
-        "RBAC: allowed by ClusterRoleBinding \"almanac-order\" of "
-        "ClusterRole \"almanac-order\" to User \"almanac\"";
+void ApiServer::answer_as_real(const httplib::Request& request, const ApiPlace& place,
+                               const std::string& verb, httplib::Response& response) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (verb == "list" && !list_text_.empty()) {
+      return response.set_content(list_text_, "application/json");
+    }
+    if (verb == "watch" && !watch_line_.empty()) {
+      return response.set_content(watch_line_, "application/json");
+    }
   }
-  say(response, 201, review);
+  if (request.has_param("continue") && expires_next_page_.exchange(false)) {
+    return say(response, 410,
+               status_of(410, "Expired", "The provided continue parameter is too old"));
+  }
+  if (verb == "watch") {
+    ++streams_;
+    std::int64_t cuts = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      cuts = cuts_;
+    }
+    const auto is_cut = [this, cuts] {
+      const std::lock_guard lock(mutex_);
+      return cuts_ > cuts;
+    };
+    return real_->forward_watch(request, response, is_cut, [this] { --streams_; });
+  }
+  if (verb == "patch" && before_patch) before_patch();
+  real_->forward(request, response);
+  if (verb == "patch" && after_patch && response.status == 200 && !place.is_status) {
+    after_patch(Json::parse(response.body));
+  }
 }
 
 void ApiServer::answer_list(const httplib::Request& request, const ApiPlace& place,

@@ -2,7 +2,9 @@
 
 /// \file
 /// A small API server: enough of Kubernetes for Almanac's client, in the process of the test. It is
-/// held to what a real kube-apiserver answered (api_server_test.cpp).
+/// held to what a real kube-apiserver answered (api_server_test.cpp). With ALMANAC_KUBE_REAL it
+/// only stands in front of a real one (real_server.h): the clock, the faults and the rights are its
+/// own, and all else is the real one's.
 #pragma once
 
 #include <atomic>
@@ -30,6 +32,7 @@ namespace almanac::kube {
 
 using Json = nlohmann::json;
 struct ApiPlace;
+class RealServer;
 
 /// A certificate that vouches for itself, and its key, as PEM files.
 struct ServerFiles {
@@ -111,6 +114,8 @@ class ApiServer {
   void start();
   void stop();
   void answer(const httplib::Request& request, httplib::Response& response);
+  void answer_as_real(const httplib::Request& request, const ApiPlace& place,
+                      const std::string& verb, httplib::Response& response);
   bool answer_group(const std::string& path, httplib::Response& response);
   void answer_list(const httplib::Request& request, const ApiPlace& place,
                    httplib::Response& response);
@@ -130,6 +135,7 @@ class ApiServer {
   Json store(const ApiPlace& place, Json object, const std::string& type);
 
   ServerFiles files_;
+  std::unique_ptr<RealServer> real_;  ///< nullptr = none: objects_ are what is stored.
   int port_ = 0;
   std::unique_ptr<httplib::Server> server_;
   std::thread thread_;

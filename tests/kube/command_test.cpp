@@ -156,7 +156,8 @@ TEST_F(KubeCommand, TheDoctorSaysWhyAnOrderWouldNotBeSafe) {
   EXPECT_THAT(doctor.out,
               HasSubstr("queue team-a: an order could evict running workloads: withinClusterQueue "
                         "preempts in queue team-c"));
-  EXPECT_THAT(doctor.out, HasSubstr("Volcano = installed: Almanac does not read its queues"));
+  EXPECT_THAT(doctor.out, HasSubstr("Volcano = 0 PodGroups in 0 queues: read by kube snapshot"));
+  EXPECT_THAT(doctor.out, HasSubstr("no lever: Volcano looks the order of a PodGroup up by"));
 }
 
 TEST_F(KubeCommand, SaysWhatIsWrongInOneLine) {
@@ -202,7 +203,7 @@ TEST_F(KubeCommand, TheDoctorReadsKueuesConfiguration) {
                     {"data", {{"controller_manager_config.yaml", yaml}}}});
     server_.create("/apis/apps/v1" + space + "/deployments",
                    {{"metadata", {{"name", "kueue-controller-manager"}}},
-                    {"spec", {{"image", "registry.k8s.io/kueue/kueue:" + image}}}});
+                    {"spec", pods_of("registry.k8s.io/kueue/kueue:" + image)}});
     return kube({"doctor"}).out;
   };
   const std::string stock = configure("#fairSharing:\n#  enable: true\n", "v0.15.1");

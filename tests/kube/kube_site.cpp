@@ -79,7 +79,7 @@ void fill(ApiServer& server) {
                  {"data", {{"controller_manager_config.yaml", "fairSharing: {enable: false}\n"}}}});
   server.create("/apis/apps/v1" + kueue + "/deployments",
                 {{"metadata", {{"name", "kueue-controller-manager"}}},
-                 {"spec", {{"image", "registry.k8s.io/kueue/kueue:v0.16.3"}}}});
+                 {"spec", pods_of("registry.k8s.io/kueue/kueue:v0.16.3")}});
   server.create(kKueueApi + "/resourceflavors", flavor("default"));
   for (int at = 1; at <= 4; ++at) {
     server.create("/api/v1/nodes", node(fmt::format("gpu-{}", at), 8));

@@ -66,6 +66,15 @@ inline Json condition(const std::string& type, const std::string& time,
           {"lastTransitionTime", time}};
 }
 
+/// The spec of a Deployment of one container.
+inline Json pods_of(const std::string& image) {
+  const Json labels{{"app", "kueue"}};
+  return {{"selector", {{"matchLabels", labels}}},
+          {"template",
+           {{"metadata", {{"labels", labels}}},
+            {"spec", {{"containers", {{{"name", "manager"}, {"image", image}}}}}}}}};
+}
+
 /// The status of a workload that was admitted, with all its GPUs.
 inline Json admitted(const std::string& queue, int gpus, const std::string& time, int pods = 1,
                      const std::string& of_flavor = "default") {

@@ -4,11 +4,8 @@
 /// The rights in packaging/kubernetes are those that the service uses, no fewer and no more, and
 /// what is missing without each.
 #include <chrono>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <set>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -18,7 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "api_server.h"
-#include "kube/yaml.h"
+#include "manifests.h"
 #include "objects.h"
 #include "steer_kube/kube_service.h"
 #include "support/temporary_folder.h"
@@ -28,35 +25,6 @@ namespace {
 
 using kube::Json;
 using testing::HasSubstr;
-
-/// The rules of all roles in a folder of manifests: "patch kueue.x-k8s.io/workloads".
-std::set<std::string> granted_in(const std::string& folder) {
-  std::set<std::string> made;
-  const std::filesystem::path all = std::filesystem::path(ALMANAC_MANIFESTS) / folder;
-  for (const auto& file : std::filesystem::directory_iterator(all)) {
-    std::ifstream opened(file.path());
-    std::stringstream text;
-    text << opened.rdbuf();
-    const std::string whole = text.str();
-    for (std::size_t from = 0; from < whole.size();) {
-      const std::size_t end = std::min(whole.find("---\n", from), whole.size());
-      const Json document = kube::parse_yaml(whole.substr(from, end - from)).value();
-      from = end + 4;
-      if (!document.is_object()) continue;
-      for (const Json& rule : document.value("rules", Json::array())) {
-        for (const Json& group : rule["apiGroups"]) {
-          for (const Json& resource : rule["resources"]) {
-            for (const Json& verb : rule["verbs"]) {
-              made.insert(fmt::format("{} {}/{}", verb.get<std::string>(), group.get<std::string>(),
-                                      resource.get<std::string>()));
-            }
-          }
-        }
-      }
-    }
-  }
-  return made;
-}
 
 class RightsTest : public testing::Test {
  protected:
@@ -104,13 +72,13 @@ class RightsTest : public testing::Test {
 
 TEST_F(RightsTest, AShadowUsesThoseOfTheObserver) {
   ASSERT_TRUE(run(service::Switch::dry));
-  EXPECT_EQ(server_.rights_used(), granted_in("shadow"));
+  EXPECT_EQ(server_.rights_used(), kube::granted_in("shadow"));
 }
 
 TEST_F(RightsTest, LeverOrderUsesThoseOfItsRoles) {
   ASSERT_TRUE(run(service::Switch::on));
-  std::set<std::string> granted = granted_in("shadow");
-  granted.merge(granted_in("order"));
+  std::set<std::string> granted = kube::granted_in("shadow");
+  granted.merge(kube::granted_in("order"));
   EXPECT_EQ(server_.rights_used(), granted);
 }
 

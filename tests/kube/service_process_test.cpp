@@ -302,6 +302,10 @@ TEST_F(ServiceProcessTest, CommandsAskIt) {
     return ask({"explain", "1"}).out.find("could have at most 8") != std::string::npos;
   })) << ask({"explain", "1"}).out
       << ask({"explain", "1"}).err;
+  const ProgramRun by_name = ask({"explain", "a/waits"});
+  EXPECT_EQ(by_name.out, ask({"explain", "1"}).out) << by_name.err;
+  EXPECT_THAT(by_name.out, HasSubstr("it can never start under these quotas"));
+  EXPECT_THAT(ask({"explain", "a/none"}).err, HasSubstr("has no workload called a/none"));
   EXPECT_THAT(ask({"queue"}).out, HasSubstr("waits"));
   EXPECT_THAT(ask({"nodes"}).out, HasSubstr("use not known"));
   EXPECT_THAT(ask({"hold", "1"}).err, HasSubstr("does not write spec.active"));

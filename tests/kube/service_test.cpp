@@ -27,6 +27,12 @@ TEST_F(KubeServiceTest, AShadowDecidesAndWritesNothing) {
   EXPECT_LT(view("a/short-9").believed, view("a/long-9").believed);
   EXPECT_GE(view("a/short-9").believed, 1h);
   EXPECT_THAT(view("a/long-9").why, HasSubstr("8 nvidia.com/gpu"));
+  // By Kueue's order: runs-a has run for 1 h, as all that lasted longer it runs for 10 h, and then
+  // so does long-9.
+  const auto why = service_->explain(view("a/short-9").job.number, service::Eyes::owner);
+  ASSERT_TRUE(why);
+  EXPECT_THAT(*why, testing::Contains("expected start: 2026-11-02 07:00:00 UTC (50 %), "
+                                      "2026-11-02 07:00:00 UTC (90 %)"));
   EXPECT_THAT(lever().next, ElementsAre("a/short-9: spec.priority 0 -> 3; place 1 of 2 in team-a"));
   EXPECT_EQ(service_->overview().waiting, 2);
   EXPECT_EQ(service_->overview().running, 2);

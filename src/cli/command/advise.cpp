@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -37,6 +38,7 @@
 #include "experiment/shares_of_cluster.h"
 #include "experiment/site_of_log.h"
 #include "kube/picture.h"
+#include "kube/pod_groups.h"
 #include "kube/snapshot.h"
 #include "kueue/read.h"
 #include "report/document_directory.h"
@@ -116,7 +118,7 @@ Result<Subject> load_slurm(const AdviseOptions& options) {
 Result<Subject> load_kube(const AdviseOptions& options, std::optional<cluster::Cluster>& known) {
   auto client = options.kube.client();
   if (!client) return tl::unexpected(client.error());
-  auto picture = kube::take_picture(*client);
+  auto picture = kube::take_picture_of_any(*client);
   if (!picture) return tl::unexpected(picture.error());
   say_notes(*picture);
   Subject subject;
@@ -126,7 +128,7 @@ Result<Subject> load_kube(const AdviseOptions& options, std::optional<cluster::C
     if (!cluster) return tl::unexpected(cluster.error());
     known = std::move(*cluster);
   }
-  subject.queues = std::move(picture->objects);
+  if (!picture->objects_json.empty()) subject.queues = std::move(picture->objects);
   return subject;
 }
 
@@ -169,9 +171,12 @@ Result<Subject> load(const AdviseOptions& options) {
     auto log = options.log.load();
     if (!log) return tl::unexpected(log.error());
     subject.log = std::move(*log);
-  } else if (subject.log.jobs.empty()) {
-    return fail(Code::not_found, "the cluster has no workloads to learn from", {},
-                "record runs with almanac kube record, and give its LOG");
+  } else {
+    for (const std::string& text : subject.log.notes) note(text);
+    if (subject.log.jobs.empty()) {
+      return fail(Code::not_found, "the cluster has no workloads to learn from", {},
+                  "record runs with almanac kube record, and give its LOG");
+    }
   }
   if (!options.cluster.empty()) {
     auto cluster = experiment::read_cluster_of(subject.log, options.cluster, &subject.site);
@@ -230,33 +235,28 @@ std::size_t simulations(const advice::Question& question, const Subject& subject
 }
 
 /// For a cluster that uses Kueue: quotas, and an order by Almanac.
-Result<int> advise_under_kueue(const AdviseOptions& options) {
+Result<int> advise_under_kueue(const AdviseOptions& options, Subject subject,
+                               kueue::Objects queues) {
   if (options.policies != kAll || !options.slurm.empty() || !options.out.empty()) {
     return fail(Code::usage,
                 fmt::format("{} compares quotas and an order, not policies",
                             options.from_kube ? "--kube" : "--queues"),
                 {}, "leave out --policy, --slurm and --out; see almanac simulate for policies");
   }
-  Result<kueue::Objects> queues = kueue::Objects{};
-  if (!options.from_kube) queues = kueue::read_objects(options.queues);
-  if (!queues) return tl::unexpected(queues.error());
-  auto subject = load(options);
-  if (!subject) return tl::unexpected(subject.error());
-  if (subject->queues) queues = *std::move(subject->queues);
   constexpr std::size_t kMostSimulations = 5;
   advice::Progress progress(kMostSimulations);
   const advice::KueueQuestion question{
       .weeks = 24h * 7 * options.weeks,
       .what_if = options.what_if,
       .shares = options.is_fair,
-      .conditions = {.queues = std::make_shared<const kueue::Objects>(std::move(*queues)),
+      .conditions = {.queues = std::make_shared<const kueue::Objects>(std::move(queues)),
                      .seed = options.seed,
                      .stop = &interrupted(),
                      .progress = &progress}};
   Result<advice::KueueAdvice> made = tl::unexpected(Error{});
   {
     const ProgressBar bar("simulating Kueue", [&] { return progress.done(); });
-    made = advice::advise_kueue(std::move(subject->log), subject->cluster, question);
+    made = advice::advise_kueue(std::move(subject.log), subject.cluster, question);
   }
   if (!made) return interrupted() ? Result<int>(kInterrupted) : tl::unexpected(made.error());
   if (options.list.wants_document()) {
@@ -270,12 +270,21 @@ Result<int> advise_under_kueue(const AdviseOptions& options) {
 
 Result<int> advise(const AdviseOptions& options, const std::vector<std::string>& command) {
   keep_memory();  // from one run to the next
-  if (options.from_kube || !options.queues.empty()) return advise_under_kueue(options);
-  if (options.is_fair) return fail(Code::usage, "--fair requires --queues or --kube");
+  if (options.is_fair && !options.from_kube && options.queues.empty()) {
+    return fail(Code::usage, "--fair requires --queues or --kube");
+  }
+  std::optional<kueue::Objects> queues;
+  if (!options.queues.empty()) {
+    auto read = kueue::read_objects(options.queues);
+    if (!read) return tl::unexpected(read.error());
+    queues = std::move(*read);
+  }
   auto policies = advice::candidates(options.policies);
   if (!policies) return tl::unexpected(policies.error());
   auto subject = load(options);
   if (!subject) return tl::unexpected(subject.error());
+  if (subject->queues) queues = std::exchange(subject->queues, std::nullopt);
+  if (queues) return advise_under_kueue(options, std::move(*subject), *std::move(queues));
   auto question = question_of(options, *subject, std::move(*policies));
   if (!question) return tl::unexpected(question.error());
   if (!options.out.empty()) {

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <memory>
 
@@ -315,10 +316,30 @@ class Explanation {
   std::vector<forecast::Told> told_;  // none = it could never start
 };
 
+/// Whether it can be the NAMESPACE/NAME of a workload of Kubernetes.
+bool is_workload_name(const std::string& text) {
+  return std::count(text.begin(), text.end(), '/') == 1 && !text.starts_with('/') &&
+         !text.starts_with('.') && !text.ends_with('/') && !std::filesystem::exists(text);
+}
+
+/// The number that the service has for the newest workload of this name.
+Result<std::string> number_of(serve::Client& client, const std::string& workload) {
+  const auto found = list_jobs(client, {{"name", workload}});
+  if (!found) return tl::unexpected(found.error());
+  if (found->empty()) {
+    return fail(Code::not_found, fmt::format("the service has no workload called {}", workload), {},
+                "almanac queue lists those that wait and run");
+  }
+  return found->back().id;
+}
+
 Result<int> explain_live(const ExplainOptions& options) {
   auto client = options.service.client();
   if (!client) return tl::unexpected(client.error());
-  const std::string path = fmt::format("/v1/jobs/{}/explain", options.run);
+  const Result<std::string> number =
+      is_workload_name(options.run) ? number_of(*client, options.run) : options.run;
+  if (!number) return tl::unexpected(number.error());
+  const std::string path = fmt::format("/v1/jobs/{}/explain", *number);
   if (options.output == "json") return relay_answer(*client, path);
   const auto said = client->get(path);
   if (!said) return tl::unexpected(said.error());
@@ -497,7 +518,8 @@ Result<int> replay(const ExplainOptions& options) {
 
 Result<int> explain(const ExplainOptions& options) {
   if (options.job.empty()) {
-    if (options.run.find_first_not_of("0123456789_") != std::string::npos) {
+    if (options.run.find_first_not_of("0123456789_") != std::string::npos &&
+        !is_workload_name(options.run)) {
       return fail(Code::usage, fmt::format("no job is given for run {}", options.run), {},
                   "use almanac explain RUN JOB; for a job of the service give its number alone");
     }
@@ -518,7 +540,9 @@ void register_explain(Program& program) {
       Purpose::schedule, "explain", "Explain why a job waits, in the queue or in a simulated run");
   const auto options = std::make_shared<ExplainOptions>();
   command
-      .add_option("RUN|JOB", options->run, "Run directory, or the number of a job of the service")
+      .add_option("RUN|JOB", options->run,
+                  "Run directory, or the number of a job of the service; on Kubernetes also "
+                  "NAMESPACE/NAME")
       ->required();
   command.add_option("JOB", options->job, "Job id of the run, as in jobs.csv");
   command.add_option("--policy", options->policy, "Only this policy")->type_name("POLICY");
@@ -534,6 +558,7 @@ void register_explain(Program& program) {
                    "when it began to wait");
   options->service.add_to(command);
   add_example(command, "almanac explain 17");
+  add_example(command, "almanac explain team-a/job-train-1a2b3");
   add_example(command, "almanac explain out/run 1492 --policy easy");
   add_example(command, "almanac explain out/run 1492 --what-if");
   program.on(command, [options] { return explain(*options); });
