@@ -34,14 +34,10 @@ Time as_here(Time utc) {
   return from_here(parts);
 }
 
-/// "2026-11-22T13:05" has no seconds, which a date may leave out here.
 std::optional<Time> parse_date(const std::string& text) {
-  constexpr std::size_t kToMinutes = 16;
-  const bool has_zone = text.find_first_of("Z+", 10) != std::string::npos ||
-                        (text.size() > 10 && text.find('-', 10) != std::string::npos);
-  const auto read = text::parse_datetime(text.size() == kToMinutes ? text + ":00" : text);
+  const auto read = text::parse_datetime(text);
   if (!read) return std::nullopt;
-  return has_zone ? *read : as_here(*read);
+  return text::has_zone(text) ? *read : as_here(*read);
 }
 
 }  // namespace

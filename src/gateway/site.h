@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "manager/node.h"
+#include "manager/site.h"
 
 namespace almanac::gateway {
 

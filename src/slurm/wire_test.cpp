@@ -83,7 +83,7 @@ TEST(WireTest, BringsRequestsAcross) {
   request.changes = {
       {.job = JobNumber{1}, .site_factor = -5},
       {.job = JobNumber{3}, .held = true, .of_user = true},
-      {.job = JobNumber{4}, .begins = Time{60s}, .comment = mark_until(Time{60s})},
+      {.job = JobNumber{4}, .begins = Time{60s}, .comment = manager::mark_until(Time{60s})},
       {.job = JobNumber{2}, .held = false, .required_nodes = "", .comment = "x", .shards = 2}};
   const std::string line = to_line(request);
   const auto read = read_request(without_newline(line));

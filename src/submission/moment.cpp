@@ -18,7 +18,6 @@ using std::chrono::days;
 /// So far ahead that no sum of it with a date overflows: a hundred years.
 constexpr Duration kFarthest = days(36'525);
 
-constexpr std::size_t kDateWithTime = std::string_view("2026-11-22T08:00:00").size();
 
 std::time_t whole_seconds(Time time) {
   return std::chrono::floor<std::chrono::seconds>(time).time_since_epoch() / 1s;
@@ -102,12 +101,9 @@ Result<Time> read_moment(std::string_view text, Time now) {
     if (const auto ahead = read_count_of(text.substr(4))) return now + *ahead;
   } else if (const auto of_day = read_time_of_day(text)) {
     return next(*of_day, now);
-  } else {
-    const bool without_seconds = text.size() == std::string_view("2026-11-22T08:00").size();
-    const auto date = text::parse_datetime(std::string(text) + (without_seconds ? ":00" : ""));
-    if (date && text.find_first_of("Z+", kDateWithTime) != text.npos) return *date;
+  } else if (const auto date = text::parse_datetime(text)) {
     // Without a zone it is what a clock on the wall here shows.
-    if (date) return from_local(utc(*date));
+    return text::has_zone(text) ? *date : from_local(utc(*date));
   }
   return fail(Code::invalid, "a time, such as 16:00, now+2hours, tomorrow or 2026-11-22T08:00");
 }

@@ -46,12 +46,12 @@ Duration time_of_day(Scanner& scan) {
   const int hours = scan.number(2);
   scan.expect(':');
   const int minutes = scan.number(2);
-  scan.expect(':');
-  const int secs = scan.number(2);
+  const bool has_seconds = scan.skip(':');
+  const int secs = has_seconds ? scan.number(2) : 0;
   if (hours > 23 || minutes > 59 || secs > 60) scan.expect('\1');  // 60: a leap second
   Duration result =
       std::chrono::hours(hours) + std::chrono::minutes(minutes) + std::chrono::seconds(secs);
-  if (scan.skip('.')) {
+  if (has_seconds && scan.skip('.')) {
     int place = 100;
     do {
       result += Duration(place * scan.number(1));

@@ -19,6 +19,12 @@ TEST(Datetime, ReadsADateAloneAsMidnight) {
   EXPECT_EQ(parse_datetime("2020-05-27"), at(1590537600000));
 }
 
+TEST(Datetime, ReadsATimeWithoutSeconds) {
+  EXPECT_EQ(parse_datetime("2020-05-27 23:58"), at(1590623880000));
+  EXPECT_EQ(parse_datetime("2020-05-27T23:58Z"), at(1590623880000));
+  EXPECT_EQ(parse_datetime("2020-05-28T07:58+08:00"), at(1590623880000));
+}
+
 TEST(Datetime, ReadsFractionsAndZones) {
   EXPECT_EQ(parse_datetime("2020-05-27T23:58:26.125"), at(1590623906125));
   EXPECT_EQ(parse_datetime("2020-05-27T23:58:26.5Z"), at(1590623906500));
@@ -35,8 +41,9 @@ TEST(Datetime, KnowsLeapYears) {
 TEST(Datetime, RefusesAllElse) {
   for (const char* text :
        {"", "2020", "2020-13-01 00:00:00", "2020-00-01", "2020-05-27 24:00:00",
-        "2020-05-27 23:60:00", "2020-05-27 23:58", "2020-05-27 23:58:26 ", "2020/05/27 23:58:26",
-        "1590623906", "2020-05-27x23:58:26", "2020-05-27 23:58:26.", "20-05-27 00:00:00"}) {
+        "2020-05-27 23:60:00", "2020-05-27 23:5", "2020-05-27 23:58:", "2020-05-27 23:58.5",
+        "2020-05-27 23:58:26 ", "2020/05/27 23:58:26", "1590623906", "2020-05-27x23:58:26",
+        "2020-05-27 23:58:26.", "20-05-27 00:00:00"}) {
     EXPECT_FALSE(parse_datetime(text)) << text;
   }
 }

@@ -38,8 +38,6 @@ std::vector<std::string> all_that_may_stop_jobs() {
       for (const policy::Entry& choice : *choices) names.push_back(base + choice.name);
     }
   }
-  // A gap: ONES searches schedules without the cost of restarts (docs/guide/elastic.md).
-  std::erase(names, "ones");
   // A choice that the registry refuses with others is not a policy.
   std::erase_if(names, [](const std::string& name) { return !registry().compose(name); });
   std::sort(names.begin(), names.end());

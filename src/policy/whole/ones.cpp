@@ -14,7 +14,9 @@
 /// Differs  Jobs report how much of their training is done; the program predicts it from losses.
 ///          Limits double after a time, not after three epochs. No job gets GPUs that are believed
 ///          to slow it down. GPUs are reallocated at most once in every_s, after 60 generations;
-///          the program makes a generation a second, and may reallocate after each.
+///          the program makes a generation a second, and may reallocate after each. A job whose
+///          restart would take longer than every_s keeps its GPUs until it has gained that much;
+///          the program has no such restarts.
 /// Cost     60 generations of 24 schedules a reallocation, each O(GPUs + jobs log jobs)
 #include <algorithm>
 #include <map>
@@ -22,6 +24,7 @@
 #include <vector>
 
 #include "policy/kit/elastic_allocator.h"
+#include "policy/kit/gain.h"
 #include "policy/registry.h"
 
 namespace almanac::policy::whole {
@@ -62,14 +65,25 @@ class Ones final : public ElasticAllocator {
             std::vector<Wish>& wishes) override {
     set_limits(jobs, room, view);
     jobs_.clear();
-    for (const Elastic& job : jobs) jobs_.push_back(look_at(job, room));
+    std::vector<const Elastic*> dealt;
+    int left = room.gpus;
+    Time next = kNever;
+    for (const Elastic& job : jobs) {
+      if (keeps(job, view)) {
+        wishes.push_back(wish(job, job.held_gpus));
+        left -= job.held_gpus;
+        next = view.now + every();
+      } else {
+        jobs_.push_back(look_at(job, room));
+        dealt.push_back(&job);
+      }
+    }
     std::vector<std::vector<JobId>>& last = last_[view.progress(jobs.front().job).vc];
-    recall(last, static_cast<std::size_t>(room.gpus));
+    recall(last, static_cast<std::size_t>(std::max(left, 0)));
     for (int generation = 0; generation < kGenerations; ++generation) evolve(view.rng);
     const std::vector<int> gpus = count(population_.front());
-    Time next = kNever;
-    for (std::size_t at = 0; at < jobs.size(); ++at) {
-      const Elastic& job = jobs[at];
+    for (std::size_t at = 0; at < dealt.size(); ++at) {
+      const Elastic& job = *dealt[at];
       Limit& own = limits_.at(job.job);
       if (gpus[at] == 0) {
         next = std::min(next, view.now + every());
@@ -79,14 +93,23 @@ class Ones final : public ElasticAllocator {
       if (own.gpus < most_of(job) && own.since + scale_every_ > view.now) {
         next = std::min(next, own.since + scale_every_);
       }
-      wishes.push_back(
-          {.job = job.job, .gpus = gpus[at], .config = {.batch = batch(job, gpus[at])}});
+      wishes.push_back(wish(job, gpus[at]));
     }
     remember(last);
     if (next != kNever) deal_by(std::max(next, view.now + every()), view);
   }
 
   void forgotten(JobId job) override { limits_.erase(job); }
+
+  /// Whether a job keeps its GPUs: to move it costs more than the time between two reallocations,
+  /// and it has not yet gained that much.
+  bool keeps(const Elastic& job, const View& view) const {
+    return job.held_gpus > 0 && view.cost(job.job, {}) > every() && !has_repaid(job.job, view);
+  }
+
+  static Wish wish(const Elastic& job, int gpus) {
+    return {.job = job.job, .gpus = gpus, .config = {.batch = batch(job, gpus)}};
+  }
 
   /// Samples of a GPU in a step, if the batch of all GPUs allows as many.
   static int local_batch(const Elastic& job) {
