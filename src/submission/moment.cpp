@@ -18,7 +18,6 @@ using std::chrono::days;
 /// So far ahead that no sum of it with a date overflows: a hundred years.
 constexpr Duration kFarthest = days(36'525);
 
-
 std::time_t whole_seconds(Time time) {
   return std::chrono::floor<std::chrono::seconds>(time).time_since_epoch() / 1s;
 }
