@@ -142,7 +142,9 @@ TEST_F(RealRightsTest, TheRolesSuffice) {
   const auto diagnosis = kube::diagnose(almanac);
   ASSERT_TRUE(diagnosis);
   for (const kube::Finding& each : diagnosis->findings) {
-    if (each.what.starts_with("right: ")) EXPECT_EQ(each.found, "yes") << each.what;
+    if (each.what.starts_with("right: ")) {
+      EXPECT_EQ(each.found, "yes") << each.what;
+    }
   }
 }
 

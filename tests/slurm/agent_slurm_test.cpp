@@ -119,7 +119,7 @@ class AgentSlurmTest : public testing::Test {
       agents_->order(orders_);
       for (const Agents::Told& each : agents_->take_reports()) {
         for (const agent::JobReport& job : each.report.jobs) {
-          if (job.job == JobNumber{job_} && condition(job)) return true;
+          if (job.job == manager::JobNumber{job_} && condition(job)) return true;
         }
       }
       return false;
@@ -150,7 +150,7 @@ TEST_F(AgentSlurmTest, HoldsAJobAndLetsItGo) {
   begin();
   const std::string all = has();
   EXPECT_TRUE(reports([](const auto& job) { return job.gpu_use == 0.75; }));
-  orders_ = {{"n001", {{JobNumber{job_}, 1}}}};
+  orders_ = {{"n001", {{manager::JobNumber{job_}, 1}}}};
   EXPECT_TRUE(reports([](const auto& job) { return job.limit == 1; }));
   EXPECT_TRUE(is_a_core(has())) << has();
   // Of a report that began after the change.
@@ -164,7 +164,7 @@ TEST_F(AgentSlurmTest, LetsGoWhicheverIsKilled) {
   SKIP_WITHOUT_SLURM(.nodes = 1, .cgroups = true);
   begin();
   const std::string all = has();
-  orders_ = {{"n001", {{JobNumber{job_}, 1}}}};
+  orders_ = {{"n001", {{manager::JobNumber{job_}, 1}}}};
   EXPECT_TRUE(reports([](const auto& job) { return job.limit == 1; }));
   ASSERT_NE(has(), all);
   const int port = agents_->port();
@@ -206,7 +206,7 @@ TEST_F(AgentSlurmTest, IsStartedAndWatchedAsItsUnitSays) {
   EXPECT_TRUE(manager.hears("WATCHDOG=1"));
   const std::string all = has();
   EXPECT_TRUE(reports([](const auto& job) { return job.gpu_use == 0.75; }));
-  orders_ = {{"n001", {{JobNumber{job_}, 1}}}};
+  orders_ = {{"n001", {{manager::JobNumber{job_}, 1}}}};
   EXPECT_TRUE(reports([](const auto& job) { return job.limit == 1; }));
   EXPECT_NE(has(), all);
   ::kill(unit, SIGTERM);

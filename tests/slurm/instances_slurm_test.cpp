@@ -45,7 +45,8 @@ TEST(InstancesSlurm, AreToldByTypeAndCountAsNodesOfEachType) {
   ASSERT_TRUE(news) << to_string(news.error());
   ASSERT_EQ(news->nodes.size(), 1U);
   EXPECT_EQ(news->nodes[0].gpus, 5);
-  EXPECT_THAT(news->nodes[0].types, ElementsAre(TypedGpus{"1g.10gb", 4}, TypedGpus{"3g.40gb", 1}));
+  EXPECT_THAT(news->nodes[0].types,
+              ElementsAre(text::TypedGpus{"1g.10gb", 4}, text::TypedGpus{"3g.40gb", 1}));
   EXPECT_EQ(find(*news, waits).gpu_type, "1g.10gb");
   EXPECT_EQ(find(*news, waits).gpus, 3);
   EXPECT_EQ(find(*news, large).gpu_type, "3g.40gb");
