@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -318,8 +319,10 @@ class Explanation {
 
 /// Whether it can be the NAMESPACE/NAME of a workload of Kubernetes.
 bool is_workload_name(const std::string& text) {
+  std::error_code unreadable;  // such a path is no run directory either
   return std::count(text.begin(), text.end(), '/') == 1 && !text.starts_with('/') &&
-         !text.starts_with('.') && !text.ends_with('/') && !std::filesystem::exists(text);
+         !text.starts_with('.') && !text.ends_with('/') &&
+         !std::filesystem::exists(text, unreadable);
 }
 
 /// The number that the service has for the newest workload of this name. Errors say that `workload`
