@@ -28,8 +28,8 @@ constexpr GangScheduler kSchedulers[] = {
 
 using PodsByGroup = std::map<std::string, std::vector<Pod>>;  ///< By "namespace/name".
 
-/// Sets what the pods of a gang say of it: GPUs, start and end. Returns false if it ran and its pods
-/// do not say when, because some of them are gone.
+/// Sets what the pods of a gang say of it: GPUs, start and end. Returns false if it ran and the
+/// pods that are left do not say when.
 bool join(PodGroup& group, const std::vector<Pod>& pods) {
   Workload& made = group.workload;
   if (pods.empty()) return group.is_pending;
