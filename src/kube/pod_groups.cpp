@@ -28,8 +28,8 @@ constexpr GangScheduler kSchedulers[] = {
 
 using PodsByGroup = std::map<std::string, std::vector<Pod>>;  ///< By "namespace/name".
 
-/// Sets what the pods of a gang say of it: GPUs, start and end. Returns false if it ran and nothing
-/// says when.
+/// Sets what the pods of a gang say of it: GPUs, start and end. Returns false if it ran and the
+/// pods that are left do not say when.
 bool join(PodGroup& group, const std::vector<Pod>& pods) {
   Workload& made = group.workload;
   if (pods.empty()) return group.is_pending;
@@ -47,7 +47,7 @@ bool join(PodGroup& group, const std::vector<Pod>& pods) {
     made.has_failed = made.has_failed || pod.has_failed;
     is_over = is_over && pod.is_over;
   }
-  if (started < std::max(1, group.min_member)) return true;
+  if (started < std::max(1, group.min_member)) return group.is_pending;
   for (const Pod& pod : pods) {
     if (pod.started != kNoTime) made.admitted = std::max(made.admitted, pod.started);
     if (pod.ended != kNoTime) made.finished = std::max(made.finished, pod.ended);
@@ -98,8 +98,7 @@ Result<Picture> take_picture(Client& client, const GangScheduler& scheduler,
   for (const std::string& each : names) made.objects.setup.queues.push_back({.name = each});
   if (gone > 0) {
     made.notes.push_back(fmt::format(
-        "{} left out: {} ran, and the pods that say for how long are "
-        "gone",
+        "{} left out: {} ran, and pods that would say for how long are gone",
         text::counted(gone, "PodGroup is", "PodGroups are"), gone == 1 ? "it" : "they"));
   }
   made.notes.push_back(

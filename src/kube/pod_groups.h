@@ -32,8 +32,8 @@ std::span<const GangScheduler> gang_schedulers();
 bool has(Client& client, const GangScheduler& scheduler);
 
 /// Lists PodGroups, Queues, pods and nodes. A gang waits until minMember of its pods have started,
-/// and ends with its last container. A PodGroup that ran and whose pods are gone is left out with a
-/// note, since nothing says for how long. Fails like list().
+/// and ends with its last container. A PodGroup that ran and has fewer pods than minMember left is
+/// left out with a note, since nothing says for how long. Fails like list().
 Result<Picture> take_picture(Client& client, const GangScheduler& scheduler,
                              const std::string& user_label = "");
 

@@ -167,8 +167,13 @@ Answer Api::list_jobs(const Ask& ask) const {
   }
   return json_at(ask, service_.revision(), [&]() -> Result<std::string> {
     const auto most = static_cast<std::size_t>(std::clamp<std::int64_t>(*limit, 1, kMost));
-    // A workload of Kubernetes has its namespace and name as a comment.
-    const bool is_workload = name.find('/') != std::string::npos;
+    // A workload of Kubernetes has its namespace and name as a comment. Elsewhere a slash is a
+    // letter of a job's name.
+    bool is_workload = false;
+    if (name.find('/') != std::string::npos) {
+      const auto manager = service_.manager();
+      is_workload = manager && manager->name == "kubernetes";
+    }
     const auto wanted = [&](const store::Job& job) {
       return (user.empty() || job.asked->user == user) &&
              (name.empty() || (is_workload ? job.asked->comment : job.asked->name) == name) &&

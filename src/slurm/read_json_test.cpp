@@ -143,7 +143,7 @@ TEST(ReadJson, ReadsTheClusterOf2511) {
   EXPECT_TRUE((*nodes)[1].busy) << "a job is completing";
   EXPECT_FALSE((*nodes)[1].drained) << "planned for a job";
   EXPECT_TRUE((*nodes)[2].drained);
-  EXPECT_EQ((*nodes)[2].reason, "ECC memory error");
+  EXPECT_EQ((*nodes)[2].reason, "fan 2 has stopped");
   EXPECT_TRUE((*nodes)[3].drained);
   EXPECT_EQ((*nodes)[3].gpu_type, "");
   const auto partitions = read_partitions(fixture_data("partitions_25_11.json"));

@@ -24,6 +24,7 @@ using store::About;
 using store::JobNumber;
 using store::Submission;
 
+/// What messages call attributes.
 class Names {
  public:
   explicit Names(Naming naming) : naming_(naming) {}

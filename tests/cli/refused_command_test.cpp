@@ -47,6 +47,17 @@ TEST_F(RefusedCommand, SubmitTakesNoScriptFromAFifo) {
                              "a file first)\n");
 }
 
+// A mistyped folder looks like NAMESPACE/NAME of a workload.
+TEST_F(RefusedCommand, ExplainSaysThatItFoundNeitherRunNorWorkload) {
+  const std::string socket = folder_ / "none.sock";
+  const ProgramRun refused = run_program({"explain", "out/typo", "--socket", socket});
+  EXPECT_NE(refused.status, 0);
+  EXPECT_EQ(refused.err,
+            "almanac: out/typo is no run directory, and as a workload it cannot be found: no "
+            "service answers at " +
+                socket + " (start one with `almanac serve`)\n");
+}
+
 // The user has typed options, and may not know the fields of the API.
 TEST_F(RefusedCommand, SubmitNamesTheOptionsAtFault) {
   const auto refusal = [](std::vector<std::string> options) {

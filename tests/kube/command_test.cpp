@@ -160,6 +160,15 @@ TEST_F(KubeCommand, TheDoctorSaysWhyAnOrderWouldNotBeSafe) {
   EXPECT_THAT(doctor.out, HasSubstr("no lever: Volcano looks the order of a PodGroup up by"));
 }
 
+TEST_F(KubeCommand, AdviceOnPodGroupsHasNoFairSharing) {
+  server_.versions = {};
+  server_.other_groups = {"scheduling.volcano.sh"};
+  const ProgramRun refused = run_program({"advise", "--kube", "--fair", "--kubeconfig", config_});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_EQ(refused.err,
+            "almanac: --fair is Kueue's fair sharing, and this cluster has Volcano instead\n");
+}
+
 TEST_F(KubeCommand, SaysWhatIsWrongInOneLine) {
   const ProgramRun lost = kube({"explain", "a/wait"});
   EXPECT_NE(lost.status, 0);

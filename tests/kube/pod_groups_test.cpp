@@ -69,7 +69,8 @@ class PodGroupsTest : public testing::Test {
     server_.create(groups, pod_group("waits", "research", 2, "Pending"));
     for (const auto& [name, phase] :
          {std::pair("runs", "Running"), std::pair("half", "Inqueue"),
-          std::pair("done", "Completed"), std::pair("gone", "Completed")}) {
+          std::pair("done", "Completed"), std::pair("gone", "Completed"),
+          std::pair("torn", "Completed")}) {
       server_.create(groups, pod_group(name, "research", 2, phase));
     }
     const auto of = [](const char* group) {
@@ -81,6 +82,7 @@ class PodGroupsTest : public testing::Test {
     server_.create(kPods, pod("half-1", of("half"), ""));
     server_.create(kPods, pod("done-0", of("done"), "10:00:00", "11:00:00"));
     server_.create(kPods, pod("done-1", of("done"), "10:02:00", "11:12:00", "Failed"));
+    server_.create(kPods, pod("torn-0", of("torn"), "10:00:00", "11:00:00"));  // torn-1 is gone
     server_.create(kPods, pod("other", {"team", "x"}, "10:00:00"));
   }
   Client client() { return Client::to({.server = server_.url()}).value(); }
@@ -106,7 +108,7 @@ TEST_F(PodGroupsTest, GangsOfVolcanoAreWorkloads) {
   EXPECT_EQ(by_name["done"]->stage, Stage::finished);
   EXPECT_EQ(by_name["done"]->finished - by_name["done"]->admitted, 70min);
   EXPECT_TRUE(by_name["done"]->has_failed);
-  EXPECT_THAT(picture->notes, Contains(HasSubstr("1 PodGroup is left out: it ran")));
+  EXPECT_THAT(picture->notes, Contains(HasSubstr("2 PodGroups are left out: they ran")));
   EXPECT_THAT(picture->nodes, SizeIs(2));
 }
 

@@ -83,8 +83,9 @@ TEST(ReleasedIgniter, MakesThePlansOfDeployWhereNeighborsDoNotMatter) {
 }
 
 /// iGniter's authors measured pairs of models that share a V100 by MPS. Each predictor here gets
-/// the measured time alone, so that only what a neighbor adds is judged.
-TEST(ReleasedIgniter, PredictsMeasuredNeighborsNoBetterThanTheConstantOfDeploy) {
+/// the measured time alone, so that only what a neighbor adds is judged. The constant of deploy is
+/// the median of these pairs, so its error is in-sample; iGniter's fit has not seen them.
+TEST(ReleasedIgniter, PredictsMeasuredNeighborsWithinFivePercent) {
   const auto pairs = shared_path("data/mps_v100/pairs.csv");
   const auto fitted = shared_path("data/igniter/v100_fitted.json");
   if (!pairs || !fitted) GTEST_SKIP() << "data/mps_v100 or data/igniter is not available";

@@ -216,6 +216,15 @@ TEST_F(ApiTest, ShowsEveryTaskOfALongArrayAsSoonAsItIsAccepted) {
   EXPECT_EQ(status(ask("GET", "/v1/jobs/" + std::to_string(array) + "_3")), 404);
 }
 
+// Only on Kubernetes is it NAMESPACE/NAME.
+TEST_F(ApiTest, FindsAJobWhoseNameHasASlash) {
+  const std::int64_t job = service_.submit(R"(, "name": "sweep/7", "comment": "other")");
+  service_.submit(R"(, "name": "other", "comment": "sweep/7")");
+  const auto jobs = service_.get("/v1/jobs?name=sweep/7").at("jobs");
+  ASSERT_EQ(jobs.size(), 1U) << jobs.dump();
+  EXPECT_EQ(jobs[0].value("number", 0), job);
+}
+
 TEST_F(ApiTest, ChangesManyJobsByOneRequest) {
   const std::int64_t first = service_.submit(R"(, "name": "train")");
   const std::int64_t second = service_.submit(R"(, "name": "train")");

@@ -120,6 +120,11 @@ Result<Subject> load_kube(const AdviseOptions& options, std::optional<cluster::C
   if (!client) return tl::unexpected(client.error());
   auto picture = kube::take_picture_of_any(*client);
   if (!picture) return tl::unexpected(picture.error());
+  if (options.is_fair && picture->objects_json.empty()) {
+    return fail(Code::usage,
+                fmt::format("--fair is Kueue's fair sharing, and this cluster has {} instead",
+                            picture->scheduler));
+  }
   say_notes(*picture);
   Subject subject;
   subject.log = kube::log_of(*picture);

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -318,27 +319,38 @@ class Explanation {
 
 /// Whether it can be the NAMESPACE/NAME of a workload of Kubernetes.
 bool is_workload_name(const std::string& text) {
+  std::error_code unreadable;  // such a path is no run directory either
   return std::count(text.begin(), text.end(), '/') == 1 && !text.starts_with('/') &&
-         !text.starts_with('.') && !text.ends_with('/') && !std::filesystem::exists(text);
+         !text.starts_with('.') && !text.ends_with('/') &&
+         !std::filesystem::exists(text, unreadable);
 }
 
-/// The number that the service has for the newest workload of this name.
-Result<std::string> number_of(serve::Client& client, const std::string& workload) {
-  const auto found = list_jobs(client, {{"name", workload}});
-  if (!found) return tl::unexpected(found.error());
+/// The number that the service has for the newest workload of this name. Errors say that `workload`
+/// is no run directory either.
+Result<std::string> number_of(Result<serve::Client>& service, const std::string& workload) {
+  const auto neither = [&](Error error) {
+    error.message = fmt::format("{} is no run directory, and as a workload it cannot be found: {}",
+                                workload, error.message);
+    return error;
+  };
+  if (!service) return tl::unexpected(neither(service.error()));
+  const auto found = list_jobs(*service, {{"name", workload}});
+  if (!found) return tl::unexpected(neither(found.error()));
   if (found->empty()) {
-    return fail(Code::not_found, fmt::format("the service has no workload called {}", workload), {},
-                "almanac queue lists those that wait and run");
+    return fail(Code::not_found,
+                fmt::format("{0} is no run directory, and the service has no workload called {0}",
+                            workload),
+                {}, "almanac queue lists workloads; for a run use almanac explain RUN JOB");
   }
   return found->back().id;
 }
 
 Result<int> explain_live(const ExplainOptions& options) {
   auto client = options.service.client();
-  if (!client) return tl::unexpected(client.error());
   const Result<std::string> number =
-      is_workload_name(options.run) ? number_of(*client, options.run) : options.run;
+      is_workload_name(options.run) ? number_of(client, options.run) : options.run;
   if (!number) return tl::unexpected(number.error());
+  if (!client) return tl::unexpected(client.error());
   const std::string path = fmt::format("/v1/jobs/{}/explain", *number);
   if (options.output == "json") return relay_answer(*client, path);
   const auto said = client->get(path);

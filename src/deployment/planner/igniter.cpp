@@ -11,9 +11,10 @@
 ///          it can serve. Without interference the plans are those of the released program
 ///          (artifacts/serving/igniter.h): tests/reproduce/planners_test.cpp.
 /// Differs  Neighbors slow each other by --beside; iGniter fits caches, power and the queue of
-///          kernels. On the 1,000 latencies that its authors measured, the constant is 3.0 % off and
-///          their fit 4.7 %, both from the time alone (tests/reproduce/planners_test.cpp). Each service has the most accurate variant that is in time. Batches are no
-///          larger than a variant allows.
+///          kernels. On 1,000 latencies that its authors measured, their fit is 4.7 % off. The
+///          constant is 3.0 % off, but in-sample: it is the median of the same latencies
+///          (tests/reproduce/planners_test.cpp). Each service has the most accurate variant that is
+///          in time. Batches are no larger than a variant allows.
 #include <algorithm>
 #include <cmath>
 #include <limits>

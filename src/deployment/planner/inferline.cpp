@@ -48,7 +48,7 @@ double cost_of(const Settings& settings) {
 ///          are random at the rate of the service. Each step comes with as few replicas of its
 ///          stage as are feasible. A setting is tried only if a request that waits for one batch,
 ///          of the slowest stage on its path, is in time. Rates for which batches of 1 need more
-///          than kMostCopies start with the smallest batches that are feasible.
+///          than half of kMostCopies start with the smallest batches that are feasible.
 class Estimated {
  public:
   /// `stages`: the services of a pipeline, the first one's before the others; their `variants`.

@@ -131,7 +131,7 @@ class PipelineTuner {
     return copies > 0;
   }
 
-  /// Removes copies from the GPUs that have the least left, so that GPUs become free.
+  /// Removes copies from the GPUs that are used least, so that GPUs become free.
   static void remove(const StagePlan& stage, int copies, Deployment& running) {
     auto& all = running.instances;
     for (; copies > 0; --copies) {

@@ -26,10 +26,8 @@ std::vector<TaskArrival> sample_of(const std::vector<TaskService>& pipeline, std
 ///          windows that have more, and a stage gets rate x scale / (throughput of a copy x planned
 ///          utilization) copies. After 15 s without a change, it keeps copies for the highest rate
 ///          over 5 s of the last 30 s.
-/// Differs  Looks once a second, at windows that have ended since the look before. Copies that
-/// windows
-///          above the plan require are not removed. If GPUs are too few, as many copies as fit
-///          are added.
+/// Differs  Looks once a second, at windows that end in the last second. Keeps copies that a window
+///          above the plan requires. If GPUs are too few, it adds as many copies as fit.
 std::unique_ptr<Tuner> make_envelope_tuner(const PlanningCase& planned, const Deployment& plan);
 
 }  // namespace almanac::deployment::planner
