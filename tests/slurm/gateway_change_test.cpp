@@ -182,7 +182,8 @@ TEST(GatewayChangeTest, AHoldEndsWithinSlurmWhenDaemonAndGatewayAreKilled) {
     GatewayLink link;
     const auto news = link.news();
     const Time end = news ? news->at + 20s : Time{};
-    const JobChange hold{.job = JobNumber{ours}, .begins = end, .comment = mark_until(end)};
+    const JobChange hold{
+        .job = JobNumber{ours}, .begins = end, .comment = manager::mark_until(end)};
     if (!news || !change(link, hold)) ::_exit(1);
     static_cast<void>(std::system(fmt::format("pkill -9 -P {} almanac-slurm", ::getpid()).c_str()));
     ::raise(SIGKILL);
@@ -210,7 +211,8 @@ TEST(GatewayChangeTest, HoldsAndReleasesAndKeepsAgeWhereNoLimitsAreEnforced) {
   GatewayLink link;
   const Time end{
       std::chrono::floor<std::chrono::seconds>((link.news()->at + 1h).time_since_epoch())};
-  ASSERT_TRUE(change(link, {.job = JobNumber{ours}, .begins = end, .comment = mark_until(end)}));
+  ASSERT_TRUE(
+      change(link, {.job = JobNumber{ours}, .begins = end, .comment = manager::mark_until(end)}));
   EXPECT_TRUE(eventually([&] { return cluster.of_job(ours, "reason") == "BeginTime"; }));
   const auto told = link.news();
   ASSERT_TRUE(told);
