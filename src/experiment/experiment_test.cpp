@@ -9,6 +9,7 @@
 
 #include "experiment/run_directory.h"
 #include "experiment/run_notes.h"
+#include "support/temporary_folder.h"
 
 namespace almanac::experiment {
 namespace {
@@ -115,6 +116,47 @@ TEST(Experiment, RunsWhatIsNamed) {
               Contains("chronus cannot use all of its features: no job has a deadline"));
   EXPECT_THAT(prepared({.policies = {"chronus"}, .has_deadline = true}).notes,
               Not(Contains(HasSubstr("cannot use all of its features"))));
+}
+
+/// One job on an A100 and an H100, with a signal `carbon` and another one.
+Result<Prepared> with_signals(const std::string& policy, const std::string& other) {
+  const TemporaryFolder folder;
+  const std::string values = folder.write("values.csv", "time,value\n0,1\n");
+  trace::Trace trace;
+  trace::Job& job = trace.jobs.emplace_back();
+  job.id = trace.key("1");
+  job.request.gpus = 1;
+  job.outcome.run = 1h;
+  cluster::Cluster cluster;
+  cluster.add_vc("a");
+  cluster.add_nodes({.gpus = 1, .gpu_type = "A100"}, 1);
+  cluster.add_nodes({.gpus = 1, .gpu_type = "H100"}, 1);
+  Experiment experiment;
+  experiment.policies = {policy};
+  experiment.signals = {"carbon=" + values, other + "=" + values};
+  return prepare(experiment, std::move(trace), std::move(cluster));
+}
+
+TEST(Experiment, RefusesASignalThatIsNotGiven) {
+  EXPECT_TRUE(with_signals("gaia:signal=2", "price"));
+  const auto refused = with_signals("gaia:signal=3", "price");
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("reads signal 3"));
+  EXPECT_THAT(refused.error().message, HasSubstr("carbon, price"));
+}
+
+TEST(Experiment, SaysThatThereAreNoGpusOfAContract) {
+  const auto notes = [](const std::string& policy, const std::string& signal) {
+    const auto made = with_signals(policy, signal);
+    EXPECT_TRUE(made) << made.error().message;
+    return made->notes;
+  };
+  const auto finds_none = Contains(HasSubstr("finds n"));
+  EXPECT_THAT(notes("gaia", "price/H100"), Not(finds_none));
+  EXPECT_THAT(notes("gaia:buys=reserved", "reserved/A100"), Not(finds_none));
+  EXPECT_THAT(notes("gaia:buys=reserved", "price/H100"),
+              Contains(HasSubstr("finds nothing reserved")));
+  EXPECT_THAT(notes("gaia:buys=spot", "price/H100"), Contains(HasSubstr("finds no spot GPUs")));
 }
 
 TEST(Experiment, RefusesAJobOfMoreNodesThanAreCounted) {

@@ -182,6 +182,34 @@ void note_idle(Prepared& made) {
   }
 }
 
+/// Notes the policies that choose between contracts which no GPU type of the cluster has.
+void note_contracts(Prepared& made) {
+  const std::vector<std::string> types = made.cluster.gpu_types();
+  const auto any = [&](auto&& is) { return std::any_of(types.begin(), types.end(), is); };
+  const bool has_reserved =
+      made.incidents != nullptr && any([&](const std::string& type) {
+        const std::vector<std::string>& given = made.incidents->signals;
+        return std::find(given.begin(), given.end(), "reserved/" + type) != given.end();
+      });
+  const bool has_spot = any([](const std::string& type) { return type.ends_with("-spot"); });
+  for (const Prepared::Run& run : made.runs) {
+    const policy::Entry* const whole = policy::registry().wholes.find(run.composition.whole.name);
+    if (whole == nullptr || policy::find_parameter(whole->parameters, "buys") == nullptr) continue;
+    const std::string buys =
+        policy::Parameters(whole->parameters, run.composition.whole).word("buys");
+    if (buys == "reserved" && !has_reserved) {
+      made.notes.push_back(
+          fmt::format("{} finds nothing reserved: no signal reserved/TYPE names a "
+                      "GPU type of the cluster",
+                      run.composition.name));
+    }
+    if (buys == "spot" && !has_spot) {
+      made.notes.push_back(
+          fmt::format("{} finds no spot GPUs: no GPU type ends with -spot", run.composition.name));
+    }
+  }
+}
+
 /// Returns the speeds of `name`: a catalogue, the log itself, or nothing yet.
 Result<perf::Catalogue> catalogue_of(const std::string& name, Prepared& made) {
   if (name == kLearnedSpeeds) return perf::Catalogue{};
@@ -550,6 +578,7 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace, clust
   }
   if (const auto fine = check_signals(made); !fine) return tl::unexpected(fine.error());
   name_policies(made);
+  note_contracts(made);
   note_slurm_site(made);
   note_what_is_left_out(made.trace, made.cluster, made.notes);
   note_capacity_changes(made, made.notes);

@@ -27,7 +27,7 @@ std::string obstacle(const policy::Composition& composition) {
     return "chooses the number of GPUs of a job, which Slurm fixes at submission";
   }
   if (does.has(Trait::reads_signals)) {
-    return "decides by the price or the carbon of power, and a live service gets no such signals";
+    return "decides by prices or carbon, and a live service gets no such signals";
   }
   if (does.has(Trait::ends_trials)) {
     return "ends trials by the metrics that they report, which Slurm does not collect";

@@ -25,7 +25,9 @@ using policy::registry;
 std::vector<std::string> all_that_may_stop_jobs() {
   std::vector<std::string> names;
   for (const policy::Composition& known : registry().policies()) names.push_back(known.name);
-  for (const policy::Entry& pass : registry().passes.entries()) names.push_back("fifo+" + pass.name);
+  for (const policy::Entry& pass : registry().passes.entries()) {
+    names.push_back("fifo+" + pass.name);
+  }
   for (const char* const pass : {"lease:60", "introspective", "by_rank", "preempt:all"}) {
     for (const policy::Entry& order : registry().orders.entries()) {
       names.push_back(order.name + "+" + pass);
@@ -63,8 +65,8 @@ class EveryPolicyWithLongRestarts : public testing::TestWithParam<std::string> {
     EXPECT_FALSE(played->result.interrupted) << "it never ends";
     for (std::size_t job = 0; job < input.trace.jobs.size(); ++job) {
       const policy::Phase phase = played->result.jobs[job].phase;
-      const bool has_ended = phase == policy::Phase::ended ||
-                             phase == policy::Phase::cut_off;  // as a trial of a sweep
+      // Trials of a sweep are cut off.
+      const bool has_ended = phase == policy::Phase::ended || phase == policy::Phase::cut_off;
       EXPECT_TRUE(has_ended) << "job " << job;
     }
   }

@@ -160,8 +160,7 @@ TEST(Gaia, ChoosesContractsAsPublishedWhereDaysAreEqual) {
         const std::string type = piece.usd == 0 ? "A100" : is_spot ? "H100-spot" : "H100";
         EXPECT_EQ(start_of(*played, piece.job), piece.piece.start)
             << buys << ", seed " << seed << ", job " << piece.job;
-        EXPECT_EQ(type_of[piece.job], type)
-            << buys << ", seed " << seed << ", job " << piece.job;
+        EXPECT_EQ(type_of[piece.job], type) << buys << ", seed " << seed << ", job " << piece.job;
         ++jobs_on[type];
       }
     }

@@ -3,8 +3,8 @@
 /// \file
 /// What a running job has gained since it started or moved, compared with what a stop would cost.
 ///
-/// A policy that stops jobs again and again must ask one of these. Otherwise jobs whose restarts
-/// cost more than they gain between two stops never end.
+/// A policy that stops jobs again and again must check one of these. Otherwise jobs whose
+/// restarts cost more than they gain between two stops never end.
 #pragma once
 
 #include "policy/contract/contract.h"

@@ -2,8 +2,9 @@
 
 /// \file
 /// The order in which running jobs stop if their ranks do not say it: for a kept job of a service,
-/// for a deadline that can be met, and for a tenant that takes back what others borrow. Passes that run jobs by rank stop the worst rank first: a
-/// job of a better rank that stopped would only stop the other one in turn.
+/// for a deadline that can be met, and for a tenant that takes back what others borrow. Passes that
+/// run jobs by rank stop the worst rank first: a job of a better rank that stopped would only stop
+/// the other one in turn.
 ///
 /// The lowest priority tier stops first; in a tier the job that would lose the least GPU time
 /// (RestartCost::of_failure() times its GPUs: the work since its last checkpoint, and a restart);

@@ -25,8 +25,9 @@ bool RoomByMoves::start(VcState& vc, JobId job, const cluster::Demand& demand) {
   if (std::find(in_vain_.begin(), in_vain_.end(), demand) != in_vain_.end()) return false;
   if (residents_.empty()) find_residents(vc);
   const double gpus = demand.gpus * (demand.gpu_milli / double{cluster::kWholeGpu});
-  const defrag::Answer answer = defrag::make_room(desk_.ledger(), residents_, vc.vc, demand,
-                                                  {.most_gpu_s = limits_.most_s * gpus, .looks = kLooks});
+  const defrag::Answer answer =
+      defrag::make_room(desk_.ledger(), residents_, vc.vc, demand,
+                        {.most_gpu_s = limits_.most_s * gpus, .looks = kLooks});
   if (!answer.best) {
     in_vain_.push_back(demand);
     return false;

@@ -7,8 +7,8 @@
 ///
 ///   GPU job   goes where its placement says. If cores are short there, it reclaims those that the
 ///             CPU jobs have on loan: those of the lowest tier, the youngest first, stop, and wait
-///             at the head of their user's queue. If enough GPUs are free, but not on one node, smaller GPU jobs move aside,
-///             youngest first, if each fits elsewhere.
+///             at the head of their user's queue. If enough GPUs are free, but not on one node,
+///             smaller GPU jobs move aside, youngest first, if each fits elsewhere.
 ///   CPU job   goes to a node without GPUs, or else to the node with the most room in its array, or
 ///             else, on loan, to the node with the most idle cores. Otherwise it reclaims cores
 ///             that GPU jobs hold beyond their array, from those with the most per GPU, if the size
@@ -344,8 +344,8 @@ class ArraysPass final : public Pass {
   std::vector<std::unique_ptr<ArrayBook>> books_;  // of each virtual cluster
   std::unordered_map<JobId, JobId> evicted_by_;    // of CPU jobs that wait since
   std::vector<Grant> grants_;                      // of the job that starts
-  std::vector<JobId> loans_;                       // jobs that may be stopped, the first to stop first
-  std::vector<std::vector<Grant>> moved_;          // what victims that move are to hold
+  std::vector<JobId> loans_;               // jobs that may be stopped, the first to stop first
+  std::vector<std::vector<Grant>> moved_;  // what victims that move are to hold
   Eviction eviction_{desk_};
 };
 

@@ -13,9 +13,9 @@
 ///                 does not fit, all jobs of its virtual cluster shrink to their request at once.
 ///                 Both are a restart.
 ///
-/// With speed models, a job grows only if it becomes faster. A job is stopped at the end of a lease,
-/// moved or grown only once it has gained what its restart costs (kit/gain.h): restarts as long as
-/// leases would otherwise leave no time to train.
+/// With speed models, a job grows only if it becomes faster. A job is stopped at the end of a
+/// lease, moved or grown only once it has gained what its restart costs (kit/gain.h): restarts as
+/// long as leases would otherwise leave no time to train.
 ///
 /// Source   Xiao et al., OSDI'18 (Gandiva), section 3: suspend-resume and packing, migration,
 ///          grow-shrink of jobs that declare it, within a server, late to grow and at once to

@@ -14,8 +14,8 @@
 /// in order of arrival, and none passes another. Until a day of the signal is known, and without a
 /// signal, jobs start at once.
 ///
-/// With `buys`, it also chooses the contract under which a job runs. A GPU type is reserved if there
-/// is a signal `reserved/TYPE`, spot if its name ends with "-spot", and on demand otherwise.
+/// With `buys`, it also chooses the contract under which a job runs. A GPU type is reserved if
+/// there is a signal `reserved/TYPE`, spot if its name ends with "-spot", and on demand otherwise.
 ///
 ///   reserved   A job starts on reserved GPUs as soon as they have room for all of it, even before
 ///              its hour. Otherwise it starts on demand in its hour.
@@ -111,9 +111,9 @@ class Gaia final : public Allocator {
     Contracts made;
     std::uint64_t bit = 1;
     for (const std::string& type : view.cluster.gpu_types()) {
-      const bool is_reserved = std::any_of(
-          view.signals.begin(), view.signals.end(),
-          [&](const Signal& signal) { return signal.name == "reserved/" + type; });
+      const bool is_reserved =
+          std::any_of(view.signals.begin(), view.signals.end(),
+                      [&](const Signal& signal) { return signal.name == "reserved/" + type; });
       (is_reserved ? made.reserved : type.ends_with("-spot") ? made.spot : made.on_demand) |= bit;
       bit <<= 1;
     }

@@ -177,6 +177,7 @@ class Slurm final : public Policy {
     slurmctld::State& state = controller_->state();
     machines_.emplace(view.cluster, site_, state.table, is_plain);
     if (is_plain) {
+      state.defer_weights();
       requests_.emplace(view.cluster, state.table);
     } else {
       logged_.emplace(site_, state.table, *known_.names);

@@ -248,10 +248,10 @@ class YarnCs final : public Allocator {
   std::vector<Tenant> tenants_;  // the last: jobs of none
   std::vector<Stock> left_;
   std::vector<JobId> running_;
-  std::vector<JobId> started_;                 // jobs that the last allocation named to start
-  std::vector<JobId> reclaimed_;               // jobs that it did not name, to make room for them
-  std::vector<std::vector<NodeGpus>> places_;  // of `started_`, where they spread
-  bool are_sorted_ = false;                    // `running_`, as of sort_by_loss()
+  std::vector<JobId> started_;                   // jobs that the last allocation named to start
+  std::vector<JobId> reclaimed_;                 // jobs that it did not name, to make room for them
+  std::vector<std::vector<NodeGpus>> places_;    // of `started_`, where they spread
+  bool are_sorted_ = false;                      // `running_`, as of sort_by_loss()
   std::vector<std::vector<std::size_t>> paths_;  // by tenant
   std::vector<double> used_, least_;             // by first(): parts of guarantees, top down
 };

@@ -12,7 +12,7 @@ namespace {
 /// The first one is kept unless another one is clearly better.
 constexpr std::array<double, 6> kExponents{0.3, 0, 0.15, 0.5, 0.75, 1};
 constexpr double kClearly = 0.002;
-constexpr double kShortest_s = 60;  // an end that is nearer makes no new deal
+constexpr double kShortest_s = 60;   // an end that is nearer makes no new deal
 constexpr double kLeastKept = 0.01;  // part of the speed of a job that waits
 
 /// Jobs at some time to come.

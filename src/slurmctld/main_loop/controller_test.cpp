@@ -244,6 +244,33 @@ TEST(Controller, AJobOfAHigherTierTakesTheNodesOfAllPartitions) {
   EXPECT_EQ(clock.start_of(other), -1);
 }
 
+/// Two partitions that share no nodes: n01 to n04 and n05 to n08.
+site::Site two_partitions() {
+  site::Site site = eight_nodes();
+  site.partitions.front().nodes = {0, 1, 2, 3};
+  site.partitions.push_back({.name = "big", .nodes = {4, 5, 6, 7}, .default_time = 5min});
+  return site;
+}
+
+// Its submission is tested in the first partition only, so the weights of the other one remain.
+TEST(Controller, ACpuJobInTwoPartitionsSeesWeightsLeftBeforeItCame) {
+  Clock clock(two_partitions());
+  clock.submit("-n1 --gres=gpu:2");
+  clock.submit("-p big -n1 --gres=gpu:8");
+  clock.submit("-p main,big -n1");
+  EXPECT_EQ(clock.state().stale, StaleWeights({0, 0, 0, 0, 8, 8, 8, 8}));
+}
+
+TEST(Controller, DefersWeightsUntilTheFirstCpuJob) {
+  Clock clock(two_partitions());
+  clock.controller().state().defer_weights();
+  clock.submit("-n1 --gres=gpu:2");
+  EXPECT_EQ(clock.state().stale, StaleWeights(8));
+  clock.submit("-p big -n1");
+  clock.submit("-n1 --gres=gpu:2");
+  EXPECT_EQ(clock.state().stale, StaleWeights({2, 2, 2, 2, 0, 0, 0, 0}));
+}
+
 TEST(Controller, SplitsTasksOffArrays) {
   Clock clock;
   const JobNumber array = clock.submit("-a 0-5%2 -n1 -t 1");

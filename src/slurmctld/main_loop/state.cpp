@@ -115,6 +115,12 @@ State::State(const site::Site& of)
   }
   if (site.config.priority.type == site::PriorityType::multifactor) priorities.emplace(site);
   if (priorities) limits.set_usage(&priorities->usage());
+  keeps_stale_weights = site.config.release < 2311;
+}
+
+void State::defer_weights() {
+  defers_weights_ = keeps_stale_weights;
+  keeps_stale_weights = false;
 }
 
 Job* State::find(JobNumber number) {
@@ -146,11 +152,10 @@ PriorityJob State::priority_job(const Job& job) const {
 Job& State::add(Job job, Seconds now) {
   const JobNumber number = job.number;
   job.shape = add_shape(job.ask.request);
-  // Only CPU jobs read weights that tests left. The test of its submission resets those that were
-  // left on its nodes before the first of them came.
-  const bool reads_weights = job.ask.request.gpu_scope == GpuScope::none;
-  if (reads_weights && !keeps_stale_weights && site.config.release < 2311) {
+  if (defers_weights_ && job.ask.request.gpu_scope == GpuScope::none) {
+    defers_weights_ = false;
     keeps_stale_weights = true;
+    // Answers found before have no weights.
     for (NodeAt node = 0; node < table.size(); ++node) known_fits_.forget(node);
   }
   std::stable_sort(job.partitions.begin(), job.partitions.end(), [&](auto one, auto other) {

@@ -114,6 +114,11 @@ class State {
   /// Source   Slurm 22.05, slurmctld/job_mgr.c (job_allocate), node_scheduler.c
   ///          (_pick_best_nodes with SELECT_MODE_TEST_ONLY).
   void test_submission(const Job& job);
+  /// Keeps no weights until the first CPU job comes, as only CPU jobs read them. Call it before any
+  /// job comes, and only if each job has one partition and is eligible when it is first submitted.
+  /// Then the test of that submission resets all weights that the job could have seen, so schedules
+  /// are the same.
+  void defer_weights();
 
   const site::Site& site;
   NodeTable table;
@@ -129,7 +134,7 @@ class State {
   Reservations reservations;
   std::optional<Priorities> priorities;  // nothing with priority/basic
   StaleWeights stale;
-  bool keeps_stale_weights = false;     // until 23.02, once a job has come that reads them
+  bool keeps_stale_weights = false;     // until 23.02
   std::vector<Start> starts;            // since they were last taken
   std::vector<Preemption> preemptions;  // likewise
   std::map<std::string, int> free_licenses;
@@ -162,6 +167,7 @@ class State {
   std::map<NodeRequest, Shape> shapes_;
   std::uint32_t next_shape_ = 0;
   KnownFits known_fits_;
+  bool defers_weights_ = false;
   std::vector<std::int64_t> partition_cpus_;                         // by partition
   std::unordered_map<JobNumber, std::vector<Queue::Record>> filed_;  // of pending jobs
   std::unordered_map<JobNumber, std::uint32_t> basic_priority_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "base/check.h"
@@ -162,6 +163,7 @@ std::span<const cluster::Grant> Stoppable::make_room_of_lower_tiers(
     VcState& vc, const WaitingQueue::Class& wanted, const QueueEntry& entry) {
   struct Victim {
     std::int32_t tier;
+    bool goes_first;  // as it is overdue or must run to meet its deadline, or is protected
     double lost_gpu_s;
     JobId job;
   };
@@ -170,13 +172,17 @@ std::span<const cluster::Grant> Stoppable::make_room_of_lower_tiers(
        worst != nullptr && worst->key.tier < entry.key.tier;
        worst = by_worth_.previous(worst->key)) {
     if (!desk_.runs(worst->job)) continue;
-    lower.push_back({worst->key.tier, work_lost_gpu_s(worst->job, desk_.view()), worst->job});
+    const bool goes_first =
+        protected_.contains(worst->job) || desk_.order().rank(desk_.candidate(worst->job)) < 0;
+    lower.push_back(
+        {worst->key.tier, goes_first, work_lost_gpu_s(worst->job, desk_.view()), worst->job});
   }
   // The order by worth, for which there is a faster search.
   const auto loses_none = [](const Victim& each) { return each.lost_gpu_s == 0; };
   if (std::all_of(lower.begin(), lower.end(), loses_none)) return {};
   std::stable_sort(lower.begin(), lower.end(), [](const Victim& a, const Victim& b) {
-    return std::pair(a.tier, a.lost_gpu_s) < std::pair(b.tier, b.lost_gpu_s);
+    return std::tuple(a.tier, a.goes_first, a.lost_gpu_s) <
+           std::tuple(b.tier, b.goes_first, b.lost_gpu_s);
   });
   std::vector<JobId> jobs;
   for (const Victim& each : lower) jobs.push_back(each.job);

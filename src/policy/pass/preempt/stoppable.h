@@ -9,7 +9,9 @@
 /// amount of time, such as deadlines, are compared as they are.
 ///
 /// Jobs of lower tiers give way whatever the gain. If they suffice, the lowest tier stops first,
-/// in a tier the job that loses the least work, and among equals the one that counts most.
+/// in a tier the job that loses the least work, and among equals the one that counts most. Jobs
+/// that go before all others of their tier, as they are overdue or must meet a deadline, stop last
+/// in it.
 ///
 /// A guest is a job that started although the first in line, its host, waits, because it gives way
 /// to it. It gives way to its host until it ends, however little work it has left. Otherwise jobs
