@@ -7,8 +7,7 @@
 /// A schedule names a job for each GPU. Crossover exchanges GPUs between two schedules, mutation
 /// stops jobs at random, and filling gives free GPUs to new jobs and then to those that would end
 /// first on one GPU. Schedules with the least GPU time left in the jobs that they run survive:
-/// smallest remaining utilization first. The search does not count restarts: if these take much
-/// longer than every_s, jobs may stop each other without end.
+/// smallest remaining utilization first. The search does not count restarts.
 ///
 /// Source   Bian et al., SC'21 (ONES), section 3; operators, population and constants are those of
 ///          the published program (src/scheduler.py and src/monitor.py of its artifact).
