@@ -38,8 +38,7 @@ TEST(StandIn, SaysInOneSentenceWhatRuns) {
 TEST(LivePolicies, HaveTheSignalsThatTheyRead) {
   std::vector<std::string> refused;
   for (const policy::Composition& known : policy::registry().policies()) {
-    const bool reads_signals =
-        policy::registry().traits(known).has(policy::Trait::reads_signals);
+    const bool reads_signals = policy::registry().traits(known).has(policy::Trait::reads_signals);
     const auto made = compose(known.name);
     if (!reads_signals) continue;
     ASSERT_FALSE(made) << known.name;

@@ -14,7 +14,8 @@
 namespace almanac::text {
 
 /// Parses "YYYY-MM-DD", then " " or "T", "hh:mm:ss". A fraction, and "Z" or "+hh:mm", may follow.
-/// The seconds, or the time of day, may be missing. Returns nothing for other text. Cost: about 15 ns.
+/// The seconds, or the time of day, may be missing. Returns nothing for other text. Cost: about 15
+/// ns.
 std::optional<Time> parse_datetime(std::string_view text);
 
 /// Whether a date with time has a zone: "Z" or "+hh:mm".

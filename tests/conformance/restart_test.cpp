@@ -41,7 +41,8 @@ std::vector<std::string> all_that_may_stop_jobs() {
     }
   }
   // A deal of pollux is a genetic search of 50 ms: every 10 minutes instead of every minute.
-  std::replace(names.begin(), names.end(), std::string("pollux"), std::string("pollux:every_s=600"));
+  std::replace(names.begin(), names.end(), std::string("pollux"),
+               std::string("pollux:every_s=600"));
   // A choice that the registry refuses with others is not a policy.
   std::erase_if(names, [](const std::string& name) { return !registry().compose(name); });
   std::sort(names.begin(), names.end());

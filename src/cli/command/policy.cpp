@@ -166,9 +166,9 @@ Result<void> check(const LiveOptions& options, bool ends) {
   const auto overview = serve::read_overview(said->body);
   if (!overview) return tl::unexpected(overview.error());
   if (!overview->manager.empty() && overview->manager != "slurm") {
-    return fail(Code::unsupported,
-                fmt::format("the service follows the order of {} and sets no policy",
-                            overview->manager));
+    return fail(
+        Code::unsupported,
+        fmt::format("the service follows the order of {} and sets no policy", overview->manager));
   }
   if (ends) return {};
   if (auto fine = service::only_by_name(options.name); !fine) return fine;
