@@ -217,7 +217,7 @@ TEST(GatewayChangeTest, HoldsAndReleasesAndKeepsAgeWhereNoLimitsAreEnforced) {
   const auto told = link.news();
   ASSERT_TRUE(told);
   ASSERT_FALSE(told->jobs.empty());
-  EXPECT_EQ(lease_end(told->jobs.back().comment), end);
+  EXPECT_EQ(manager::lease_end(told->jobs.back().comment), end);
   EXPECT_EQ(told->jobs.back().eligible, end) << "by which a lease is known";
   ASSERT_TRUE(change(link, {.job = JobNumber{ours}, .begins = Time{}, .comment = ""}));
   cluster.must(fmt::format("scancel {}", blocker));
