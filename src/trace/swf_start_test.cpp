@@ -21,6 +21,7 @@ TEST(SwfStart, ReadsWhatDatePrints) {
   EXPECT_EQ(start_of("Tue Feb 21 18:44:15 2006"), "2006-02-21 18:44:15");
   EXPECT_EQ(start_of("Tue 21 Feb 2006 18:44:15 CET"), "2006-02-21 18:44:15");
   EXPECT_EQ(start_of("2006-02-21 18:44:15"), "2006-02-21 18:44:15");
+  EXPECT_EQ(start_of("Feb 21 18:44 2006"), "2006-02-21 18:44:00");
 }
 
 TEST(SwfStart, UsesOnlyZonesThatMeanOneOffset) {
@@ -31,9 +32,8 @@ TEST(SwfStart, UsesOnlyZonesThatMeanOneOffset) {
 }
 
 TEST(SwfStart, ReadsNothingIntoOtherTexts) {
-  for (const char* const text :
-       {"", "unknown", "2006", "Feb 2006", "Tue Feb 30 18:44:15 2006", "Feb 21 18:44 2006",
-        "Tue Feb 21 18:44:15 PM IST 2006", "21 22 Feb 18:44:15 2006"}) {
+  for (const char* const text : {"", "unknown", "2006", "Feb 2006", "Tue Feb 30 18:44:15 2006",
+                                 "Tue Feb 21 18:44:15 PM IST 2006", "21 22 Feb 18:44:15 2006"}) {
     EXPECT_EQ(start_of(text), "none") << text;
   }
 }
