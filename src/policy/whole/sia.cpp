@@ -88,7 +88,11 @@ class Sia final : public ElasticAllocator {
     };
     std::vector<elastic::TypedJob> rows;
     for (const Elastic& job : jobs) rows.push_back(row_of(job, choices, rate, view));
-    const auto choice = elastic::choose_types(configurations, gpus, rows, terms_);
+    auto choice = elastic::choose_types(configurations, gpus, rows, terms_);
+    if (!choice) {  // Others now need GPUs that jobs would keep.
+      for (elastic::TypedJob& row : rows) row.is_frozen = false;
+      choice = elastic::choose_types(configurations, gpus, rows, terms_);
+    }
     std::vector<Wish> dealt;
     for (std::size_t at = 0; at < jobs.size(); ++at) {
       const auto chosen = choice->chosen[at];
