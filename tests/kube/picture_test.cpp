@@ -234,7 +234,7 @@ TEST(Snapshot, NotesWhatItLeavesOutOrCuts) {
       log.notes,
       testing::ElementsAre(
           "a/pods is left out: it requests 1000000000 GPUs, more than any cluster",
-          "1 workload is left out: the queue does not exist",
+          "1 workload is left out, such as a/lost: the queue does not exist",
           "1 workload is running: a simulation ends each after the time that it has run so far",
           "1 workload has a priority beyond 1,000,000, which is cut to this bound"));
 }
