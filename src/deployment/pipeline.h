@@ -28,7 +28,8 @@ void set_stage_rates(std::vector<TaskService>& services);
 /// is a multiple of 1/100 of the objective. Fails with unavailable if some stage has no variant
 /// that is in time. Cost: O(stages x 100^2).
 ///
-/// Source   Shen et al., SOSP'19 (Nexus), section 4.2: queries are split by dynamic programming.
+/// Source   Shen et al., SOSP'19 (Nexus): the latency of a complex query is split by dynamic
+/// programming.
 Result<PlanningCase> split_objectives(const PlanningCase& asked);
 
 /// Returns the plan of `planner`. One that does not plan pipelines gets each stage as a service

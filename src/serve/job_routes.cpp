@@ -167,8 +167,8 @@ Answer Api::list_jobs(const Ask& ask) const {
   }
   return json_at(ask, service_.revision(), [&]() -> Result<std::string> {
     const auto most = static_cast<std::size_t>(std::clamp<std::int64_t>(*limit, 1, kMost));
-    // A workload of Kubernetes has its namespace and name as a comment. Elsewhere a slash is a
-    // letter of a job's name.
+    // A workload of Kubernetes has its namespace and name as a comment. Elsewhere a slash is an
+    // ordinary character of a job's name.
     bool is_workload = false;
     if (name.find('/') != std::string::npos) {
       const auto manager = service_.manager();

@@ -96,8 +96,8 @@ Result<policy::Composition> compose(const std::string& text) {
   }
   if (policy::registry().traits(*made).has(policy::Trait::reads_signals)) {
     return fail(Code::unsupported,
-                fmt::format("policy {} decides by the price or the carbon of power, and a live "
-                            "service gets no such signals",
+                fmt::format("policy {} reads signals, such as the price or the carbon of power, "
+                            "and a live service gets none",
                             text),
                 {}, "use it with almanac simulate --signal");
   }

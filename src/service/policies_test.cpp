@@ -46,9 +46,10 @@ TEST(LivePolicies, HaveTheSignalsThatTheyRead) {
     refused.push_back(known.name);
   }
   EXPECT_THAT(refused, testing::IsSupersetOf({"gaia", "stop_and_go", "carbon_scaler"}));
-  EXPECT_EQ(to_string(compose("gaia:saving").error()),
-            "policy gaia:saving decides by the price or the carbon of power, and a live service "
-            "gets no such signals (use it with almanac simulate --signal)");
+  EXPECT_EQ(
+      to_string(compose("gaia:saving").error()),
+      "policy gaia:saving reads signals, such as the price or the carbon of power, and a live "
+      "service gets none (use it with almanac simulate --signal)");
 }
 
 }  // namespace

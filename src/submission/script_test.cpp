@@ -233,6 +233,7 @@ TEST_F(SubmissionScript, ReadsWhenToBegin) {
   EXPECT_EQ(at("16:00"), kNow + 3h);
   EXPECT_EQ(at("2026-11-22T08:00:00"), kNow + 19h);
   EXPECT_EQ(at("2026-11-22T08:00:00Z"), kNow + 20h);
+  EXPECT_EQ(at("2026-11-22T01:00-07:00"), kNow + 20h);
   EXPECT_THAT(refusal("#SBATCH --begin=soon"), HasSubstr("--begin must be a time, such as"));
   EXPECT_THAT(refusal("#SBATCH --begin=now+2ho"), HasSubstr("now+2hours"));
 }

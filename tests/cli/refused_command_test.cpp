@@ -152,6 +152,14 @@ TEST_F(RefusedCommand, ListsOfNamesHaveNoEmptyOne) {
   }
 }
 
+TEST_F(RefusedCommand, ServeTakesNoPolicyThatItCannotRun) {
+  for (const char* const option : {"--policy", "--shadow"}) {
+    const ProgramRun refused = run_program({"serve", "--state", folder_ / "state", option, "gaia"});
+    EXPECT_NE(refused.status, 0) << option;
+    EXPECT_THAT(refused.err, HasSubstr("policy gaia reads signals")) << option;
+  }
+}
+
 TEST_F(RefusedCommand, ErrorsNameTheOptionThatTheCommandHas) {
   const std::string jobs = folder_.write("log.csv", "job_id,submit_s,run_s,gpus\n1,0,9,8\n");
   const std::string requests = folder_.write("requests.csv", "when,in,out\n1,2,3\n");

@@ -42,6 +42,7 @@
 #include "service/notify.h"
 #include "service/policies.h"
 #include "shepherd/record.h"
+#include "steer/policies.h"
 #include "steer_kube/known.h"
 #include "text/duration.h"
 #include "text/number.h"
@@ -249,11 +250,13 @@ Result<machine::Config> read_config(const ServeOptions& options) {
   return config;
 }
 
-/// Fails if a policy that the service would need is unknown or its file is wrong.
+/// Fails if a policy is unknown, its file is wrong, or the engine cannot run it.
 Result<void> check_policies(const ServeOptions& options) {
   for (const std::string& each : {options.policy, options.shadow}) {
     if (each.empty()) continue;
-    if (const auto made = policy::registry().compose(each); !made) {
+    if (options.engine == "slurm") {
+      if (const auto made = steer::compose(each); !made) return tl::unexpected(made.error());
+    } else if (const auto made = service::compose(each); !made) {
       return tl::unexpected(made.error());
     }
   }

@@ -13,8 +13,7 @@
 /// In each slot, the jobs that booked it run, on the GPU type that they booked. What they leave
 /// goes to accepted jobs that booked later slots, then to rejected ones, in order of arrival. A job
 /// that needs longer than it booked books the next slots with room; once its estimate is used up,
-/// it counts as one of later slots. A job keeps its GPUs until it has gained what a stop would cost
-/// it (kit/gain.h).
+/// it counts as one of later slots.
 ///
 /// A job loses what it has booked if a node goes down and too few GPUs are left for it, and is
 /// decided again. Rejected jobs are decided again once there are more GPUs than before. A job that
@@ -26,7 +25,8 @@
 ///          the same number of GPUs, all of one type, in all its slots; the paper varies the number
 ///          by a dynamic program. A job that would end after more than 1,000 slots is rejected.
 ///          Bounds of the price are parameters; the paper derives them from the values of all jobs.
-///          A rejected job is not turned away, and its wait has no bound.
+///          A rejected job is not turned away, and its wait has no bound. A running job keeps its
+///          GPUs until it has gained what a stop would cost it (kit/gain.h), whatever was booked.
 /// Cost     per decision about a job, for each of its types and sizes: a prediction of its speed,
 ///          and at most O(slots^2 log slots) for its slots, with 1,000 slots ahead, or O(slots log
 ///          slots) if few ends are better than all before. Jobs are decided as they arrive, and
