@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "base/rng.h"
+#include "conformance/names.h"
 #include "experiment/profile.h"
 #include "perf/catalogue_file.h"
 #include "policy/registry.h"
@@ -133,8 +134,7 @@ TEST_P(EveryPolicyTakesOver, WhatRunsAndWhatWaits) {
 }
 
 std::vector<std::string> every_policy() {
-  std::vector<std::string> names;
-  for (const policy::Composition& known : registry().policies()) names.push_back(known.name);
+  std::vector<std::string> names = named_policies();
   for (const policy::Composition& known : registry().policies()) {
     if (registry().compose(known.name + "+pop")) names.push_back(known.name + "+pop");
   }
@@ -145,15 +145,8 @@ std::vector<std::string> every_policy() {
   return names;
 }
 
-std::string name_of_test(const testing::TestParamInfo<std::string>& test) {
-  std::string name = test.param;
-  std::replace_if(
-      name.begin(), name.end(), [](char c) { return c == '+' || c == ':'; }, '_');
-  return name;
-}
-
 INSTANTIATE_TEST_SUITE_P(Registry, EveryPolicyTakesOver, testing::ValuesIn(every_policy()),
-                         name_of_test);
+                         test_name);
 
 /// Policies that keep nothing in mind but the queue: the schedule is that of one that never paused.
 class NothingInMind : public testing::TestWithParam<std::string> {};
@@ -174,7 +167,7 @@ TEST_P(NothingInMind, GoesOnAsIfNothingHadHappened) {
 INSTANTIATE_TEST_SUITE_P(Registry, NothingInMind,
                          testing::Values("fifo", "sjf", "srtf", "easy+oracle", "las", "drf",
                                          "promise", "genie", "fifo+scan", "fifo+defragment"),
-                         name_of_test);
+                         test_name);
 
 /// Three one-GPU jobs of 1,200 s start past a job of four GPUs and 200 s, because they give way to
 /// it. When they have less left than it needs, only guests still give way.

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "conformance/days.h"
+#include "conformance/names.h"
 #include "policy/registry.h"
 #include "support/play.h"
 #include "support/rules.h"
@@ -22,8 +23,7 @@ using policy::registry;
 
 /// Every policy, and passes and packings that no named policy has.
 std::vector<std::string> policies_and_parts() {
-  std::vector<std::string> names;
-  for (const policy::Composition& known : registry().policies()) names.push_back(known.name);
+  std::vector<std::string> names = named_policies();
   for (const char* const name :
        {"fifo+scan", "fifo+relax", "fifo+defragment", "fifo+profile_first", "fifo+lease:60",
         "fifo+by_rank", "fifo+preempt:all", "srtf+preempt:all", "gittins+harmless",
@@ -40,14 +40,6 @@ std::vector<std::string> compositions() {
     return !made || !made->whole.name.empty();
   });
   return names;
-}
-
-std::string spelled(const testing::TestParamInfo<std::string>& info) {
-  std::string name = info.param;
-  for (char& letter : name) {
-    if (std::isalnum(static_cast<unsigned char>(letter)) == 0) letter = '_';
-  }
-  return name;
 }
 
 class EveryPolicyWithNoRequeue : public testing::TestWithParam<std::string> {};
@@ -83,7 +75,7 @@ TEST_P(EveryPolicyWithNoRequeue, StopsNoJobThatSaysNo) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryPolicyWithNoRequeue,
-                         testing::ValuesIn(policies_and_parts()), spelled);
+                         testing::ValuesIn(policies_and_parts()), test_name);
 
 /// Whether two runs hold a GPU in common.
 bool share_a_gpu(const Run& a, const Run& b) {
@@ -139,7 +131,7 @@ TEST_P(EveryCompositionWithTiers, StopsNoJobForOneOfALowerTier) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryCompositionWithTiers,
-                         testing::ValuesIn(compositions_that_stop_one_by_one()), spelled);
+                         testing::ValuesIn(compositions_that_stop_one_by_one()), test_name);
 
 }  // namespace
 }  // namespace almanac

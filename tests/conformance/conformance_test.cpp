@@ -14,6 +14,7 @@
 #include "base/rng.h"
 #include "conformance/days.h"
 #include "conformance/expect.h"
+#include "conformance/names.h"
 #include "energy/power_file.h"
 #include "experiment/summary.h"
 #include "policy/registry.h"
@@ -29,8 +30,7 @@ using policy::registry;
 /// Every policy, and every order, size and placement in one; passes that no
 /// named policy has.
 std::vector<std::string> everything() {
-  std::vector<std::string> names;
-  for (const policy::Composition& known : registry().policies()) names.push_back(known.name);
+  std::vector<std::string> names = named_policies();
   for (const char* pass : {"scan", "relax", "defragment", "profile_first"}) {
     names.push_back(std::string("fifo+") + pass);
   }
@@ -221,13 +221,6 @@ TEST_P(EveryPolicy, IsNotDisturbedByBeingAsked) {
   }
 }
 
-std::string test_name(const testing::TestParamInfo<std::string>& test) {
-  std::string name = test.param;
-  std::replace_if(
-      name.begin(), name.end(), [](char c) { return c == '+' || c == ':'; }, '_');
-  return name;
-}
-
 INSTANTIATE_TEST_SUITE_P(Registry, EveryPolicy, testing::ValuesIn(everything()), test_name);
 
 /// Every capacity, under each way of going through the queue.
@@ -243,6 +236,9 @@ std::vector<std::string> every_capacity() {
 
 class EveryCapacity : public testing::TestWithParam<std::string> {
  protected:
+  /// How many weeks are played: each takes seconds.
+  static std::uint64_t weeks() { return is_long_run() ? 3 : 1; }
+
   /// The crowded day drawn out over a week: standby lets nothing sleep in the first three.
   static Case quiet_days(std::uint64_t seed) {
     Case made = crowded_day(seed);
@@ -255,7 +251,7 @@ class EveryCapacity : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(EveryCapacity, KeepsTheRules) {
-  for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+  for (std::uint64_t seed = 1; seed <= weeks(); ++seed) {
     Case input = quiet_days(seed);
     const Result<Played> played = play(input);
     ASSERT_TRUE(played) << to_string(played.error());
@@ -315,7 +311,7 @@ TEST_P(EveryCapacity, KeepsTheRulesWhereJobsAreBoundToNodesThatSleep) {
 }
 
 TEST_P(EveryCapacity, KeepsTheRulesWhereNodesFail) {
-  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+  for (std::uint64_t seed = 1; seed <= weeks(); ++seed) {
     expect_rules_where_nodes_fail(quiet_days(seed), seed);
   }
 }

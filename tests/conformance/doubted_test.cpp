@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include "conformance/names.h"
 #include "experiment/profile.h"
 #include "policy/kit/keeping.h"
 #include "policy/registry.h"
@@ -149,12 +150,10 @@ TEST(Keeping, StartsReplicasOffANodeThatFailedWhileOthersWillDo) {
   expect_off(node, play_kept(input));
 }
 
-std::string spelled_name(const testing::TestParamInfo<std::string>& test) { return test.param; }
-
 INSTANTIATE_TEST_SUITE_P(Registry, EveryPolicyAfterAFailure,
-                         testing::ValuesIn(policies_with(false)), spelled_name);
+                         testing::ValuesIn(policies_with(false)), test_name);
 INSTANTIATE_TEST_SUITE_P(Registry, EveryElasticPolicyAfterAFailure,
-                         testing::ValuesIn(policies_with(true)), spelled_name);
+                         testing::ValuesIn(policies_with(true)), test_name);
 
 }  // namespace
 }  // namespace almanac

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "conformance/days.h"
+#include "conformance/names.h"
 #include "experiment/profile.h"
 #include "policy/registry.h"
 #include "sim/signature.h"
@@ -21,12 +22,6 @@ namespace almanac {
 namespace {
 
 using policy::registry;
-
-std::vector<std::string> named_policies() {
-  std::vector<std::string> names;
-  for (const policy::Composition& known : registry().policies()) names.push_back(known.name);
-  return names;
-}
 
 class EveryHost : public testing::TestWithParam<std::string> {
  protected:
@@ -94,8 +89,7 @@ TEST_P(EveryHost, PlaysWithThePastAsTheRealOneRuns) {
                                               idle_rules_)));
 }
 
-INSTANTIATE_TEST_SUITE_P(Policies, EveryHost, testing::ValuesIn(named_policies()),
-                         [](const auto& each) { return each.param; });
+INSTANTIATE_TEST_SUITE_P(Policies, EveryHost, testing::ValuesIn(named_policies()), test_name);
 
 /// What an owner used before counts, whoever asks.
 TEST(FairShare, HearsOfThePastFromHostsThatPlay) {

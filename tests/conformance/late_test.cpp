@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "conformance/names.h"
 #include "policy/registry.h"
 #include "support/play.h"
 
@@ -97,14 +98,7 @@ TEST_P(EveryLateJob, OfTheSameUserIsToo) { expect_served(1, {.user = "ann"}); }
 TEST_P(EveryLateJob, OfAnotherModelIsToo) { expect_served(1, {.model = "harsh"}); }
 TEST_P(EveryLateJob, ThatIsElasticIsToo) { expect_served(4, {.model = "linear", .max_gpus = 4}); }
 
-std::string late_test_name(const testing::TestParamInfo<std::string>& test) {
-  std::string name = test.param;
-  std::replace_if(
-      name.begin(), name.end(), [](char c) { return c == '+' || c == ':'; }, '_');
-  return name;
-}
-
-INSTANTIATE_TEST_SUITE_P(Registry, EveryLateJob, testing::ValuesIn(all_policies()), late_test_name);
+INSTANTIATE_TEST_SUITE_P(Registry, EveryLateJob, testing::ValuesIn(all_policies()), test_name);
 
 }  // namespace
 }  // namespace almanac

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "conformance/names.h"
 #include "policy/registry.h"
 #include "support/play.h"
 
@@ -23,7 +24,7 @@ std::vector<std::string> every_elastic_policy() {
   std::vector<std::string> names;
   for (const policy::Composition& known : registry().policies()) {
     if (registry().traits(known).any_of({Trait::chooses_gpus, Trait::resizes_jobs})) {
-      names.push_back(known.name);
+      names.push_back(as_played(known.name));
     }
   }
   for (const policy::Entry& shape : registry().shapes.entries()) {
@@ -91,14 +92,8 @@ TEST_P(EveryElasticPolicy, DealsNoGpuAtALossToJobsThatTellOfTheirTraining) {
   }
 }
 
-std::string loss_test_name(const testing::TestParamInfo<std::string>& test) {
-  std::string name = test.param;
-  std::replace(name.begin(), name.end(), '+', '_');
-  return name;
-}
-
 INSTANTIATE_TEST_SUITE_P(Registry, EveryElasticPolicy, testing::ValuesIn(every_elastic_policy()),
-                         loss_test_name);
+                         test_name);
 
 }  // namespace
 }  // namespace almanac

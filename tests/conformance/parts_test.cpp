@@ -9,6 +9,7 @@
 
 #include "conformance/days.h"
 #include "conformance/expect.h"
+#include "conformance/names.h"
 #include "policy/registry.h"
 #include "support/play.h"
 #include "support/rules.h"
@@ -21,8 +22,8 @@ using policy::registry;
 /// Some policies do not go with it.
 std::vector<std::string> every_policy_in_parts() {
   std::vector<std::string> names;
-  for (const policy::Composition& known : registry().policies()) {
-    if (registry().compose(known.name + "+pop")) names.push_back(known.name + "+pop");
+  for (const std::string& name : named_policies()) {
+    if (registry().compose(name + "+pop")) names.push_back(name + "+pop");
   }
   return names;
 }
@@ -73,10 +74,7 @@ TEST_P(EveryPolicyInParts, IsNotDisturbedByBeingAsked) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryPolicyInParts, testing::ValuesIn(every_policy_in_parts()),
-                         [](const auto& test) {
-                           std::string name = test.param;
-                           return name.replace(name.find('+'), 1, "_");
-                         });
+                         test_name);
 
 }  // namespace
 }  // namespace almanac

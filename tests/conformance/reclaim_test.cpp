@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "conformance/days.h"
+#include "conformance/names.h"
 #include "experiment/profile.h"
 #include "policy/kit/keeping.h"
 #include "policy/registry.h"
@@ -27,8 +28,7 @@ bool is_kept(JobId job) { return index(job) % 12 == 5; }
 
 /// Every policy, some with nodes that sleep and some on parts of the cluster.
 std::vector<std::string> everything() {
-  std::vector<std::string> names;
-  for (const policy::Composition& known : registry().policies()) names.push_back(known.name);
+  std::vector<std::string> names = named_policies();
   for (const char* const name : {"srtf+follow_load", "fifo+follow_load", "easy+pop:2", "las+pop:2",
                                  "fifo+defragment", "fifo+relax", "fifo+lease:60"}) {
     names.push_back(name);
@@ -125,16 +125,8 @@ TEST_P(EveryPolicyWithReclaim, KeepsTheRulesWhereNodesFailAndGpusAreShared) {
   }
 }
 
-std::string spelled(const testing::TestParamInfo<std::string>& info) {
-  std::string name = info.param;
-  for (char& letter : name) {
-    if (std::isalnum(static_cast<unsigned char>(letter)) == 0) letter = '_';
-  }
-  return name;
-}
-
 INSTANTIATE_TEST_SUITE_P(Registry, EveryPolicyWithReclaim, testing::ValuesIn(everything()),
-                         spelled);
+                         test_name);
 
 }  // namespace
 }  // namespace almanac

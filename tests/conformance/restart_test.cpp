@@ -13,6 +13,7 @@
 
 #include "conformance/days.h"
 #include "conformance/expect.h"
+#include "conformance/names.h"
 #include "policy/registry.h"
 #include "support/play.h"
 
@@ -23,8 +24,7 @@ using policy::registry;
 
 /// Every policy, and each choice of a slot with passes that stop, move or resize jobs.
 std::vector<std::string> all_that_may_stop_jobs() {
-  std::vector<std::string> names;
-  for (const policy::Composition& known : registry().policies()) names.push_back(known.name);
+  std::vector<std::string> names = named_policies();
   for (const policy::Entry& pass : registry().passes.entries()) {
     names.push_back("fifo+" + pass.name);
   }
@@ -40,9 +40,6 @@ std::vector<std::string> all_that_may_stop_jobs() {
       for (const policy::Entry& choice : *choices) names.push_back(base + choice.name);
     }
   }
-  // A deal of pollux is a genetic search of 50 ms: every 10 minutes instead of every minute.
-  std::replace(names.begin(), names.end(), std::string("pollux"),
-               std::string("pollux:every_s=600"));
   // A choice that the registry refuses with others is not a policy.
   std::erase_if(names, [](const std::string& name) { return !registry().compose(name); });
   std::sort(names.begin(), names.end());
@@ -81,16 +78,8 @@ TEST_P(EveryPolicyWithLongRestarts, EndsAllJobsThatTrain) {
   expect_all_jobs_end(crowded_day_with_training(10));
 }
 
-std::string name_of_test(const testing::TestParamInfo<std::string>& info) {
-  std::string name = info.param;
-  for (char& letter : name) {
-    if (std::isalnum(static_cast<unsigned char>(letter)) == 0) letter = '_';
-  }
-  return name;
-}
-
 INSTANTIATE_TEST_SUITE_P(Registry, EveryPolicyWithLongRestarts,
-                         testing::ValuesIn(all_that_may_stop_jobs()), name_of_test);
+                         testing::ValuesIn(all_that_may_stop_jobs()), test_name);
 
 }  // namespace
 }  // namespace almanac

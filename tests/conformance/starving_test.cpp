@@ -10,20 +10,13 @@
 #include <gtest/gtest.h>
 
 #include "conformance/days.h"
+#include "conformance/names.h"
 #include "policy/registry.h"
 #include "support/play.h"
 #include "support/rules.h"
 
 namespace almanac {
 namespace {
-
-using policy::registry;
-
-std::vector<std::string> named_policies() {
-  std::vector<std::string> names;
-  for (const policy::Composition& known : registry().policies()) names.push_back(known.name);
-  return names;
-}
 
 class EveryPolicyUnderAnAgeCap : public testing::TestWithParam<std::string> {
  protected:
@@ -111,12 +104,8 @@ TEST_P(EveryPolicyUnderAnAgeCap, IsNotDisturbedByBeingAsked) {
   }
 }
 
-std::string starving_test_name(const testing::TestParamInfo<std::string>& test) {
-  return test.param;
-}
-
 INSTANTIATE_TEST_SUITE_P(Registry, EveryPolicyUnderAnAgeCap, testing::ValuesIn(named_policies()),
-                         starving_test_name);
+                         test_name);
 
 TEST(AgeCap, KeepsGpusForTheOldestAndSaysSo) {
   Case input;

@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "base/rng.h"
+#include "conformance/names.h"
 #include "experiment/profile.h"
 #include "policy/registry.h"
 #include "schedule/round.h"
@@ -240,20 +241,12 @@ TEST_P(EveryPolicyLetsGo, OfNothingWhenItIsAskedWhyJobsWait) {
 }
 
 std::vector<std::string> every_policy() {
-  std::vector<std::string> names;
-  for (const policy::Composition& known : registry().policies()) names.push_back(known.name);
+  std::vector<std::string> names = named_policies();
   for (const char* composed : {"srtf+helios_count", "fifo+arrays+adaptive+halve", "qssf+easy:3",
                                "fifo+models", "conservative+sjf"}) {
     if (registry().compose(composed)) names.emplace_back(composed);
   }
   return names;
-}
-
-std::string test_name(const testing::TestParamInfo<std::string>& test) {
-  std::string name = test.param;
-  std::replace_if(
-      name.begin(), name.end(), [](char c) { return c == '+' || c == ':'; }, '_');
-  return name;
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryPolicyLetsGo, testing::ValuesIn(every_policy()), test_name);
