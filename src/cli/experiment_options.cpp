@@ -15,14 +15,16 @@ namespace almanac::cli {
 namespace {
 
 Result<Duration> duration(const std::string& option, const std::string& text) {
+  constexpr Duration kLongest = 24h * 36'500;
   if (const auto bare = text::parse_decimal(text); bare && *bare >= 0) {
-    return Duration{std::llround(*bare * 1e3)};
-  }
-  if (const auto parsed = text::parse_duration(text); parsed && *parsed >= Duration{0})
+    if (*bare <= seconds(kLongest)) return Duration{std::llround(*bare * 1e3)};
+  } else if (const auto parsed = text::parse_duration(text);
+             parsed && *parsed >= Duration{0} && *parsed <= kLongest) {
     return *parsed;
-  return fail(
-      Code::usage,
-      fmt::format("{} must be a time such as 30, 30s or 00:00:30, found \"{}\"", option, text));
+  }
+  return fail(Code::usage, fmt::format("{} must be a time such as 30, 30s or 00:00:30, and at most "
+                                       "36,500 days, found \"{}\"",
+                                       option, text));
 }
 
 Result<schedule::RestartCost> restart_cost(const std::string& text) {

@@ -233,6 +233,7 @@ std::shared_ptr<InferenceOptions> add_inference_options(CLI::App& command) {
                   "Probability that a draft token is accepted if those before it are")
       ->type_name("SHARE")
       ->check(number(0.0, 1.0))
+      ->needs(command.get_option("--draft-tokens"))
       ->capture_default_str();
   begin_group(command, Group::input);
   command.add_option("--rate", options->rate, "Factor on the arrival rate")

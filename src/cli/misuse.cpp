@@ -148,4 +148,17 @@ std::string misuse(const CLI::App& app, const CLI::ParseError& error) {
   return fmt::format("almanac: {}{}", what, has_hint ? "" : fmt::format(" (see {} --help)", path));
 }
 
+void refuse_empty_values(const CLI::App& app) {
+  const CLI::App* last = &app;
+  while (!last->get_subcommands().empty()) last = last->get_subcommands().back();
+  for (const CLI::App* const given : {&app, last}) {
+    for (const CLI::Option* const option : given->get_options()) {
+      if (option->get_lnames().empty() || option->check_lname("comment")) continue;
+      const std::vector<std::string>& values = option->results();
+      if (std::find(values.begin(), values.end(), "") == values.end()) continue;
+      throw CLI::ValidationError("--" + option->get_lnames().front(), "must not be empty");
+    }
+  }
+}
+
 }  // namespace almanac::cli

@@ -116,6 +116,29 @@ TEST(Misuse, NamesOptionsThatExcludeEachOther) {
             "almanac: --gpus cannot be used with --cluster (see almanac serve --help)");
 }
 
+TEST(Misuse, RefusesAnEmptyValueExceptOfAComment) {
+  const auto refused = [](const std::string& line) -> std::string {
+    CLI::App app{"A program", "almanac"};
+    CLI::App* const submit = app.add_subcommand("submit", "Give a job");
+    std::string name, comment, word;
+    submit->add_option("-J,--name", name, "A name");
+    submit->add_option("--comment", comment, "A comment");
+    submit->add_option("WORD", word, "A word");
+    try {
+      app.parse(line);
+      refuse_empty_values(app);
+    } catch (const CLI::ParseError& error) {
+      return misuse(app, error);
+    }
+    return "nothing";
+  };
+  EXPECT_EQ(refused("submit --name ''"),
+            "almanac: --name must not be empty (see almanac submit --help)");
+  EXPECT_EQ(refused("submit -J ''"),
+            "almanac: --name must not be empty (see almanac submit --help)");
+  EXPECT_EQ(refused("submit --name x --comment '' ''"), "nothing");
+}
+
 TEST(Misuse, ShowsTheCommandsWhereOneIsToCome) {
   EXPECT_THAT(said_of(""), HasSubstr("submit"));
   EXPECT_THAT(said_of("slurm"), HasSubstr("Usage: almanac slurm"));

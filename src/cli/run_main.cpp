@@ -39,6 +39,7 @@ int run_main(int argc, char** argv, Program& program) try {
   CLI::App& app = program.app;
   try {
     app.parse(argc, argv);
+    refuse_empty_values(app);
   } catch (const CLI::Success& help) {
     const int status = app.exit(help);
     flush_output();

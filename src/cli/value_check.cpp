@@ -159,14 +159,17 @@ CLI::Validator listen_address() {
   return {[](std::string& text) -> std::string {
             const bool has_user = text.find('@') != std::string::npos;
             if (!has_user && (is_port(text) || ends_with_port(text))) return "";
-            return address_found_instead("ADDRESS:PORT, [ADDRESS]:PORT or PORT", text);
+            return address_found_instead(
+                "ADDRESS:PORT, [ADDRESS]:PORT or PORT, with a PORT from 0 to 65535", text);
           },
           ""};
 }
 
 CLI::Validator host_and_port() {
   return {[](std::string& text) {
-            return ends_with_port(text) ? "" : address_found_instead("HOST:PORT", text);
+            return ends_with_port(text)
+                       ? ""
+                       : address_found_instead("HOST:PORT, with a PORT from 0 to 65535", text);
           },
           ""};
 }

@@ -100,7 +100,12 @@ Result<sim::ServiceCase> parse(const WithRequests& with) {
   options.per_token = value("tpot", "");
   auto service = inference_case(options);
   if (!service) {
-    return tl::unexpected(with_own_option(service.error(), "--columns", "--with-columns"));
+    Error error = with_own_option(service.error(), "--columns", "--with-columns");
+    for (const char* const key : {"ttft", "tpot"}) {
+      error = with_own_option(std::move(error), fmt::format("--{}", key),
+                              fmt::format("--service {}", key));
+    }
+    return tl::unexpected(std::move(error));
   }
   const auto cold_start =
       read_cold_start("--service cold_start", value("cold_start", "30s"), service->service);

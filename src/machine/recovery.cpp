@@ -97,7 +97,10 @@ Result<Opened> open_folder(Config config) {
       !kept)
     return tl::unexpected(kept.error());
   auto composition = service::compose(config.policy);
-  if (!composition) return tl::unexpected(composition.error());
+  if (!composition) {
+    return tl::unexpected(config.policy_is_told ? composition.error()
+                                                : service::of_kept_policy(composition.error()));
+  }
   auto unfinished = store->unfinished();
   if (!unfinished) return tl::unexpected(unfinished.error());
   return Opened{std::move(config), std::move(*store), std::move(*composition),

@@ -12,6 +12,7 @@
 #include "machine/life.h"
 #include "submission/cluster_names.h"
 #include "submission/validate.h"
+#include "text/datetime.h"
 #include "text/duration.h"
 
 namespace almanac::machine {
@@ -175,6 +176,11 @@ Result<std::vector<store::Job>> Submissions::enlist(const Entrant& entrant) {
                             text::format_duration(asked.grace)),
                 {}, "serve --max-grace sets the limit");
   }
+  if (asked.deadline != kNoTime && asked.deadline <= state_.now) {
+    return fail(Code::usage,
+                fmt::format("the deadline {} has passed", text::format_datetime(asked.deadline)),
+                {}, "give a later --deadline, or none");
+  }
   if (auto may = submission::check_names(asked, state_.config.machine.cluster); !may) {
     return tl::unexpected(may.error());
   }
@@ -187,7 +193,8 @@ Result<std::vector<store::Job>> Submissions::enlist(const Entrant& entrant) {
       if (!known) return tl::unexpected(known.error());
       if (!*known) {
         return fail(Code::not_found,
-                    fmt::format("it depends on job {}, which does not exist", before));
+                    fmt::format("the job would depend on job {}, which does not exist", before), {},
+                    "almanac jobs and almanac history list jobs");
       }
     }
   }

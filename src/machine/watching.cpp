@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "service/log.h"
 #include "service/policies.h"
 #include "service/tenancy.h"
 #include "store/log.h"
@@ -102,8 +103,15 @@ Result<void> Watching::watch(Result<void> set) {
   const service::Overview now = parts_.cluster.overview();
   const auto policy = service::compose(now.policy);
   std::optional<policy::Composition> shadow;
-  if (auto made = service::compose(now.shadow); !now.shadow.empty() && made) {
-    shadow = std::move(*made);
+  if (!now.shadow.empty()) {
+    if (auto made = service::compose(now.shadow)) {
+      shadow = std::move(*made);
+    } else {
+      service::log_warning(
+          fmt::format("the shadow policy is left out: {}; almanac policy set "
+                      "--shadow sets another one",
+                      made.error().message));
+    }
   }
   if (policy) shadow_->watch(*policy, std::move(shadow));
   return set;

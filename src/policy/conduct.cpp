@@ -33,7 +33,7 @@ constexpr Need kNeeds[] = {
     {Trait::reads_groups, "trials",
      "Compares the trials of a sweep (group, metric), if there are any."},
     {Trait::reads_signals, "signals",
-     "Uses a signal, such as the price of power (--incidents), if there is one."},
+     "Uses a signal, such as the price of power (--signal), if there is one."},
 };
 
 struct Deed {

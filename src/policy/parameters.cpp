@@ -196,13 +196,23 @@ Result<std::map<std::string, Values>> read_values(const std::vector<Parameter>& 
       return tl::unexpected(fine.error());
     }
   }
+  const auto value_of = [&](const Parameter& parameter) {
+    const auto found = made.find(parameter.name);
+    return found == made.end() ? parameter.usual.front() : found->second.front();
+  };
+  const Parameter* const least = find_parameter(known, "least");
+  const Parameter* const most = find_parameter(known, "most");
+  if (least != nullptr && most != nullptr && value_of(*least) > value_of(*most)) {
+    return fail(Code::usage, fmt::format("least ({}) must not be greater than most ({})",
+                                         plain(value_of(*least)), plain(value_of(*most))));
+  }
   for (const auto& [name, values] : made) {
-    const std::string& needed = find_parameter(known, name)->needs;
-    const auto found = made.find(needed);
-    if (needed.empty() || values.front() == 0) continue;
-    if (found == made.end() || found->second.front() != 0) continue;
-    return fail(Code::usage, fmt::format("{} has no effect while {} is 0", name, needed), {},
-                fmt::format("leave {} out, or give {} another value", name, needed));
+    const Parameter* const needed = find_parameter(known, find_parameter(known, name)->needs);
+    if (needed == nullptr || values.front() == 0 || value_of(*needed) != 0) continue;
+    return fail(Code::usage,
+                fmt::format("{} has no effect while {} is {}", name, needed->name,
+                            needed->words.empty() ? "0" : needed->words.front()),
+                {}, fmt::format("leave {} out, or give {} another value", name, needed->name));
   }
   return made;
 }

@@ -207,7 +207,8 @@ Result<Client> Client::to(const Place& place) {
         !text::parse_host_port(std::string_view(address).substr(host))) {
       return fail(
           Code::usage,
-          fmt::format("a service's URL must be http://127.0.0.1:PORT or https://HOST:PORT, not {}",
+          fmt::format("a service's URL must be http://127.0.0.1:PORT or https://HOST:PORT, with a "
+                      "PORT from 1 to 65535, found \"{}\"",
                       place.url));
     }
     state->place = std::move(address);

@@ -55,6 +55,7 @@ store::Submission any_submission() {
   made.deadline = maybe(times(), kNoTime);
   if (made.deadline != kNoTime) made.worthless_at = made.deadline + *lengths();
   made.not_before = maybe(times(), kNoTime);
+  if (made.deadline != kNoTime && made.not_before >= made.deadline) made.not_before = kNoTime;
   made.steps = *rc::gen::inRange<std::int64_t>(0, 1'000'000'000'000);
   made.argv =
       *rc::gen::nonEmpty(rc::gen::container<std::vector<std::string>>(rc::gen::nonEmpty(text())));
@@ -67,7 +68,7 @@ store::Submission any_submission() {
   made.umask = *rc::gen::inRange(0, 0777);
   made.resource_limits = {"nofile=1024", "core=unlimited"};
   made.after_ok = {store::JobNumber{*rc::gen::inRange(1, 1000)}};
-  made.after_not_ok = {store::JobNumber{*rc::gen::inRange(1, 1000)}};
+  made.after_not_ok = {store::JobNumber{*rc::gen::inRange(1000, 2000)}};
   made.requeue = *rc::gen::element(trace::Requeue::unsaid, trace::Requeue::yes, trace::Requeue::no);
   made.comment = "for the paper, \"take 2\"";
   made.kept = *rc::gen::arbitrary<bool>();

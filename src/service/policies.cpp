@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "experiment/profile.h"
+#include "policy/recommended.h"
 #include "policy/registry.h"
 #include "predict/replay.h"
 
@@ -130,6 +131,12 @@ Result<void> take_kept_policies(const store::Store& store, bool policy_is_told, 
     if (auto taken = take(kPolicyKey, policy); !taken) return taken;
   }
   return shadow.empty() ? take(kShadowKey, shadow) : Result<void>();
+}
+
+Error of_kept_policy(Error error) {
+  error.message = fmt::format("the stored policy cannot run: {}", error.message);
+  error.hint = fmt::format("choose another one: almanac serve --policy {}", policy::kRecommended);
+  return error;
 }
 
 std::unique_ptr<predict::Estimator> taught_estimator(const policy::Composition& composition,

@@ -47,6 +47,9 @@ inline constexpr const char* kShadowKey = "shadow";
 /// given. Fails as the store does.
 Result<void> take_kept_policies(const store::Store& store, bool policy_is_told, std::string& policy,
                                 std::string& shadow);
+/// Says in the error of compose() that the policy is the chosen one of a store, and how to start
+/// the service with another one.
+Error of_kept_policy(Error error);
 /// "1" from the start of a service until its policy has learned from the ended jobs.
 inline constexpr const char* kLearnsKey = "learns";
 

@@ -52,5 +52,12 @@ TEST(LivePolicies, HaveTheSignalsThatTheyRead) {
       "service gets none (use it with almanac simulate --signal)");
 }
 
+TEST(LivePolicies, ARefusedStoredPolicySaysHowToStart) {
+  EXPECT_EQ(to_string(of_kept_policy(compose("gaia").error())),
+            "the stored policy cannot run: policy gaia reads signals, such as the price or the "
+            "carbon of power, and a live service gets none (choose another one: almanac serve "
+            "--policy almanac)");
+}
+
 }  // namespace
 }  // namespace almanac::service

@@ -76,7 +76,10 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(steer::Config config,
     return tl::unexpected(gone.error());
   }
   auto chosen = steer::compose(config.policy);
-  if (!chosen) return tl::unexpected(chosen.error());
+  if (!chosen) {
+    return tl::unexpected(config.policy_is_told ? chosen.error()
+                                                : service::of_kept_policy(chosen.error()));
+  }
   auto decider = steer::decider_for(std::move(*chosen), *store, config);
   if (!decider) return tl::unexpected(decider.error());
   auto journal = steer::open_journal(config.state);

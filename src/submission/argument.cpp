@@ -238,7 +238,9 @@ Result<Dependency> read_dependency(std::string_view text) {
                   "almanac show 12_3 -o json prints it as `number`");
     }
     auto jobs = read_jobs(part.substr(colon + 1));
-    if (!jobs) return tl::unexpected(std::move(jobs.error()));
+    if (!jobs) {
+      return expected(fmt::format("{0} with job numbers, such as {0}:12 or {0}:12:13", word));
+    }
     auto& those = dependency.*kind->second;
     those.insert(those.end(), jobs->begin(), jobs->end());
   }

@@ -208,6 +208,8 @@ TEST_F(SubmissionScript, ReadsDependencies) {
   EXPECT_THAT(refusal("#SBATCH -d afterok:1?afterok:2,afterok:3"),
               HasSubstr("separated either by commas"));
   EXPECT_THAT(refusal("#SBATCH -d afterok"), HasSubstr("afterok:12:13"));
+  EXPECT_THAT(refusal("#SBATCH -d afterok:1,afterany:x"),
+              HasSubstr("--dependency must be afterany with job numbers, such as afterany:12"));
   EXPECT_THAT(refusal("#SBATCH -d afterok:1?singleton"), HasSubstr("by commas only"));
   EXPECT_THAT(refusal("#SBATCH -d after:1+5"), HasSubstr("a delay after another job's start"));
   EXPECT_THAT(refusal("#SBATCH -d aftercorr:1"), HasSubstr("not supported here"));

@@ -229,6 +229,11 @@ Result<void> validate_gpus(const Submission& asked, const Names& names) {
 }
 
 Result<void> validate_times(const Submission& asked, const Names& names) {
+  if (asked.deadline != kNoTime && asked.not_before != kNoTime &&
+      asked.not_before >= asked.deadline) {
+    return invalid(fmt::format("{} must be earlier than {}", names.of(&Submission::not_before),
+                               names.of(&Submission::deadline)));
+  }
   if (asked.worthless_at == kNoTime) return {};
   if (asked.deadline == kNoTime || asked.worthless_at < asked.deadline) {
     return invalid(fmt::format("{} requires {}, and must not come before it",
@@ -239,6 +244,15 @@ Result<void> validate_times(const Submission& asked, const Names& names) {
 }
 
 Result<void> validate_order(const Submission& asked, const Names& names) {
+  for (const JobNumber each : asked.after_ok) {
+    if (asked.after_one || std::find(asked.after_not_ok.begin(), asked.after_not_ok.end(), each) ==
+                               asked.after_not_ok.end()) {
+      continue;
+    }
+    return invalid(fmt::format("job {} cannot be in both {} and {}: it either succeeds or fails",
+                               static_cast<std::int64_t>(each), names.of(&Submission::after_ok),
+                               names.of(&Submission::after_not_ok)));
+  }
   if (asked.after_one && asked.singleton) {
     return invalid("after_one and singleton exclude each other");
   }

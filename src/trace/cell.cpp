@@ -278,7 +278,9 @@ std::string CellReader::read(const Member<Duration>& member, const Cell& cell) {
   if (!length) return unread(column, text);
   const bool may_be_negative = column.field.spec().notation == Notation::any_sign;
   if (*length < Duration::zero() && !may_be_negative) return bad(column, text);
-  if (*length == text::kUnlimited) length = kNoDuration;  // no limit is no limit known
+  // No limit is no limit known. As in Slurm, a time limit of 0 is none.
+  const bool is_zero_limit = column.field == "time_limit_s" && *length == Duration::zero();
+  if (*length == text::kUnlimited || is_zero_limit) length = kNoDuration;
   member.of(draft) = *length;
   return {};
 }

@@ -59,6 +59,13 @@ TEST_F(ReadTrace, KeepsWhatTheFileSays) {
   EXPECT_TRUE(std::isnan(job.request.cpus));
 }
 
+TEST_F(ReadTrace, ATimeLimitOfZeroIsNone) {
+  const auto trace = read("job_id,submit_s,run_s,gpus,time_limit_s\n1,0,9,1,0\n2,0,9,1,60\n");
+  ASSERT_TRUE(trace) << to_string(trace.error());
+  EXPECT_EQ(trace->jobs.at(0).request.time_limit, kNoDuration);
+  EXPECT_EQ(trace->jobs.at(1).request.time_limit, 60s);
+}
+
 TEST_F(ReadTrace, KeepsWhatARunWasRecordedWith) {
   const auto trace = read(
       "job_id,submit_s,run_s,gpus,reference_cpus,reference_memory_gb,bandwidth_gbs,step_s,"

@@ -133,7 +133,7 @@ TEST_F(PredictCommand, ExplainsNoRunTimeAboveTheLimit) {
     EXPECT_LE(object[figure].get<double>(), 300 + 1e-6) << figure;
   }
   EXPECT_THAT(run_program({"predict", "explain", log, "1"}).out,
-              HasSubstr("15 min to 6 h: 0 %; above 6 h: 0 %."));
+              HasSubstr("Below 15 min: 100.0 %; 15 min to 6 h: 0.0 %; above 6 h: 0.0 %."));
 }
 
 TEST_F(PredictCommand, TrainsOnEnoughOnly) {

@@ -229,5 +229,48 @@ TEST_F(RefusedCommand, DependenciesThatAreNotFollowedAreNoted) {
   EXPECT_THAT(done.err, HasSubstr("(first: job 1)"));
 }
 
+TEST_F(RefusedCommand, OptionsThatWouldHaveNoEffect) {
+  const std::string jobs =
+      folder_.write("log.csv", "job_id,submit_s,run_s,gpus\n1,0,9,4\n2,3600,9,4\n");
+  const auto refusal = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"simulate", jobs, "--cluster", "1x8"});
+    const ProgramRun run = run_program(more);
+    EXPECT_EQ(run.status, 2) << run.err;
+    return run.err;
+  };
+  EXPECT_THAT(refusal({"--timeline", "10"}), HasSubstr("--timeline requires --out"));
+  EXPECT_THAT(refusal({"--out", ""}), HasSubstr("--out must not be empty"));
+  EXPECT_THAT(refusal({"--warm-up", "1e30"}), HasSubstr("at most 36,500 days, found \"1e30\""));
+  EXPECT_THAT(refusal({"--warm-up", "3601"}),
+              HasSubstr("the last one is submitted 01:00:00 after the first"));
+  EXPECT_EQ(run_program({"simulate", jobs, "--cluster", "1x8", "--warm-up", "3600"}).status, 0);
+  EXPECT_THAT(refusal({"--policy", "oasis:600:5:1"}),
+              HasSubstr("least (5) must not be greater than most (1)"));
+}
+
+TEST_F(RefusedCommand, JobsThatCannotBeInTime) {
+  const auto refusal = [](std::vector<std::string> more) {
+    more.insert(more.begin(), {"submit", "--dry-run"});
+    more.insert(more.end(), {"--", "true"});
+    const ProgramRun run = run_program(more);
+    EXPECT_EQ(run.status, 2) << run.err;
+    return run.err;
+  };
+  EXPECT_THAT(refusal({"--deadline", "now+1hour", "--begin", "now+2hours"}),
+              HasSubstr("--begin must be earlier than --deadline"));
+  EXPECT_THAT(refusal({"--after-ok", "1", "--after-not-ok", "1"}),
+              HasSubstr("job 1 cannot be in both --after-ok and --after-not-ok"));
+  EXPECT_THAT(refusal({"--after", "1", "--dependency", "afterok:2"}),
+              HasSubstr("cannot be used with"));
+  EXPECT_THAT(refusal({"--dependency", "aftercorr:1"}), HasSubstr("is not supported here"));
+}
+
+TEST_F(RefusedCommand, APolicyThatReadsSignalsIsOnlyForSimulations) {
+  const std::string out = run_program({"policy", "describe", "gaia"}).out;
+  EXPECT_THAT(out, HasSubstr("Only for simulations: policy gaia reads signals"));
+  EXPECT_THAT(out, Not(HasSubstr("In live use")));
+  EXPECT_THAT(run_program({"policy", "describe", "fifo"}).out, HasSubstr("In live use"));
+}
+
 }  // namespace
 }  // namespace almanac

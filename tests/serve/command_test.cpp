@@ -401,6 +401,9 @@ TEST_F(CommandTest, RefusesWhatMakesNoSense) {
   EXPECT_EQ(run({"submit", "--mem", "32", "--", "true"}).status, 2);
   EXPECT_EQ(run({"submit", "--time", "10", "--", "true"}).status, 2);
   EXPECT_EQ(run({"submit", "--array", "5-1", "--", "true"}).status, 2);
+  const ProgramRun late = run({"submit", "--deadline", "2020-01-01T00:00", "--", "true"});
+  EXPECT_EQ(late.status, 2);
+  EXPECT_THAT(late.err, HasSubstr("has passed (give a later --deadline, or none)"));
   EXPECT_EQ(run({"submit"}).status, 2);
   EXPECT_EQ(run({"submit", folder_.write("no-interpreter", "true\n")}).status, 65);
 }

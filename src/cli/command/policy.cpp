@@ -184,9 +184,10 @@ Result<int> set(const LiveOptions& options) {
   const bool ends = options.shadow && options.name == "none";
   const auto composition = policy::registry().compose(options.name);
   if (!composition && !ends) return tl::unexpected(composition.error());
-  if (const std::string words = service::live_note(options.name); !words.empty()) note(words);
+  const std::string words = service::live_note(options.name);
   if (options.dry_run) {
     if (const auto fine = check(options, ends); !fine) return tl::unexpected(fine.error());
+    if (!words.empty()) note(words);
     fmt::print("would set the {} to {}\n", options.shadow ? "shadow" : "policy", options.name);
     return kDone;
   }
@@ -197,6 +198,7 @@ Result<int> set(const LiveOptions& options) {
   if (!said) return tl::unexpected(said.error());
   const auto name = serve::read_policy(said->body);
   if (!name) return tl::unexpected(name.error());
+  if (!words.empty()) note(words);
   fmt::print("{}  {}\n", options.shadow ? "shadow" : "policy", name->empty() ? "none" : *name);
   return kDone;
 }

@@ -184,9 +184,10 @@ Result<int> evaluate(const PredictEvaluateOptions& options,
   std::vector<ScoreRow> scores = scores_of(*evaluation, by);
   if (!list.explains()) return list.print(rows_of(scores));
   std::erase_if(scores, [](const ScoreRow& row) { return !row.by.empty(); });
-  fmt::print("{} jobs from {} on; {} model fits, {:.1f} s in total\n\n",
-             text::grouped(static_cast<std::int64_t>(evaluation->jobs.size())),
-             text::format_datetime(evaluation->from), evaluation->fits, evaluation->fit_s);
+  fmt::print("{} from {} on; {}, {:.1f} s in total\n\n",
+             text::counted(evaluation->jobs.size(), "job"), text::format_datetime(evaluation->from),
+             text::counted(static_cast<std::uint64_t>(evaluation->fits), "model fit"),
+             evaluation->fit_s);
   return list.print(rows_of(scores),
                     std::string(kExplained) + groups_of(*evaluation, by).table(table_form()));
 }

@@ -3,6 +3,7 @@
 /// \file
 /// almanac predict explain: how the run time of a job is predicted.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -70,6 +71,27 @@ Explained explained(const predict::Learned& learned, predict::Prediction said,
           .mean_s = seconds(predict::belief_of(said.believed, time_limit).run)};
 }
 
+/// Rounds three shares to tenths of a percent that add up to 100 %: the largest remainders are
+/// rounded up.
+std::array<int, 3> tenths_of_percent(const std::array<double, 3>& shares) {
+  constexpr int kAll = 1000;
+  std::array<int, 3> tenths{};
+  std::array<double, 3> left{};
+  int rest = kAll;
+  for (std::size_t at = 0; at < shares.size(); ++at) {
+    const double exact = kAll * std::clamp(shares[at], 0.0, 1.0);
+    tenths[at] = static_cast<int>(exact);
+    left[at] = exact - tenths[at];
+    rest -= tenths[at];
+  }
+  for (; rest > 0; --rest) {
+    const auto most = std::max_element(left.begin(), left.end()) - left.begin();
+    ++tenths[static_cast<std::size_t>(most)];
+    left[static_cast<std::size_t>(most)] -= 1;
+  }
+  return tenths;
+}
+
 void say(const std::string& id, const Explained& explained, double truth_s,
          const std::vector<predict::Reason>& reasons) {
   const auto& [believed, forecast, mean_s] = explained;
@@ -80,12 +102,9 @@ void say(const std::string& id, const Explained& explained, double truth_s,
              text::human_time(from_log(forecast.high)));
   const double below = believed.position(std::log10(900.0));
   const double above = 1 - believed.position(std::log10(21600.0));
-  const auto share = [](double mass) {
-    constexpr double kRounding = 1e-6;  // of a sum of floats
-    return text::human_share(mass < kRounding ? 0 : mass);
-  };
-  fmt::print("Below 15 min: {}; 15 min to 6 h: {}; above 6 h: {}.\n", share(below),
-             share(1 - below - above), share(above));
+  const auto tenths = tenths_of_percent({below, 1 - below - above, above});
+  fmt::print("Below 15 min: {:.1f} %; 15 min to 6 h: {:.1f} %; above 6 h: {:.1f} %.\n",
+             tenths[0] / 10.0, tenths[1] / 10.0, tenths[2] / 10.0);
   fmt::print("Its true run time was {}.\n", text::human_time(truth_s));
   if (!reasons.empty())
     fmt::print("\nWhat makes the prediction longer or shorter than for other jobs of the log:\n");

@@ -17,6 +17,7 @@
 #include "cli/value_check.h"
 #include "cli/with_requests.h"
 #include "report/comparison.h"
+#include "report/with_service.h"
 #include "script/introduction.h"
 
 namespace almanac::cli {
@@ -49,10 +50,17 @@ bool can_run_nothing(const experiment::Summary& summary) {
 
 Result<int> simulate(const SimulateOptions& options, const std::vector<std::string>& command) {
   const bool has_service = !options.with.requests.empty();
-  if (!has_service) {
-    if (auto known = options.list.check(report::comparison_columns()); !known) {
-      return tl::unexpected(known.error());
-    }
+  if (auto known = options.list.check(has_service ? report::with_service_rows({})
+                                                  : report::comparison_columns());
+      !known) {
+    return tl::unexpected(known.error());
+  }
+  if (has_service && !options.out.empty()) {
+    return fail(Code::usage, "--with writes no run directory", {}, "leave out --out or --with");
+  }
+  if (!options.experiment.timeline.empty() && options.out.empty()) {
+    return fail(Code::usage, "--timeline requires --out, the directory of timeline.csv", {},
+                "add --out DIR, or leave out --timeline");
   }
   Result<experiment::Experiment> experiment = options.experiment.parse();
   if (!experiment) return tl::unexpected(experiment.error());
@@ -65,12 +73,7 @@ Result<int> simulate(const SimulateOptions& options, const std::vector<std::stri
   const Result<experiment::Prepared> prepared = experiment::prepare(*experiment);
   if (!prepared) return tl::unexpected(prepared.error());
   for (const std::string& text : prepared->notes) note(text);
-  if (has_service) {
-    if (!options.out.empty()) {
-      return fail(Code::usage, "--with writes no run directory", {}, "leave out --out or --with");
-    }
-    return simulate_with_requests(options.with, *prepared, options.list);
-  }
+  if (has_service) return simulate_with_requests(options.with, *prepared, options.list);
   const Result<report::RunReport> report =
       run_policies(*prepared, options.out, options.threads, command);
   if (!report) return tl::unexpected(report.error());

@@ -5,6 +5,7 @@
 /// numbers of GPUs.
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -114,6 +115,9 @@ void add_asked(CLI::App& command, const std::shared_ptr<SubmitOptions>& options)
             },
             help_of(option))
         ->type_name(std::string(option.value));
+  }
+  for (const char* const each : {"--after", "--after-ok", "--after-not-ok"}) {
+    command.get_option("--dependency")->excludes(command.get_option(each));
   }
 }
 
@@ -245,9 +249,12 @@ Result<void> check_nodes(serve::Client& client, int nodes) {
                   has));
 }
 
-/// The job as the service tells it: once it says what it expects of it if it waits, or has not done
-/// so in time; "" = it does not answer.
-std::string look(serve::Client& client, store::JobNumber number) {
+/// Jobs whose forecasts are waited for: a running job has one of its end.
+enum class Foreseen : std::uint8_t { pending, pending_and_running };
+
+/// Returns the job as the service describes it, once it has a forecast, or after kPatience without
+/// one; "" if the service does not answer.
+std::string look(serve::Client& client, store::JobNumber number, Foreseen foreseen) {
   const std::string path = fmt::format("/v1/jobs/{}", static_cast<std::int64_t>(number));
   const auto until = std::chrono::steady_clock::now() + kPatience;
   bool is_foreseen = false;
@@ -255,9 +262,13 @@ std::string look(serve::Client& client, store::JobNumber number) {
     const auto job = client.get(path);
     if (!job) return "";
     const auto listed = serve::read_job(job->body);
-    const bool waits =
-        listed && listed->view.job.state == trace::JobState::pending && !listed->view.job.held;
-    if (!waits || is_foreseen || std::chrono::steady_clock::now() > until) return job->body;
+    const bool may_be_foreseen = listed && !listed->view.job.held &&
+                                 (listed->view.job.state == trace::JobState::pending ||
+                                  (foreseen == Foreseen::pending_and_running &&
+                                   listed->view.job.state == trace::JobState::running));
+    if (!may_be_foreseen || is_foreseen || std::chrono::steady_clock::now() > until) {
+      return job->body;
+    }
     const auto said = client.get(path + "/forecast");
     if (!said) return job->body;
     is_foreseen = said->status == 200;
@@ -305,7 +316,9 @@ void say_submitted(serve::Client& client, const store::Submission& asked,
   if (asked.io_mbs) say_means(client);
   std::fflush(stdout);
   // Where no terminal shows it, it is not waited for.
-  if (::isatty(STDOUT_FILENO) != 0) say_expected(look(client, numbers.front()));
+  if (::isatty(STDOUT_FILENO) != 0) {
+    say_expected(look(client, numbers.front(), Foreseen::pending));
+  }
 }
 
 Result<int> submit(const SubmitOptions& options, const std::vector<std::string>& command_line) {
@@ -342,7 +355,7 @@ Result<int> submit(const SubmitOptions& options, const std::vector<std::string>&
   if (options.parsable) {
     fmt::print("{}\n", first);
   } else if (options.json) {
-    relay_job(numbers, look(*client, numbers.front()));
+    relay_job(numbers, look(*client, numbers.front(), Foreseen::pending_and_running));
   } else {
     say_submitted(*client, asked, numbers);
   }
@@ -376,7 +389,8 @@ void register_submit(Program& program) {
   CLI::Option* const json =
       command
           .add_flag("--json", options->json,
-                    "Print the job numbers and the first job as JSON, with its forecast")
+                    "Print the job numbers and the first job as JSON, with its forecast if the "
+                    "service makes one within 1.5 s")
           ->excludes(parsable)
           ->group(heading(Group::output));
   command.add_flag("--dry-run", options->dry_run, "Print the submission as JSON; submit nothing")
