@@ -235,6 +235,8 @@ struct Client::State {
       if (!proxy->user.empty()) line.http->set_proxy_basic_auth(proxy->user, proxy->password);
     }
     line.http->set_keep_alive(false);
+    // A body follows its headers at once: the kernel would wait for the answer to the headers.
+    line.http->set_tcp_nodelay(true);
     line.http->set_connection_timeout(kConnect_s);
     line.http->set_read_timeout(std::chrono::ceil<std::chrono::seconds>(patience).count());
     line.http->set_write_timeout(kConnect_s);

@@ -76,14 +76,12 @@ Result<std::string> list(Client& client, const std::string& path, Sink& sink, bo
       continue;
     }
     if (!answer->good()) return tl::unexpected(refusal(*answer, path));
-    json page = parse_objects(answer->body);
     try {
+      const json page = parse_list(answer->body, [&](const json& item) { sink.put(item); });
       const Object of(page, path);
       // An empty list has null, or no field, but always the version of the list.
       if (!of.has("items") && !of.object("metadata").has("resourceVersion")) return no_list(path);
-      if (of.has("items")) {
-        for (const json& item : page["items"].get_ref<const json::array_t&>()) sink.put(item);
-      }
+      if (of.has("items") && !page["items"].is_array()) return no_list(path);
       const std::string last = token;
       token = of.object("metadata").text("continue");
       if (!token.empty() && token == last) break;

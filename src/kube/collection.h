@@ -36,8 +36,8 @@ class Sink {
 };
 
 /// Puts all objects of `path` in pages of 500, and returns the version of the list. A list that
-/// expires between pages begins again. `from_cache` is fast and may be some seconds old. Fails like
-/// Client::get(); no end_list() then.
+/// expires between pages begins again. `from_cache` is fast and may be some seconds old, but most
+/// servers then answer with all objects in one page. Fails like Client::get(); no end_list() then.
 Result<std::string> list(Client& client, const std::string& path, Sink& sink,
                          bool from_cache = true);
 

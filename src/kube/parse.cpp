@@ -2,6 +2,7 @@
 #include "kube/parse.h"
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,9 +44,14 @@ bool is_unread(std::string_view key) {
   return std::binary_search(std::begin(kUnread), std::end(kUnread), key);
 }
 
+using TakeItem = std::function<void(const json&)>;
+
 /// Builds the value as the parser meets its parts.
 class Builder final : public nlohmann::json_sax<json> {
  public:
+  /// With `take_item`, the items of a list are passed to it and dropped.
+  explicit Builder(TakeItem take_item = {}) : take_item_(std::move(take_item)) {}
+
   json take() { return std::move(root_); }
 
   bool null() override { return put(nullptr); }
@@ -63,6 +69,7 @@ class Builder final : public nlohmann::json_sax<json> {
     if (unread_ > 0) return true;
     if (has_control(value)) value = without_control(value);
     is_unread_ = is_unread(value);
+    if (open_.size() == 1) is_in_items_ = value == "items";
     key_ = std::move(value);
     return true;
   }
@@ -76,7 +83,9 @@ class Builder final : public nlohmann::json_sax<json> {
 
  private:
   bool put(json value) {
-    if (unread_ == 0) add(open_.size() > kDeepest ? json() : std::move(value));
+    if (unread_ > 0) return true;
+    add(open_.size() > kDeepest ? json() : std::move(value));
+    pass_item();
     return true;
   }
   json* add(json value) {
@@ -114,23 +123,36 @@ class Builder final : public nlohmann::json_sax<json> {
       --unread_;
     } else {
       open_.pop_back();
+      pass_item();
     }
     return true;
   }
+  /// Passes the value that is complete, if it is an item.
+  void pass_item() {
+    if (!take_item_ || !is_in_items_ || open_.size() != 2 || !open_.back()->is_array()) return;
+    auto& items = open_.back()->get_ref<json::array_t&>();
+    take_item_(items.back());
+    items.pop_back();
+  }
 
+  TakeItem take_item_;
   json root_{};
   std::vector<json*> open_{};  ///< From the root to the innermost object or list.
   std::string key_{};
-  bool is_unread_ = false;  ///< The value of the last key, if it is a list or an object.
-  std::size_t unread_ = 0;  ///< How deep in a part that is left out.
+  bool is_in_items_ = false;  ///< The last key of the root is "items".
+  bool is_unread_ = false;    ///< The value of the last key, if it is a list or an object.
+  std::size_t unread_ = 0;    ///< How deep in a part that is left out.
 };
 
-}  // namespace
-
-json parse_objects(std::string_view text) {
-  Builder builder;
+json built(std::string_view text, Builder builder) {
   const bool is_json = json::sax_parse(text.begin(), text.end(), &builder);
   return is_json ? builder.take() : json(json::value_t::discarded);
 }
+
+}  // namespace
+
+json parse_objects(std::string_view text) { return built(text, Builder()); }
+
+json parse_list(std::string_view text, const TakeItem& take) { return built(text, Builder(take)); }
 
 }  // namespace almanac::kube

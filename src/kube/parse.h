@@ -4,6 +4,7 @@
 /// Reads the objects that an API server sends.
 #pragma once
 
+#include <functional>
 #include <string_view>
 
 #include <nlohmann/json.hpp>
@@ -17,5 +18,10 @@ namespace almanac::kube {
 /// such as environments, volumes and probes, are left out, and so is who wrote which field, but for
 /// spec.priority: they are most of an object.
 nlohmann::json parse_objects(std::string_view text);
+
+/// Reads a list in the same way. Passes each of its items to `take` as it is read and leaves it out
+/// of the value: a server may answer with all objects in one page.
+nlohmann::json parse_list(std::string_view text,
+                          const std::function<void(const nlohmann::json& item)>& take);
 
 }  // namespace almanac::kube

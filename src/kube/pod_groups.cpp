@@ -28,11 +28,17 @@ constexpr GangScheduler kSchedulers[] = {
 
 using PodsByGroup = std::map<std::string, std::vector<Pod>>;  ///< By "namespace/name".
 
-/// Sets what the pods of a gang say of it: GPUs, start and end. Returns false if it ran and the
-/// pods that are left do not say when.
+/// Whether a gang that does not run waits for its start. Without a phase, its pods say so.
+bool is_pending(const PodGroup& group, const std::vector<Pod>& pods) {
+  if (!group.phase.empty()) return group.phase == "Pending" || group.phase == "Inqueue";
+  return !pods.empty() && std::ranges::none_of(pods, &Pod::is_over);
+}
+
+/// Sets what the pods of a gang say of it: GPUs, start and end. Returns false if it ran, or may
+/// have run, and the pods that are left do not say when.
 bool join(PodGroup& group, const std::vector<Pod>& pods) {
   Workload& made = group.workload;
-  if (pods.empty()) return group.is_pending;
+  if (pods.empty()) return is_pending(group, pods);
   kueue::PodSet& set = made.pod_sets.front().pods;
   set.requests.clear();
   set.count = 1;
@@ -47,7 +53,7 @@ bool join(PodGroup& group, const std::vector<Pod>& pods) {
     made.has_failed = made.has_failed || pod.has_failed;
     is_over = is_over && pod.is_over;
   }
-  if (started < std::max(1, group.min_member)) return group.is_pending;
+  if (started < std::max(1, group.min_member)) return is_pending(group, pods);
   for (const Pod& pod : pods) {
     if (pod.started != kNoTime) made.admitted = std::max(made.admitted, pod.started);
     if (pod.ended != kNoTime) made.finished = std::max(made.finished, pod.ended);
@@ -87,9 +93,10 @@ Result<Picture> take_picture(Client& client, const GangScheduler& scheduler,
   }
   std::set<std::string> names(queues->begin(), queues->end());
   std::uint64_t gone = 0;
+  std::uint64_t unknown = 0;  // whether they wait or ran
   for (PodGroup& each : *groups) {
     if (!join(each, by_group[each.workload.full_name()])) {
-      ++gone;
+      ++(each.phase.empty() ? unknown : gone);
       continue;
     }
     names.insert(each.workload.cluster_queue);
@@ -100,6 +107,12 @@ Result<Picture> take_picture(Client& client, const GangScheduler& scheduler,
     made.notes.push_back(fmt::format(
         "{} left out: {} ran, and pods that would say for how long are gone",
         text::counted(gone, "PodGroup is", "PodGroups are"), gone == 1 ? "it" : "they"));
+  }
+  if (unknown > 0) {
+    made.notes.push_back(fmt::format(
+        "{} left out: {} no phase, and no pods that say whether {} or ran",
+        text::counted(unknown, "PodGroup is", "PodGroups are"),
+        unknown == 1 ? "it has" : "they have", unknown == 1 ? "it waits" : "they wait"));
   }
   made.notes.push_back(
       fmt::format("quotas and weights of {}'s queues are not read", scheduler.name));

@@ -33,7 +33,8 @@ bool has(Client& client, const GangScheduler& scheduler);
 
 /// Lists PodGroups, Queues, pods and nodes. A gang waits until minMember of its pods have started,
 /// and ends with its last container. A PodGroup that ran and has fewer pods than minMember left is
-/// left out with a note, since nothing says for how long. Fails like list().
+/// left out with a note, since nothing says for how long. So is one without a phase and without
+/// pods, since it may wait or have run. Fails like list().
 Result<Picture> take_picture(Client& client, const GangScheduler& scheduler,
                              const std::string& user_label = "");
 

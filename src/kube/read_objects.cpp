@@ -330,8 +330,7 @@ Result<PodGroup> read_pod_group(const json& object, const std::string& user_labe
     pods.pods.name = "main";
     pods.pods.count = 1;
     pods.pods.requests = spec.object("minResources").quantities();
-    const std::string phase = of.object("status").text("phase", "Pending");
-    made.is_pending = phase == "Pending" || phase == "Inqueue";
+    made.phase = of.object("status").text("phase");
     return made;
   });
 }

@@ -107,9 +107,9 @@ struct Pod {
 
 /// The gang, and what it says itself; its pods say the rest.
 struct PodGroup {
-  Workload workload{};      ///< With what minMember pods request, if the scheduler says so.
-  int min_member = 0;       ///< Pods that must start together.
-  bool is_pending = false;  ///< It has not run.
+  Workload workload{};  ///< With what minMember pods request, if the scheduler says so.
+  int min_member = 0;   ///< Pods that must start together.
+  std::string phase{};  ///< "" = the scheduler sets none.
 };
 
 struct LocalQueue {

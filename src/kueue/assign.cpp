@@ -41,10 +41,9 @@ class Search {
     const Fit fit = assignment.fit();
     if (fit == Fit::now) return Nomination{std::move(assignment), {}};
     if (fit != Fit::preempt) return std::nullopt;
-    std::vector<Victim> victims =
-        find_victims(world_, workload_, preempted_slots(assignment), assignment.usage);
+    const std::vector<Victim>& victims = victims_for(preempted_slots(assignment), assignment.usage);
     if (victims.empty()) return std::nullopt;
-    return Nomination{std::move(assignment), std::move(victims)};
+    return Nomination{std::move(assignment), victims};
   }
 
  private:
@@ -54,6 +53,9 @@ class Search {
               const std::vector<std::pair<ResourceAt, Amount>>& wants, const Wants& usage,
               PodSetChoice& made);
   Grade grade(Slot slot, Amount amount);
+  /// find_victims(), but a request for one resource is searched once: its flavor is graded by the
+  /// same victims.
+  const std::vector<Victim>& victims_for(std::vector<Slot> needed, Wants wants);
   /// Height of the smallest subtree whose quota suffices, and whether there is a cohort above it.
   std::pair<int, bool> lending_level(Slot slot, Amount amount) const;
 
@@ -76,6 +78,12 @@ class Search {
   const ClusterQueue& declared_;
   std::uint64_t cycle_;
   const Assignment* only_;
+  struct Found {
+    std::vector<Slot> needed;
+    Wants wants;
+    std::vector<Victim> victims;
+  };
+  std::optional<Found> found_{};  ///< By the last search.
 };
 
 Assignment Search::assign(std::span<const int> counts) {
@@ -184,7 +192,7 @@ Grade Search::grade(Slot slot, Amount amount) {
   if (tree.nominal(node, slot) < amount && !may_reclaim && !preempts_while_borrowing) {
     return {Fit::none, level};
   }
-  const std::vector<Victim> victims = find_victims(world_, workload_, {slot}, {{slot, amount}});
+  const std::vector<Victim>& victims = victims_for({slot}, {{slot, amount}});
   if (victims.empty()) return {Fit::no_candidates, level};
   bool are_of_others = true;
   for (const Victim& victim : victims) {
@@ -194,6 +202,17 @@ Grade Search::grade(Slot slot, Amount amount) {
   const int level_after = lending_level(slot, amount).first;
   for (const Victim& victim : victims) world_.put_back(*victim.workload);
   return {are_of_others ? Fit::reclaim : Fit::preempt, level_after};
+}
+
+const std::vector<Victim>& Search::victims_for(std::vector<Slot> needed, Wants wants) {
+  const auto is_same = [](const Want& a, const Want& b) {
+    return a.slot == b.slot && a.amount == b.amount;
+  };
+  if (!found_ || found_->needed != needed || !std::ranges::equal(found_->wants, wants, is_same)) {
+    auto victims = find_victims(world_, workload_, needed, wants);
+    found_ = {std::move(needed), std::move(wants), std::move(victims)};
+  }
+  return found_->victims;
 }
 
 std::pair<int, bool> Search::lending_level(Slot slot, Amount amount) const {

@@ -52,10 +52,15 @@ Wants reserved_by(const QuotaTree& tree, QueueAt queue, const Assignment& assign
 class FairOrder {
  public:
   FairOrder(QuotaTree& tree, std::vector<Entry>& entries)
-      : tree_(tree), of_queue_(tree.num_nodes()), standings_(tree.num_nodes()) {
+      : tree_(tree), of_queue_(tree.num_nodes()), paths_(tree.num_nodes()) {
+    left_.reserve(entries.size());
+    standings_.reserve(entries.size());
     for (Entry& entry : entries) {
-      of_queue_[entry.workload->queue] = &entry;
+      const QueueAt queue = entry.workload->queue;
+      of_queue_[queue] = &entry;
       left_.push_back(&entry);
+      paths_[queue] = {standings_.size(), depth(queue)};
+      standings_.resize(standings_.size() + paths_[queue].depth);
       measure(entry);
     }
   }
@@ -87,6 +92,16 @@ class FairOrder {
     std::pair<int, double> share{};
   };
 
+  struct Path {
+    std::size_t begin = 0;  ///< In standings_, the parent first.
+    std::size_t depth = 0;  ///< Number of cohorts above the queue.
+  };
+
+  std::size_t depth(NodeAt node) const {
+    std::size_t made = 0;
+    while ((node = tree_.parent(node)) != kNoNode) ++made;
+    return made;
+  }
   /// The node just below the root, or the root.
   NodeAt branch_of(NodeAt node) const {
     NodeAt above = tree_.parent(node);
@@ -102,10 +117,9 @@ class FairOrder {
     const Wants& usage = entry.nomination.assignment.usage;
     tree_.take(queue, usage);
     NodeAt child = queue;
-    std::vector<Standing>& made = standings_[queue];
-    made.clear();
+    std::size_t at = paths_[queue].begin;
     for (NodeAt node = tree_.parent(queue); node != kNoNode; node = tree_.parent(node)) {
-      made.push_back({tree_.borrows_any_of(child, usage), tree_.share(child).key()});
+      standings_[at++] = {tree_.borrows_any_of(child, usage), tree_.share(child).key()};
       child = node;
     }
     tree_.give_back(queue, usage);
@@ -123,8 +137,8 @@ class FairOrder {
   }
 
   const Standing& standing(const Entry& of, std::size_t above) const {
-    const std::vector<Standing>& all = standings_[of.workload->queue];
-    return all[all.size() - 1 - above];
+    const Path& path = paths_[of.workload->queue];
+    return standings_[path.begin + path.depth - 1 - above];
   }
   bool beats(const Entry& a, const Entry& b, std::size_t above) const {
     const Standing& one = standing(a, above);
@@ -137,7 +151,8 @@ class FairOrder {
 
   QuotaTree& tree_;
   std::vector<Entry*> of_queue_;
-  std::vector<std::vector<Standing>> standings_;  ///< By queue, then its parent first.
+  std::vector<Path> paths_;  ///< By queue.
+  std::vector<Standing> standings_{};
   std::vector<Entry*> left_{};
 };
 

@@ -39,7 +39,7 @@ class Agents {
     std::string node{};
     agent::Report report{};
   };
-  /// By node. Jobs without an entry keep what Slurm allocated.
+  /// By node. Jobs without an entry keep what the manager allocated.
   using Orders = std::map<std::string, std::vector<agent::Limit>>;
 
   /// Listens at "HOST:PORT"; port 0 means any. Agents lift their limits if the daemon is silent for

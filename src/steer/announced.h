@@ -20,7 +20,7 @@ namespace almanac::steer {
 
 class Announced {
  public:
-  /// A number that neither a job of Slurm nor another announced job has.
+  /// A number that neither a job of the manager nor another announced job has.
   manager::JobNumber next_number();
   void add(manager::Job job, std::int64_t site_factor);
   /// The site factor of an announced job.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Waiting jobs that the policy does not see: those that Slurm would not start at any priority, and
-/// those that Almanac must not touch.
+/// Waiting jobs that the policy does not see: those that the manager would not start at any
+/// priority, and those that Almanac must not touch.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ enum class Aside : std::uint8_t {
   limited,        ///< At a limit of its user, account or QOS, or out of licenses.
   at_quota,       ///< Requests more GPUs than a known quota has left (manager/quotas.h).
   elsewhere,      ///< No node that suits it has room (suitable.h).
-  in_vain,        ///< Slurm did not start it although it could (lever.h).
+  in_vain,        ///< The manager did not start it although it could (lever.h).
   exempt,
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The nodes that the policy has chosen for a job, if Slurm can run it there.
+/// The nodes that the policy has chosen for a job, if the manager can run it there.
 #pragma once
 
 #include <optional>

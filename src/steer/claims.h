@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The changes of Almanac that are still in effect on a Slurm cluster: what there is to undo, and
+/// The changes of Almanac that are still in effect on a managed cluster: what there is to undo, and
 /// how to notice that others change the same things. Each kind of change keeps its own claims
 /// (action/).
 #pragma once

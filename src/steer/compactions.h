@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Advises which running jobs to move so that waiting jobs fit. Slurm cannot move a job; it can
-/// requeue one, which then starts again or from its own checkpoint. So each move is charged all the
-/// work since the start of the job.
+/// Advises which running jobs to move so that waiting jobs fit. The manager cannot move a job; it
+/// can requeue one, which then starts again or from its own checkpoint. So each move is charged all
+/// the work since the start of the job.
 ///
-/// A job stays if Slurm may not requeue it, or if it cannot run on every node of its virtual
+/// A job stays if the manager may not requeue it, or if it cannot run on every node of its virtual
 /// cluster: it names nodes, features or a reservation, its partition has other nodes, or it is part
 /// of a heterogeneous job. Room is made for such jobs neither, nor for jobs that request more nodes
 /// than their GPUs need. Nodes with a job that spans virtual clusters are ignored.

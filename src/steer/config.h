@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Configuration of the service of a Slurm cluster.
+/// Configuration of the service of a managed cluster.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,8 @@ struct Config {
   /// How jobs slow each other on a GPU; if null, no jobs are placed together.
   std::shared_ptr<const perf::Catalogue> speeds{};
   std::uint64_t seed = 0;
-  /// Opens another connection to the same Slurm, for accounting; if empty, accounting is not read.
+  /// Opens another connection to the same manager, for accounting; if empty, accounting is not
+  /// read.
   std::function<Result<std::unique_ptr<manager::Link>>()> connect{};
   Duration retention = 24h * 365;  ///< How long ended jobs are kept.
   /// A controller that has not answered for this time is reported as silent. It may still answer:

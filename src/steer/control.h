@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How an operator controls the daemon of a Slurm cluster: by files in its state folder. This needs
-/// rights on the folder only, and works while the daemon is busy or dead.
+/// How an operator controls the daemon of a managed cluster: by files in its state folder. This
+/// needs rights on the folder only, and works while the daemon is busy or dead.
 ///
 /// levers.json   the switches: {"order": "on"}; outlives the daemon
 /// undo          there = take back all that was done; gone when that is done. What levers are

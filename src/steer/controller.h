@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The controller of a Slurm cluster, as the deciding thread talks to it. The thread waits for
+/// The controller of a managed cluster, as the deciding thread talks to it. The thread waits for
 /// answers without holding the lock, and not forever.
 #pragma once
 

@@ -13,7 +13,7 @@ using policy::Phase;
 
 namespace {
 
-/// A round is planned at most so often, until all that starts is where Slurm would start it.
+/// A round is planned at most so often, until all that starts is where the manager would start it.
 constexpr int kPlans = 5;
 
 }  // namespace

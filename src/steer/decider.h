@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Decides what the policy would have a Slurm cluster do now.
+/// Decides what the policy would have a managed cluster do now.
 ///
 /// Each decision is a new round of a new policy object, which takes over the running jobs, is shown
 /// the waiting jobs and decides once. The controller's state is the truth, so a decision depends on
@@ -44,7 +44,7 @@ class Decider {
   /// in each lease, as of its beginning; until the next lease its last decision stands.
   /// `announced` are waiting jobs that the mirror does not know yet, under temporary numbers; they
   /// are part of the decision. The policy sees neither the jobs `in_vain` (lever.h) nor those that
-  /// Slurm would not start on the nodes that suit them.
+  /// the manager would not start on the nodes that suit them.
   const Decision& decide(const Mirror& mirror, std::shared_ptr<const World> world,
                          const Exempt& exempt, std::span<const manager::Job> announced = {},
                          const std::set<manager::JobNumber>& in_vain = {});

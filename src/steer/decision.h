@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// One decision of the policy about a Slurm cluster: what should run now, and in which order the
+/// One decision of the policy about a managed cluster: what should run now, and in which order the
 /// other jobs wait. `Decider` (decider.h) makes it, levers (lever.h) carry it out.
 #pragma once
 
@@ -45,7 +45,7 @@ struct Decision {
   std::vector<Line> lines{};             ///< By virtual cluster, all of them.
   std::vector<Start> starts{};           ///< In order; an array may appear several times.
   /// Since when each of `starts` was to start at every decision. Jobs that the policy does not see
-  /// because Slurm did not start them keep their time.
+  /// because the manager did not start them keep their time.
   std::map<manager::JobNumber, Time> to_start_since{};
   std::vector<manager::JobNumber> stops{};      ///< Running jobs that must make room.
   std::vector<manager::Job> announced{};        ///< Waiting jobs that the mirror does not know yet.

@@ -17,7 +17,7 @@ constexpr std::size_t kShareOfRenewals = 4;
 /// one user, who may lower the priority of their own.
 constexpr std::size_t kTooMany = 5;
 constexpr std::size_t kShown = 5;
-/// What Slurm has refused once is not asked again at once.
+/// What the manager has refused once is not asked again at once.
 constexpr Duration kRest = 60s;
 /// Size in bytes above which a new journal begins: some 400,000 changes.
 constexpr std::int64_t kLargestJournal = 64 << 20;
@@ -162,7 +162,7 @@ Slice Driver::plan(const Scene& given, Time now) {
 }
 
 /// Renews the holds that no slice changes. If nothing could be released, it renews nothing, and
-/// Slurm then starts jobs by itself.
+/// the manager then starts jobs by itself.
 void Driver::renew(const Scene& scene, std::int64_t left, Slice& slice) const {
   if (!trouble_.empty() || (!scene.places && !scene.shares)) return;
   std::set<manager::JobNumber> changed;

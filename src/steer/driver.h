@@ -49,7 +49,7 @@ class Driver {
   bool knows(const std::string& lever) const;
   std::vector<std::string> names() const;
   std::vector<service::LeverView> states() const;
-  /// Whether Slurm's queue follows the policy.
+  /// Whether the manager's queue follows the policy.
   bool decides_queue() const;
   const Claims& claims() const { return claims_; }
   /// Jobs in vain of all acting levers (lever.h).
@@ -81,7 +81,7 @@ class Driver {
   Journal journal_;
   Claims claims_;
   std::vector<Mounted> levers_;
-  /// Slurm has refused to change them; until when they rest, by the controller's clock.
+  /// The manager has refused to change them; until when they rest, by the controller's clock.
   std::map<manager::JobNumber, Time> resting_;
   struct TakenOver {
     Time at{};  // when that was seen, by the controller's clock

@@ -45,8 +45,8 @@ class Experience {
     return beliefs_.for_round(jobs, handles);
   }
   std::shared_ptr<predict::TypeSpeeds> type_speeds() const { return type_speeds_; }
-  /// Usage so far: Slurm's own figures if it keeps fair share, else that of the jobs learned from
-  /// and of those that run. Null for a policy that does not read it.
+  /// Usage so far: the manager's own figures if it keeps fair share, else that of the jobs learned
+  /// from and of those that run. Null for a policy that does not read it.
   schedule::PastUses past_use(const Mirror& mirror, const World& world);
 
   void learn(const manager::Job& ended, const World& world);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Which jobs could run on other nodes as well, as far as Slurm is concerned.
+/// Which jobs could run on other nodes as well, as far as the manager is concerned.
 #pragma once
 
 #include <map>

@@ -21,9 +21,10 @@ using manager::JobNumber;
 
 namespace {
 
-/// Released in vain so often, a job is left to Slurm; after the first time it may run anywhere.
+/// Released in vain so often, a job is left to the manager; after the first time it may run
+/// anywhere.
 constexpr int kTries = 3;
-/// A job may lose so much of the age that Slurm's priorities count.
+/// A job may lose so much of the age that the manager's priorities count.
 constexpr Duration kLittleAge = 2min;
 /// How long one that was released in vain lets others go first.
 constexpr Duration kRests = 2min;
@@ -56,7 +57,7 @@ QueueClaims::Tries tries_of(const manager::Job& job, const Scene& scene) {
   return scene.claims->of<QueueChange>().tries(job);
 }
 
-/// Whether a job that Slurm may start is to be held.
+/// Whether a job that the manager may start is to be held.
 bool is_to_be_held(const manager::Job& job, bool starts, const Scene& scene) {
   if (job.held || is_leased(job, scene.mirror.at())) return false;
   const Time released = tries_of(job, scene).released;
@@ -89,7 +90,7 @@ std::vector<Action> HoldingLever::want(const Scene& scene) {
       in_line.insert(number);
       if (const std::string why = leave(*job, scene); !why.empty()) {
         aged_ += would_lose_age(*job, scene) ? 1 : 0;
-        if (auto action = give_to_slurm(*job, why, scene)) releases.push_back(*std::move(action));
+        if (auto action = give_to_manager(*job, why, scene)) releases.push_back(*std::move(action));
         continue;
       }
       const auto start = starts.find(number);
@@ -126,7 +127,7 @@ std::vector<Action> HoldingLever::want(const Scene& scene) {
       continue;
     }
     if (is_new) continue;
-    if (auto action = give_to_slurm(job, "the policy does not see it", scene)) {
+    if (auto action = give_to_manager(job, "the policy does not see it", scene)) {
       releases.push_back(*std::move(action));
     }
   }
@@ -138,7 +139,7 @@ std::vector<Action> HoldingLever::let_go(const Scene& scene) {
   std::vector<Action> made;
   for (const auto& [number, job] : scene.mirror.jobs()) {
     if (!waits(job) || !is_for(job, scene)) continue;
-    if (auto action = give_to_slurm(job, "its lever is not on", scene)) {
+    if (auto action = give_to_manager(job, "its lever is not on", scene)) {
       made.push_back(*std::move(action));
     }
   }
@@ -188,8 +189,8 @@ std::string HoldingLever::leave(const manager::Job& job, const Scene& scene) con
   return "";
 }
 
-std::optional<Action> HoldingLever::give_to_slurm(const manager::Job& job, const std::string& why,
-                                                  const Scene& scene, bool for_good) const {
+std::optional<Action> HoldingLever::give_to_manager(const manager::Job& job, const std::string& why,
+                                                    const Scene& scene, bool for_good) const {
   auto change = scene.claims->of<QueueChange>().without_mark(job, scene.mirror.at());
   if (!change) return std::nullopt;
   bring_back(job, scene, *change);
@@ -225,7 +226,7 @@ Action HoldingLever::hold(const manager::Job& job, bool starts, const Scene& sce
   if (!starts || known.released == kNoTime) return {made, "the policy does not start it yet"};
   made.in_vain = known.in_vain + 1;
   if (made.in_vain >= kTries && is_marked(job)) {
-    Action given = *give_to_slurm(
+    Action given = *give_to_manager(
         job, fmt::format("Slurm did not start it after {} releases", kTries), scene, true);
     std::get<QueueChange>(given.change).in_vain = made.in_vain;
     return given;

@@ -3,8 +3,8 @@
 /// \file
 /// What the agents of its nodes have reported about one running job, in the form that policies get.
 ///
-/// A policy gets the GPU utilization relative to that with all the cores that Slurm allocated. So
-/// fewer cores never look better, and 1 is the best value.
+/// A policy gets the GPU utilization relative to that with all the cores that the manager
+/// allocated. So fewer cores never look better, and 1 is the best value.
 #pragma once
 
 #include <map>
@@ -29,8 +29,8 @@ class JobUse {
   /// Takes the report of an agent about the job on one of its nodes, at `now`.
   void take(const std::string& node, const agent::Report& report, const agent::JobReport& told,
             Time now);
-  /// Call after reports were received. `held`: fewer cores than Slurm's, on the nodes where that is
-  /// wanted.
+  /// Call after reports were received. `held`: fewer cores than the manager's, on the nodes where
+  /// that is wanted.
   void look(const Cores& held, Time now);
 
   /// Returns 0 to 1, sometimes slightly more; nothing if it is too early, no agent reports it, or
@@ -40,7 +40,7 @@ class JobUse {
   std::optional<double> bandwidth_gbs(Time now) const;
   /// Whether all of its nodes limit it as wanted, by their last report.
   bool is_held() const { return is_held_; }
-  /// When looked at last it was to have all that Slurm gave.
+  /// When looked at last it was to have all that the manager gave.
   bool has_all() const { return has_all_; }
   /// Since when its GPUs are much less busy than with all its cores; kNoTime = they are not.
   Time hurt_since() const { return hurt_since_; }

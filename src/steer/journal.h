@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// All changes that Almanac ever made to a Slurm cluster, in a file that only grows: a line of JSON
-/// before each change, and a line with the results after each slice. Both are on the disk before
-/// anything else happens, so changes can be undone after any crash.
+/// All changes that Almanac ever made to a managed cluster, in a file that only grows: a line of
+/// JSON before each change, and a line with the results after each slice. Both are on the disk
+/// before anything else happens, so changes can be undone after any crash.
 ///
 /// {"n":17,"at_s":1e9,"lever":"order","job":12,"submitted_s":9e8,"restarts":0,
 /// "was":{"site_factor":0},"becomes":{"site_factor":500},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What is known about a Slurm cluster and what was decided: the state that the parts of its
+/// What is known about a managed cluster and what was decided: the state that the parts of its
 /// service share.
 #pragma once
 
@@ -73,7 +73,7 @@ struct Known {
   bool look_again = true;            ///< A decision is due.
   std::vector<store::Job> taught{};  ///< Jobs that ended since forecasts last looked.
   Canary canary{config.settings.canary, config.settings.order.age_cap, store, config.seed};
-  std::unique_ptr<Past> past{};  ///< Null if Slurm keeps no accounting.
+  std::unique_ptr<Past> past{};  ///< Null if the manager keeps no accounting.
 
   /// What levers see now. Under the lock.
   Scene scene(manager::Abilities can) const {

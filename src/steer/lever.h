@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A lever: one reason for which Almanac changes a Slurm cluster. It says which changes it wants.
+/// A lever: one reason for which Almanac changes a managed cluster. It says which changes it wants.
 /// The driver (driver.h) decides whether and how fast they are made, and can undo them.
 ///
 /// A lever looks at the present state each time and wants all that is not so yet. What could not be
@@ -28,17 +28,17 @@ class Lever {
                                               const manager::Abilities& can) const = 0;
   /// Why it has nothing to do now; nothing if it may have.
   virtual std::optional<std::string> lacks(const Scene&) const { return std::nullopt; }
-  /// Whether Slurm's queue follows the policy while the lever acts.
+  /// Whether the manager's queue follows the policy while the lever acts.
   virtual bool decides_queue() const { return false; }
   /// The changes that it wants, the most urgent first. Waiting and running jobs and nodes are those
   /// of the mirror.
   virtual std::vector<Action> want(const Scene& scene) = 0;
   /// Gets the result of a change that was tried. Not called while the lever is dry.
   virtual void hear(const Change&, const Outcome&) {}
-  /// Waiting jobs that Slurm did not start although there was room, for unknown reasons. The policy
-  /// does not plan them, so that no other job waits for them.
+  /// Waiting jobs that the manager did not start although there was room, for unknown reasons. The
+  /// policy does not plan them, so that no other job waits for them.
   virtual std::set<manager::JobNumber> in_vain(const Scene&) const { return {}; }
-  /// The changes that give everything back to Slurm. The driver requests and makes them when
+  /// The changes that give everything back to the manager. The driver requests and makes them when
   /// the lever is not on or cannot be used.
   virtual std::vector<Action> let_go(const Scene&) { return {}; }
   /// Warnings for the operator, one line each.

@@ -30,8 +30,8 @@ class LeverRegistry {
  public:
   struct Entry {
     std::string name;  ///< "order".
-    /// If Slurm can take only some of the changes, those of the lever with the highest priority go
-    /// first. No two levers have the same one.
+    /// If the manager can take only some of the changes, those of the lever with the highest
+    /// priority go first. No two levers have the same one.
     int priority;
     std::function<std::unique_ptr<Lever>(const LeverParts&)> make;
   };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Reads the mark of a job (manager/mark.h). The mark stays when the job is released. Slurm keeps
-/// it, so it survives the loss of Almanac's files.
+/// Reads the mark of a job (manager/mark.h). The mark stays when the job is released. The manager
+/// keeps it, so it survives the loss of Almanac's files.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The state of a Slurm controller as reported so far: jobs, nodes and partitions.
+/// The state of a cluster as its manager has reported it so far: jobs, nodes and partitions.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ class Mirror {
   const std::vector<manager::Reservation>& reservations() const { return reservations_; }
   const std::vector<manager::Licence>& licences() const { return licences_; }
   const manager::Limits& limits() const { return limits_; }
-  /// Empty if Slurm keeps no fair share, or the connection does not report it.
+  /// Empty if the manager keeps no fair share, or the connection does not report it.
   const std::vector<manager::Association>& associations() const { return associations_; }
   /// Grows when a node comes, goes, or is made otherwise, when partitions have other nodes or
   /// another PriorityTier, when a QOS has another Priority, and when accounts have other shares.

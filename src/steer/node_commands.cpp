@@ -12,7 +12,7 @@ namespace {
 
 using manager::Power;
 
-/// Slurm needs a moment to show what it was told.
+/// The manager needs a moment to show what it was told.
 constexpr Duration kAgain = 30s;
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the running jobs of a Slurm cluster hold, as grants for a ledger.
+/// What the running jobs of a managed cluster hold, as grants for a ledger.
 ///
 /// A ledger aborts if something is taken twice. Slurm may allocate it twice (OverSubscribe, jobs on
 /// a node that was made smaller), or report only how many GPUs a job has. So everything is counted
@@ -25,7 +25,7 @@ struct Occupied {
 /// Returns the grants of each of `jobs`, in order. A job of shards holds its shards' part of a GPU.
 std::vector<Occupied> count_out(const World& world, const std::vector<const manager::Job*>& jobs);
 
-/// What a job has of one node in all, as Slurm reports it.
+/// What a job has of one node in all, as the manager reports it.
 struct NodeShare {
   NodeId node{};
   cluster::GpuMask known = 0;

@@ -16,9 +16,9 @@ struct Outcome {
   enum class Kind : std::uint8_t {
     done,
     past,       ///< Too late: the job is gone, or no longer waits or runs.
-    refused,    ///< Slurm, or this connection to it, does not support it.
+    refused,    ///< The manager, or this connection to it, does not support it.
     unknown,    ///< The controller did not answer, and may have done it.
-    not_tried,  ///< Slurm was not asked.
+    not_tried,  ///< The manager was not asked.
   };
   Kind kind = Kind::not_tried;
   Error why{};  ///< For all kinds but `done`.

@@ -103,9 +103,9 @@ class Builder {
   }
 
  private:
-  /// Closes the nodes of reservations that are not out of service anyway. Slurm starts no job that
-  /// would run into one. Which jobs that will be is not known for a future, so a node closes from
-  /// when half of the waiting jobs would, by their limits.
+  /// Closes the nodes of reservations that are not out of service anyway. The manager starts no job
+  /// that would run into one. Which jobs that will be is not known for a future, so a node closes
+  /// from when half of the waiting jobs would, by their limits.
   void close_reserved(const std::set<NodeId>& out) {
     std::vector<Duration> limits;
     for (const service::Outlook::One& one : made_.jobs) {

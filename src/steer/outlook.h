@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The running and waiting jobs of a Slurm cluster and its quotas, for forecasts.
+/// The running and waiting jobs of a managed cluster and its quotas, for forecasts.
 ///
 /// Leaves out running jobs that could never start here, for example because nodes are gone; their
 /// GPUs count as free.
@@ -17,7 +17,7 @@
 namespace almanac::steer {
 
 /// `queue` are the jobs that the policy sees wait, in order of submission; an array is there once
-/// for each of its tasks. But for the first, these have numbers that no job of Slurm's has.
+/// for each of its tasks. But for the first, these have numbers that no job of the manager has.
 /// `composition`, `revision` and `ended` are left to the caller. Cost: O(jobs).
 service::Outlook outlook_of(const Mirror& mirror, const World& world,
                             std::span<const manager::JobNumber> queue);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Imports Slurm's accounting into the store, week by week. Its database may take minutes for a
-/// week, so the import has its own connection and thread, and no decision waits for it.
+/// Imports the manager's accounting into the store, week by week. Its database may take minutes for
+/// a week, so the import has its own connection and thread, and no decision waits for it.
 #pragma once
 
 #include <atomic>

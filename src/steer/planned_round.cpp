@@ -34,7 +34,7 @@ PlannedRound::PlannedRound(const Basis& basis, Placing& placing, Experience& exp
       schedule::RealHost{
           .estimator = jobs_.estimator(),
           .past_use = basis.past_use,
-          .past_reports = {},  // jobs of a Slurm cluster report no metrics
+          .past_reports = {},  // jobs of a managed cluster report no metrics
           .type_speeds = experience_.type_speeds(),
           .may_share = [this](JobId host, JobId guest) { return sharing_.may_share(host, guest); },
           .is_on = [this](NodeId node) { return !off_.contains(node); },

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// One round on a Slurm cluster: shows the policy the running and the waiting jobs, and notes what
-/// it plans.
+/// One round on a managed cluster: shows the policy the running and the waiting jobs, and notes
+/// what it plans.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@
 
 namespace almanac::steer {
 
-/// Restarts are charged nothing: Slurm's users know what a stopped job loses, Almanac does not.
+/// Restarts are charged nothing: the users know what a stopped job loses, Almanac does not.
 inline constexpr schedule::RestartCost kNoRestartCost{
     .one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s};
 

@@ -13,7 +13,7 @@ namespace {
 
 using policy::Trait;
 
-/// What keeps a policy from deciding for Slurm; "" = nothing.
+/// What keeps a policy from deciding for a managed cluster; "" = nothing.
 std::string obstacle(const policy::Composition& composition) {
   const policy::TraitSet does = policy::registry().traits(composition);
   if (does.has(Trait::remembers)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Policies of the registry as they can decide for a Slurm cluster.
+/// Policies of the registry as they can decide for a managed cluster.
 #pragma once
 
 #include <string>
@@ -31,10 +31,10 @@ struct Chosen {
 };
 
 /// The policy that `text` names. An estimate that only a simulation can have becomes the paper's
-/// rolling one, and a shape that revises waiting jobs is taken off, because no Slurm job has a
-/// range of GPUs. Fails with usage as Registry::compose() does, and with unsupported where a policy
-/// needs what Slurm cannot do: other cores or GPUs than requested at the start of a job, or memory
-/// from one decision to the next.
+/// rolling one, and a shape that revises waiting jobs is taken off, because no job of such a
+/// cluster has a range of GPUs. Fails with usage as Registry::compose() does, and with unsupported
+/// where a policy needs what the manager cannot do: other cores or GPUs than requested at the start
+/// of a job, or memory from one decision to the next.
 Result<Chosen> compose(const std::string& text);
 
 }  // namespace almanac::steer

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The quotas of a Slurm cluster and what its jobs hold of them, for a round that enforces them.
+/// The quotas of a managed cluster and what its jobs hold of them, for a round that enforces them.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The jobs of a Slurm cluster as one round knows them, by `JobId`: the running jobs first, then
+/// The jobs of a managed cluster as one round knows them, by `JobId`: the running jobs first, then
 /// those that the policy is shown, then newcomers.
 #pragma once
 

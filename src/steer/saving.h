@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Writes to the store of a Slurm cluster: ended jobs, notes on them, the choices of operators, and
-/// a sample of the cluster each minute.
+/// Writes to the store of a managed cluster: ended jobs, notes on them, the choices of operators,
+/// and a sample of the cluster each minute.
 #pragma once
 
 #include <optional>

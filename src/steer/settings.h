@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What an operator allows Almanac to do on a Slurm cluster: which levers it may use, which jobs
+/// What an operator allows Almanac to do on a managed cluster: which levers it may use, which jobs
 /// are exempt, and how fast it may act.
 #pragma once
 

@@ -28,7 +28,7 @@ class Sharing {
 
   bool knows_speeds() const { return catalogue_ != nullptr; }
   /// Finds hosts and guests among `jobs`. A host runs alone on a GPU which a guest would get, or
-  /// another all to itself, whatever Slurm's order is. A guest could be started by Slurm on any
+  /// another all to itself, whatever the manager's order is. The manager could start a guest on any
   /// node.
   void look(const Mirror& mirror, const Exempt& exempt, const RoundJobs& jobs);
   /// Returns how fast jobs run next to each other on `cluster`; null if that is not known, or no

@@ -2,8 +2,8 @@
 
 /// \file
 /// Changes that are made together. The driver plans and settles a slice. Only carrying it out talks
-/// to Slurm and the disk; this may take seconds, and needs no lock, so other requests need not
-/// wait.
+/// to the manager and the disk; this may take seconds, and needs no lock, so other requests need
+/// not wait.
 #pragma once
 
 #include <cstddef>

@@ -33,7 +33,7 @@ bool is_plain(const manager::Job& job) {
          });
 }
 
-/// Whether all that Slurm says it holds could be counted out.
+/// Whether all that the manager says it holds could be counted out.
 bool is_whole(const manager::Job& job, const Occupied& occupied) {
   int gpus = 0;
   for (const cluster::Grant& grant : occupied.held) gpus += grant.count();
@@ -88,7 +88,7 @@ void Slimmer::follow(const Mirror& mirror, const Settings& settings) {
   for (auto each = running_.begin(); each != running_.end();) {
     auto& [number, running] = *each;
     const auto found = here.find(number);
-    const bool stays = found != here.end() && running.slurms == occupied[found->second].held;
+    const bool stays = found != here.end() && running.given == occupied[found->second].held;
     const bool hurt =
         running.use.hurt_since() != kNoTime && now_ - running.use.hurt_since() > kHurt;
     if (!stays || hurt || running.grew) leave(running);
@@ -101,11 +101,11 @@ void Slimmer::follow(const Mirror& mirror, const Settings& settings) {
         running_.try_emplace(number, Running{.use = JobUse(*there[at], measuring_, now_)});
     Running& running = found->second;
     if (is_new) {
-      running.slurms = occupied[at].held;
+      running.given = occupied[at].held;
       touch(running);
     }
     if (is_new || (!running.is_in_round && running.id != kNoJob)) {
-      running.id = round_->adopt(*there[at], running.slurms, now_);
+      running.id = round_->adopt(*there[at], running.given, now_);
       running.is_in_round = running.id != kNoJob;
     }
   }
@@ -119,7 +119,7 @@ void Slimmer::leave(Running& running) {
 }
 
 void Slimmer::touch(const Running& running) {
-  for (const cluster::Grant& grant : running.slurms) {
+  for (const cluster::Grant& grant : running.given) {
     nodes_.note_change(round_->name(grant.node), now_);
   }
 }
@@ -140,7 +140,7 @@ Cores Slimmer::cores_held(const Running& running) const {
   if (!running.is_in_round || running.is_left_alone) return made;
   const auto held = round_->grants(running.id);
   for (std::size_t at = 0; at < held.size(); ++at) {
-    if (held[at].cpu_milli >= running.slurms[at].cpu_milli) continue;
+    if (held[at].cpu_milli >= running.given[at].cpu_milli) continue;
     made[round_->name(held[at].node)] += held[at].cpu_milli / 1e3;
   }
   return made;
@@ -156,7 +156,7 @@ void Slimmer::note_wanted() {
     if (!running.is_in_round) continue;
     const auto held = round_->grants(running.id);
     for (std::size_t at = 0; at < held.size(); ++at) {
-      running.grew = running.grew || held[at].cpu_milli > running.slurms[at].cpu_milli;
+      running.grew = running.grew || held[at].cpu_milli > running.given[at].cpu_milli;
     }
   }
 }
@@ -183,7 +183,7 @@ std::string Slimmer::why(JobNumber job) const {
   const Running& running = found->second;
   if (running.is_left_alone)
     return "its GPUs were less busy with fewer cores, so it keeps all of them";
-  const bool has_gpus = running.slurms.front().count() > 0;
+  const bool has_gpus = running.given.front().count() > 0;
   if (!wanted_.contains(job))
     return has_gpus ? "its GPUs need them" : "memory bandwidth is available again";
   if (!has_gpus) return "it uses memory bandwidth that GPU jobs need";

@@ -4,9 +4,9 @@
 /// Decides which running jobs should have fewer cores, by the part of the policy that changes what
 /// jobs hold (coda, and all with adaptive or halve).
 ///
-/// The policy's round lasts from look to look (slimming_round.h). A job joins with what Slurm
+/// The policy's round lasts from look to look (slimming_round.h). A job joins with what the manager
 /// allocated; a job that has ended, or holds something else, leaves. No job ever gets more than
-/// Slurm allocated, and each job starts with that, whatever other jobs of its name needed.
+/// the manager allocated, and each job starts with that, whatever other jobs of its name needed.
 ///
 /// A job whose GPUs have been 10 % less busy for five minutes gets all cores back, and keeps them.
 ///
@@ -47,7 +47,8 @@ class Slimmer final : public policy::Telemetry {
             const std::vector<Agents::Told>& reports, const Settings& settings);
   /// Whether the policy changes what jobs hold.
   bool slims() const { return policy_.slims(); }
-  /// The jobs that should have fewer cores than Slurm allocated, with their cores on these nodes.
+  /// The jobs that should have fewer cores than the manager allocated, with their cores on these
+  /// nodes.
   const std::map<manager::JobNumber, Cores>& wanted() const { return wanted_; }
   /// Why: "its GPUs are 99 % as busy as with all its cores".
   std::string why(manager::JobNumber job) const;
@@ -72,10 +73,10 @@ class Slimmer final : public policy::Telemetry {
   struct Running {
     JobId id{};
     bool is_in_round = false;
-    bool is_left_alone = false;            // its GPUs were hurt
-    bool grew = false;                     // the policy would give it more than Slurm
-    std::vector<cluster::Grant> slurms{};  // what Slurm gave
-    Cores cores{};                         // that it is to have, where these are fewer
+    bool is_left_alone = false;           // its GPUs were hurt
+    bool grew = false;                    // the policy would give it more than the manager
+    std::vector<cluster::Grant> given{};  // by the manager
+    Cores cores{};                        // that it is to have, where these are fewer
     JobUse use;
   };
 

@@ -30,7 +30,7 @@ class SlimmingRound final : public schedule::Actuator {
   SlimmingRound(const SlimmingRound&) = delete;
   SlimmingRound& operator=(const SlimmingRound&) = delete;
 
-  /// Adds a job with what Slurm allocated to it. Returns kNoJob if the round cannot have it.
+  /// Adds a job with what the manager allocated to it. Returns kNoJob if the round cannot have it.
   JobId adopt(const manager::Job& job, std::span<const cluster::Grant> held, Time now);
   /// Removes a job that has ended or is no longer the policy's.
   void end(JobId job, Time now);

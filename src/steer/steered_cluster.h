@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A Slurm cluster as service::Loop runs it.
+/// A managed cluster as service::Loop runs it.
 #pragma once
 
 #include "base/time.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Sets the levers of a Slurm cluster by the switches and undo requests of an operator (control.h)
-/// and by the canary, and carries out what they want.
+/// Sets the levers of a managed cluster by the switches and undo requests of an operator
+/// (control.h) and by the canary, and carries out what they want.
 #pragma once
 
 #include <functional>
@@ -41,7 +41,7 @@ class Steering {
   // Under the lock.
   /// Whether a lever is on, and does not rest.
   bool moves(std::string_view lever) const;
-  /// Whether Slurm's queue follows the policy.
+  /// Whether the manager's queue follows the policy.
   bool decides() const { return controller_.failure().empty() && known_.driver.decides_queue(); }
   Scene scene() const { return known_.scene(controller_.link().can()); }
   /// Why the canary has undone all changes; "" if it has not.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Replaces the policy of a Slurm cluster. The next policy learns from the store, which takes long,
-/// so another thread does it, and the policy takes over between two decisions. Only the former
-/// policy learns from jobs that end meanwhile.
+/// Replaces the policy of a managed cluster. The next policy learns from the store, which takes
+/// long, so another thread does it, and the policy takes over between two decisions. Only the
+/// former policy learns from jobs that end meanwhile.
 #pragma once
 
 #include <memory>

@@ -32,9 +32,9 @@ class Suitable {
 
   /// Whether a job has any request about nodes. Nodes that Almanac chose for it do not count.
   static bool is_choosy(const manager::Job& job);
-  /// Whether it names nodes itself; such a job is left to Slurm.
+  /// Whether it names nodes itself; such a job is left to the manager.
   static bool names_nodes(const manager::Job& job);
-  /// Whether Slurm would start it on these nodes.
+  /// Whether the manager would start it on these nodes.
   bool suits(const manager::Job& job, std::span<const cluster::Grant> held);
   /// Takes `total` for a job from `ledger`, on as few nodes as possible; empty if there is no room.
   /// Cost: O(nodes) for each possible number of nodes.

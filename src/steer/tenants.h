@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The accounts of a Slurm cluster and their users as tenants: the fair share of each, and its
-/// decayed usage in Slurm.
+/// The accounts of a managed cluster and their users as tenants: the fair share of each, and its
+/// decayed usage.
 ///
 /// Source   Slurm's fair tree: siblings share what their parent has by their shares; a user with
 /// fairshare=parent has no part of its own and counts for its account.
@@ -46,7 +46,7 @@ std::pair<std::vector<cluster::Tenant>, TenantsByOwner> tenants_of(
 TenantId tenant_of(const TenantsByOwner& tenants, const std::string& account,
                    const std::string& user, const std::string& partitions);
 
-/// Slurm's decayed usage at `at`, of each tenant without that of the tenants below it.
+/// The decayed usage at `at`, of each tenant without that of the tenants below it.
 std::vector<policy::PastUse> past_use_of(const std::vector<manager::Association>& associations,
                                          const TenantsByOwner& tenants, Time at);
 

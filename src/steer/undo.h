@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Undoes the changes to a Slurm cluster, with or without a running service.
+/// Undoes the changes to a managed cluster, with or without a running service.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,14 @@ Result<std::pair<Journal, Claims>> open_journal(const std::string& state);
 
 struct TakenBack {
   std::int64_t changes = 0;
-  /// Changes that Slurm, or this connection to it, refuses to undo, in words; they stay in the
-  /// journal.
+  /// Changes that the manager, or this connection to it, refuses to undo, in words; they stay in
+  /// the journal.
   std::vector<std::string> left{};
 };
 
 /// Undoes all changes that can be undone, in slices that `act` carries out. `mutex` guards `driver`
-/// and `mirror`, and is not held while Slurm works. The journal notes `why`. Fails with unavailable
-/// if the controller or the disk does not accept everything now.
+/// and `mirror`, and is not held while the manager works. The journal notes `why`. Fails with
+/// unavailable if the controller or the disk does not accept everything now.
 Result<TakenBack> take_back(Driver& driver, Mirror& mirror, std::mutex& mutex,
                             const std::function<void(Slice&)>& act,
                             const std::string& why = "as it was before Almanac");

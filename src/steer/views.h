@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The views of a Slurm cluster: jobs, nodes, manager, usage against fair share.
+/// The views of a managed cluster: jobs, nodes, manager, usage against fair share.
 #pragma once
 
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The usage and the fair share of a Slurm cluster's accounts and users.
+/// The usage and the fair share of a managed cluster's accounts and users.
 #include <map>
 #include <set>
 #include <utility>

@@ -17,7 +17,7 @@ namespace {
 /// Slurm as it comes, as advice plays it: the queue in its order, and backfill by time limits.
 constexpr const char* kStockSlurm = "easy+limit";
 
-/// Sorts the jobs as in Slurm's queue now; jobs that are gone come last.
+/// Sorts the jobs as in the manager's queue now; jobs that are gone come last.
 void put_by_priority(std::vector<manager::JobNumber>& queue, const Mirror& mirror) {
   const auto priority = [&](manager::JobNumber number) {
     const manager::Job* const job = mirror.find(number);
@@ -118,7 +118,7 @@ service::Outlook Watching::outlook(const World& world) {
   }
   made.revision = known_.revision;
   made.composition = known_.decider->policy().composition;
-  // A Slurm that is left to itself does what it does, whatever the policy would.
+  // A manager that is left to itself does what it does, whatever the policy would.
   if (!steering_.decides()) {
     made.composition = compose(kStockSlurm)->composition;
     made.in_line = true;

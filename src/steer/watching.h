@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Watches a Slurm cluster from other threads: forecasts and the shadow policy.
+/// Watches a managed cluster from other threads: forecasts and the shadow policy.
 #pragma once
 
 #include <memory>
@@ -36,8 +36,8 @@ class Watching {
   /// Watches one cluster, which must not change.
   struct Watchers;
 
-  /// The waiting jobs that the policy sees: in its order if it decides, else in Slurm's. Under the
-  /// lock.
+  /// The waiting jobs that the policy sees: in its order if it decides, else in the manager's.
+  /// Under the lock.
   std::vector<manager::JobNumber> queue() const;
   /// The outlook of this world; without jobs if the world has changed.
   service::Outlook outlook(const World& world);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The nodes of a Slurm cluster as a cluster::Cluster, for policies. Made again when nodes come or
-/// go; code may keep using the old one.
+/// The nodes of a managed cluster as a cluster::Cluster, for policies. Made again when nodes come
+/// or go; code may keep using the old one.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +24,8 @@ struct World {
   /// For past jobs, of which only the name of the virtual cluster is known.
   cluster::Cluster of_the_past{};
   Grouping grouping = Grouping::partitions;
-  /// By Slurm's name. A node whose GPUs are of several types is there once for each, each with all
-  /// its cores and memory.
+  /// By the manager's name. A node whose GPUs are of several types is there once for each, each
+  /// with all its cores and memory.
   std::unordered_multimap<std::string, NodeId> nodes{};
   std::map<std::string, VcId> vcs{};               ///< By partition.
   std::map<std::string, double> share_of_shard{};  ///< By partition, of a GPU; empty without

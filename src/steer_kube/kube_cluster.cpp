@@ -87,9 +87,10 @@ void KubeCluster::renew(bool) {
     return service::log_error(to_string(done->made.error()));
   }
   std::unique_ptr<RunTimes> next = std::move(*done->made);
+  // Without the lock, so that no query waits: only this thread changes what is read.
+  next->take_over(known_.run_times, *known_.records, recent_);
   {
     const std::lock_guard lock(known_.mutex);
-    next->take_over(known_.run_times, *known_.records);
     std::swap(known_.run_times, *next);
   }
   renewal_.retire(std::move(next));
@@ -134,6 +135,7 @@ bool KubeCluster::look() {
   gone_.clear();
   unread_.clear();
   known_.run_times.look(*picture, *known_.records, news->ended);
+  recent_.insert(recent_.end(), news->ended.begin(), news->ended.end());
   for (const store::Job& job : news->started) {
     ++known_.counters.started;
     known_.counters.waits.add(job.asked->partition, job.asked->user, job.asked->gpus,
@@ -191,6 +193,7 @@ void KubeCluster::keep() {
   known_.records->add_changes(batch);
   if (batch.empty()) {
     known_.trouble = unread_;
+    if (!renewal_.is_under_way()) recent_.clear();
     return;
   }
   // A slow disk delays no query.
@@ -201,6 +204,7 @@ void KubeCluster::keep() {
   known_.counters.commit_s += known_.clock.seconds_since(begun);
   if (saved) {
     known_.records->saved();
+    if (!renewal_.is_under_way()) recent_.clear();
   } else {
     ++known_.counters.failed_commits;
     if (known_.trouble.empty()) service::log_error(to_string(saved.error()));

@@ -30,7 +30,7 @@ class KubeCluster final : public service::Cluster {
   Result<void> begin();
 
   /// Lets another thread make a predictor of run times that learns from the store again if this one
-  /// is_worn(), and takes it over when it is ready. Runs that end meanwhile teach only the former.
+  /// is_worn(), and takes it over when it is ready, with the runs that ended meanwhile.
   void renew(bool) override;
   void take_requests() override {}
   bool look() override;
@@ -64,7 +64,9 @@ class KubeCluster final : public service::Cluster {
   service::Clock::Instant next_sample_{};
   service::Clock::Instant next_forget_;
   std::vector<kube::Gone> gone_{};  ///< Not in the records yet.
-  std::string unread_{};            ///< Why the last look failed.
+  /// Jobs that ended and that the store did not have when the predictor that learns began.
+  std::vector<store::Job> recent_{};
+  std::string unread_{};  ///< Why the last look failed.
   std::string logged_rest_{};
   std::vector<std::string> logged_alarms_{};
   std::string logged_trouble_{};  ///< Of the API server.

@@ -16,12 +16,27 @@ RunTimes::RunTimes(const MakeEstimator& make)
 void RunTimes::learn(const std::vector<store::Job>& past) {
   std::vector<trace::Job> jobs;
   jobs.reserve(past.size());
-  for (const store::Job& each : past) jobs.push_back(store::record_of(each, *names_));
+  for (const store::Job& each : past) {
+    jobs.push_back(store::record_of(each, *names_));
+    learned_.insert(each.number);
+  }
   predict::teach(*estimator_, jobs);
   begin_ = next_ += static_cast<std::uint32_t>(jobs.size());
 }
 
-void RunTimes::take_over(const RunTimes& former, const Records& records) {
+void RunTimes::learn_unseen(const store::Job& job) {
+  const trace::Request request = store::record_of(job, *names_).request;
+  const JobId number{next_++};
+  estimator_->watch(number, request);
+  estimator_->learn(number, request, {.at = job.end, .ran = job.attained, .state = job.state});
+}
+
+void RunTimes::take_over(const RunTimes& former, const Records& records,
+                         const std::vector<store::Job>& recent) {
+  for (const store::Job& each : recent) {
+    if (each.attained > Duration{0} && !learned_.contains(each.number)) learn_unseen(each);
+  }
+  learned_ = {};
   std::vector<std::pair<std::string, Seen>> seen(former.seen_.begin(), former.seen_.end());
   std::sort(seen.begin(), seen.end(),
             [](const auto& a, const auto& b) { return a.second.number < b.second.number; });
@@ -42,15 +57,14 @@ void RunTimes::look(const kube::Picture& picture, const Records& records,
   for (const store::Job& each : ended) {
     const auto found = seen_.find(each.asked->key);
     const bool has_run = each.attained > Duration{0};
-    const predict::Ended how{.at = each.end, .ran = each.attained, .state = each.state};
     if (found != seen_.end()) {
-      if (has_run) estimator_->learn(found->second.number, found->second.request, how);
+      if (has_run) {
+        estimator_->learn(found->second.number, found->second.request,
+                          {.at = each.end, .ran = each.attained, .state = each.state});
+      }
       seen_.erase(found);
     } else if (has_run) {
-      const trace::Request request = store::record_of(each, *names_).request;
-      const JobId number{next_++};
-      estimator_->watch(number, request);
-      estimator_->learn(number, request, how);
+      learn_unseen(each);
     }
   }
   for (const kube::Workload& workload : picture.workloads) {

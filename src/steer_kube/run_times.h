@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/names.h"
@@ -36,9 +37,11 @@ class RunTimes {
 
   /// Learns from jobs of the store, before the first look.
   void learn(const std::vector<store::Job>& past);
-  /// Takes over the workloads that `former` has seen, with what is expected of them. Call after
+  /// Takes over the workloads that `former` has seen, with what is expected of them. Learns first
+  /// from those of `recent` that learn() did not get, which may have ended while it ran. Call after
   /// learn(), before the first look.
-  void take_over(const RunTimes& former, const Records& records);
+  void take_over(const RunTimes& former, const Records& records,
+                 const std::vector<store::Job>& recent);
   /// Whether it has seen kMostJobs since learn(), so that another one should take over.
   bool is_worn() const { return next_ - begin_ >= kMostJobs; }
   /// Takes in a picture, whose workloads `records` knows, and the jobs that have ended since the
@@ -60,9 +63,12 @@ class RunTimes {
     Duration bound{};
   };
 
+  void learn_unseen(const store::Job& job);
+
   std::unique_ptr<Names> names_;
   std::unique_ptr<predict::Estimator> estimator_;
-  std::unordered_map<std::string, Seen> seen_{};  ///< By uid, until they end.
+  std::unordered_map<std::string, Seen> seen_{};    ///< By uid, until they end.
+  std::unordered_set<store::JobNumber> learned_{};  ///< By learn(), until take_over().
   std::uint32_t next_ = 0;
   std::uint32_t begin_ = 0;  ///< next_ before the first look.
 };

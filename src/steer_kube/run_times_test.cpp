@@ -90,7 +90,7 @@ TEST_F(RunTimesTest, ASuccessorKnowsNoNamesOfWhatHasGone) {
   look(former);
 
   RunTimes next = make();
-  next.take_over(former, records_);
+  next.take_over(former, records_, {});
   EXPECT_LT(names_->size(), 10U);
   EXPECT_EQ(next.expect(last), 100min);
   EXPECT_FALSE(next.is_worn());
@@ -98,6 +98,29 @@ TEST_F(RunTimesTest, ASuccessorKnowsNoNamesOfWhatHasGone) {
   look(next);
   ASSERT_EQ(estimator_->learned_from.size(), 1U);
   EXPECT_EQ((*names_)[estimator_->learned_from.front()], "a");
+}
+
+// Two runs end while the successor reads the store, which gives it the first of them.
+TEST_F(RunTimesTest, ASuccessorLearnsOnceFromWhatEndedWhileItLearned) {
+  RunTimes former = make();
+  picture_.workloads = {workload("w0"), workload("w1")};
+  look(former);
+  for (kube::Workload& each : picture_.workloads) {
+    each.stage = kube::Stage::finished;
+    each.version += "+";
+    each.admitted = Time{} + 2h;
+    each.finished = Time{} + 3h;
+  }
+  const auto news = records_.look(picture_, {});
+  ASSERT_TRUE(news);
+  ASSERT_EQ(news->ended.size(), 2U);
+
+  RunTimes next = make();
+  next.learn({news->ended.front()});
+  EXPECT_EQ(estimator_->learned_from.size(), 1U);
+  next.take_over(former, records_, news->ended);
+  EXPECT_EQ(estimator_->learned_from.size(), 2U);
+  EXPECT_FALSE(next.is_worn());
 }
 
 }  // namespace

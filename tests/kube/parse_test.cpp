@@ -2,6 +2,7 @@
 #include "kube/parse.h"
 
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -48,6 +49,16 @@ TEST(ParseObjects, EndsAtADepth) {
   EXPECT_EQ(parse_objects(nested(66)).dump(), std::string(65, '[') + "null" + std::string(65, ']'));
   EXPECT_EQ(parse_objects(nested(100'000)).dump(),
             std::string(65, '[') + "null" + std::string(65, ']'));
+}
+
+TEST(ParseList, PassesEachItemAndKeepsTheRest) {
+  std::vector<Json> items;
+  const Json rest = parse_list(
+      R"({"items": [{"a": {"items": [1, 2]}, "env": [3]}, 4, [5]],
+          "metadata": {"items": [6], "continue": "x"}})",
+      [&](const Json& item) { items.push_back(item); });
+  EXPECT_EQ(items, (std::vector<Json>{{{"a", {{"items", {1, 2}}}}}, 4, Json::array({5})}));
+  EXPECT_EQ(rest, Json::parse(R"({"items": [], "metadata": {"items": [6], "continue": "x"}})"));
 }
 
 TEST(ParseObjects, RefusesWhatIsNoJson) {

@@ -144,6 +144,26 @@ TEST_F(PodGroupsTest, GangsOfKaiAreWorkloads) {
   EXPECT_EQ(picture->workloads[0].admitted - picture->workloads[0].created, 30min);
 }
 
+// A scheduler that sets no phase says only by the pods whether a gang waits.
+TEST_F(PodGroupsTest, GangsWithoutAPhaseAreWhatTheirPodsSay) {
+  server_.other_groups = {"scheduling.run.ai"};
+  for (const char* const name : {"waits", "torn", "gone"}) {
+    Json group = pod_group(name, "team", 2, "");
+    group.erase("status");
+    server_.create(std::string(kKai) + "/v2alpha2/namespaces/a/podgroups", group);
+  }
+  server_.create(kPods, pod("waits-0", {"pod-group-name", "waits"}, ""));
+  server_.create(kPods, pod("torn-0", {"pod-group-name", "torn"}, "09:30:00", "10:00:00"));
+  Client asked = client();
+  const auto picture = take_picture_of_any(asked);
+  ASSERT_TRUE(picture) << to_string(picture.error());
+  ASSERT_THAT(picture->workloads, SizeIs(1));
+  EXPECT_EQ(picture->workloads[0].name, "waits");
+  EXPECT_EQ(picture->workloads[0].stage, Stage::pending);
+  EXPECT_THAT(picture->notes, Contains("2 PodGroups are left out: they have no phase, and no pods "
+                                       "that say whether they wait or ran"));
+}
+
 TEST_F(PodGroupsTest, TheDoctorSaysWhyThereIsNoLever) {
   add_volcano();
   Client asked = client();

@@ -373,6 +373,7 @@ Result<int> explain_kept(const ExplainOptions& options) {
   if (!summaries) return tl::unexpected(summaries.error());
   std::vector<std::string> known;
   bool found = false;
+  bool may_lack = false;
   nlohmann::ordered_json explanations = nlohmann::ordered_json::array();
   for (const experiment::Summary& summary : *summaries) {
     if (summary.recorded) continue;
@@ -392,12 +393,11 @@ Result<int> explain_kept(const ExplainOptions& options) {
       explanations.push_back(report::kept_job_json(*kept));
     } else {
       fmt::print("{}", fitted_to_terminal(report::kept_job_in_words(*kept)));
-      if (report::may_lack_reasons(*kept)) {
-        note(
-            "reasons shorter than a tenth of the wait until then are not stored; --replay shows "
-            "all");
-      }
+      may_lack = may_lack || report::may_lack_reasons(*kept);
     }
+  }
+  if (may_lack) {
+    note("reasons shorter than a tenth of the wait until then are not stored; --replay shows all");
   }
   if (!found) return no_policy(options, known);
   if (options.output == "json") fmt::print("{}\n", explanations.dump(2));

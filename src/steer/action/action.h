@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The kinds of changes to a Slurm cluster, each with everything about it in one file. Driver,
+/// The kinds of changes to a managed cluster, each with everything about it in one file. Driver,
 /// journal and undo know no kind by name, so a new kind is one more file and one more word in
 /// `Change`.
 #pragma once

@@ -28,12 +28,12 @@ std::optional<std::string> CoresChange::forbidden(const Scene& scene) const {
   if (auto why = forbidden_of(job, false, scene)) return why;
   constexpr double kLeastCores = 1;
   for (const auto& [node, count] : cores) {
-    double slurms = 0;
+    double allocated = 0;
     for (const manager::Held& held : scene.mirror.find(job)->holds) {
-      slurms += held.node == node ? held.cpus : 0;
+      allocated += held.node == node ? held.cpus : 0;
     }
     if (count < kLeastCores) return "a job keeps at least one core on each node";
-    if (count >= slurms) return fmt::format("Slurm allocated {:g} cores on {}", slurms, node);
+    if (count >= allocated) return fmt::format("Slurm allocated {:g} cores on {}", allocated, node);
   }
   return std::nullopt;
 }

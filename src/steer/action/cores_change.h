@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Limits a running job to fewer cores than Slurm allocated, through the agents on its nodes, to at
-/// least one core on each. Undo gives all cores back.
+/// Limits a running job to fewer cores than the manager allocated, through the agents on its nodes,
+/// to at least one core on each. Undo gives all cores back.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ class CoresClaims;
 struct CoresChange {
   using Claims = CoresClaims;
   manager::JobNumber job{};
-  /// By node where the job is limited; empty for all that Slurm allocated.
+  /// By node where the job is limited; empty for all that the manager allocated.
   Cores cores{};
   Meant meant{};
 

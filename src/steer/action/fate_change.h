@@ -52,7 +52,7 @@ class FateClaims {
 
   /// Returns kNoTime if we have not suspended it.
   Time suspended_at(const manager::Job& job) const;
-  /// Returns when its fate was last changed, or Slurm refused that; kNoTime for never.
+  /// Returns when its fate was last changed, or the manager refused that; kNoTime for never.
   Time tried_at(const manager::Job& job) const;
 
  private:

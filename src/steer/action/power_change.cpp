@@ -13,7 +13,7 @@
 namespace almanac::steer {
 namespace {
 
-/// How long Slurm may take to show that a node powers down.
+/// How long the manager may take to show that a node powers down.
 constexpr Duration kPowerDownShows = 2min;
 
 bool is_off(manager::Power power) {

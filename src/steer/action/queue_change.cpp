@@ -94,7 +94,7 @@ std::string QueueChange::describe() const {
 std::optional<std::string> QueueChange::forbidden(const Scene& scene) const {
   const manager::Job* const job = scene.mirror.find(becomes.job);
   const QueueClaims& claims = scene.claims->of<QueueChange>();
-  // What is given back to Slurm may belong to any job.
+  // What is given back to the manager may belong to any job.
   if (job != nullptr && waits(*job) && claims.without_mark(*job, scene.mirror.at()) == becomes) {
     return std::nullopt;
   }

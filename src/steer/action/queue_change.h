@@ -32,7 +32,7 @@ struct QueueChange {
   manager::JobChange becomes{};
   manager::JobChange was{};  ///< The same fields before the change.
   Meant meant{};
-  /// Left to Slurm from then on, whatever levers want.
+  /// Left to the manager from then on, whatever levers want.
   bool leaves = false;
   int in_vain = 0;  ///< Number of releases without a start so far; 0 if unknown.
   /// Somebody else controls its order from then on. Such a change may have no other effect.
@@ -65,11 +65,11 @@ class QueueClaims {
                                     ///< released.
     int in_vain = 0;                ///< How often it was undone.
     Time taken_back = kNoTime;      ///< The last time.
-    bool is_nodes_refused = false;  ///< Slurm does not let it run on those that were chosen.
+    bool is_nodes_refused = false;  ///< The manager does not let it run on those that were chosen.
   };
 
   void take(const QueueChange& change, const Done& done);
-  /// Slurm has refused the change.
+  /// The manager has refused the change.
   void refused(const QueueChange& change, Time at);
   /// A job that has ended needs no undo. A running one may yet be requeued.
   void forget_gone(const Mirror& mirror);
@@ -83,10 +83,10 @@ class QueueClaims {
   /// Whether we chose the nodes that a marked job requests. Without a journal entry they count as
   /// ours, except for a held job, which requests none of ours.
   bool chose_nodes_of(const manager::Job& job, Time at) const;
-  /// Returns the change that leaves a pending job to Slurm as if it had never been marked; nothing
-  /// if it is not marked.
+  /// Returns the change that leaves a pending job to the manager as if it had never been marked;
+  /// nothing if it is not marked.
   std::optional<manager::JobChange> without_mark(const manager::Job& job, Time at) const;
-  /// Returns when it may start by its user's and Slurm's settings; a past time means at once.
+  /// Returns when it may start by its user's and the manager's settings; a past time means at once.
   Time may_begin(const manager::Job& job) const;
   /// Returns the shards per node that it requested before we changed that; its current request if
   /// we did not, or if somebody else has changed it since.
@@ -105,7 +105,7 @@ class QueueClaims {
     manager::JobChange becomes{};
     std::set<std::int64_t> numbers{};  // that it may rightly have
     std::set<std::string> nodes{};     // the same
-    bool is_left = false;              // to Slurm, for good
+    bool is_left = false;              // to the manager, for good
     bool is_taken_over = false;        // its order is somebody else's
     Tries tries{};
 

@@ -106,7 +106,7 @@ QueueClaims::Tries QueueClaims::tries(const manager::Job& job) const {
   if (const Standing* const claim = jobs_.find(job)) {
     return claim->tries.restarts == job.restarts ? claim->tries : Tries{.restarts = job.restarts};
   }
-  // Without a journal it was released when Slurm let it begin.
+  // Without a journal it was released when the manager let it begin.
   return {.restarts = job.restarts, .released = job.comment == kMark ? job.eligible : kNoTime};
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Sets the weight of nodes in Slurm's choice of nodes (node_weight.h).
+/// Sets the weight of nodes in the manager's choice of nodes (node_weight.h).
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Sends a message to the user of a running job. It changes nothing in Slurm and cannot be undone;
-/// the lever that wants it delivers it.
+/// Sends a message to the user of a running job. It changes nothing at the manager and cannot be
+/// undone; the lever that wants it delivers it.
 #pragma once
 
 #include <cstddef>

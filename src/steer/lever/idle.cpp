@@ -81,7 +81,8 @@ class IdleLever final : public Lever {
 
   void hear(const Change& change, const Outcome& outcome) override {
     if (const auto* const fate = std::get_if<FateChange>(&change)) {
-      // If Slurm refuses, Almanac does not try again at once: it first notifies the user again.
+      // If the manager refuses, Almanac does not try again at once: it first notifies the user
+      // again.
       if (outcome.kind == Outcome::Kind::unknown) return;
       seen_.erase(fate->job);
       return;

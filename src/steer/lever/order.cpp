@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The lever `order`: puts Slurm's queue in the order of the policy, by the site factors of jobs,
-/// or by their priorities if Slurm has no site factors.
+/// The lever `order`: puts the manager's queue in the order of the policy, by the site factors of
+/// jobs, or by their priorities if the manager has no site factors.
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -66,7 +66,7 @@ class OrderLever final : public Lever {
       const std::vector<std::int64_t> numbers = renumber(present, window(scene.settings.order));
       const std::string& vc = scene.decision.world->cluster.vcs[index(line.vc)].name;
       for (std::size_t at = 0; at < jobs.size(); ++at) {
-        // An announced job only has a place until Slurm shows the job.
+        // An announced job only has a place until the manager shows the job.
         if (present[at] == numbers[at] || !scene.mirror.find(jobs[at]->number)) continue;
         manager::JobChange change{.job = jobs[at]->number};
         if (by_site_factor_) {

@@ -2,8 +2,8 @@
 
 /// \file
 /// The lever `placement`: holds waiting jobs until the policy starts them (holding_lever.h), and
-/// then releases them to the nodes that the policy chose. Slurm's own queue is short: jobs about to
-/// start, and jobs left to it.
+/// then releases them to the nodes that the policy chose. The manager's own queue is short: jobs
+/// about to start, and jobs left to it.
 ///
 /// If the lever `sharing` acts, jobs of shards belong to that lever.
 #include <fmt/format.h>

@@ -2,9 +2,9 @@
 
 /// \file
 /// The lever `power`: keeps as many nodes on as the capacity of the policy says (ces_venus,
-/// follow_load, standby), by Slurm's own power saving.
+/// follow_load, standby), by the manager's own power saving.
 ///
-/// Slurm itself powers up the nodes of a job that it starts. The lever powers nodes down as
+/// The manager itself powers up the nodes of a job that it starts. The lever powers nodes down as
 /// policy/kit/pipeline/node_keeper.h does, and up when the capacity wants more. It ignores nodes
 /// that somebody else has powered down. What the capacity has learned is lost when the service
 /// ends.
@@ -34,7 +34,7 @@ using policy::kCapacityPeriod;
 using NodeNames = std::set<std::string>;
 
 constexpr const char* kGivenBack = "power is not on";
-/// So long Slurm may take to show what a node weighs.
+/// So long the manager may take to show what a node weighs.
 constexpr Duration kShows = 10s;
 
 std::string in_words(const Action& action) {
@@ -219,7 +219,7 @@ class PowerLever final : public Lever {
     return made;
   }
 
-  /// What has become of commands, and whether Slurm woke nodes for a job.
+  /// What has become of commands, and whether the manager woke nodes for a job.
   void notice(const Scene& scene) {
     commands_.look(scene.mirror, scene.site.facts.power_cycle);
     bool woke = false;
@@ -318,7 +318,7 @@ class PowerLever final : public Lever {
   Time asked_ = kNoTime;
   int most_used_ = 0;  // nodes, since it was asked
   int wanted_ = 0;     // that are to be on, when it was asked last
-  int spare_ = 0;      // to be woken in addition to those that Slurm woke
+  int spare_ = 0;      // to be woken in addition to those that the manager woke
   NodeNames to_sleep_;
   NodeNames to_wake_;
   NodeCommands commands_;

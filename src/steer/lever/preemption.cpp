@@ -3,10 +3,10 @@
 /// \file
 /// The lever `preemption`: requeues or suspends the running jobs that the policy stops.
 ///
-/// It touches only jobs that Slurm may requeue, and each at most once in a while: not before the
-/// job has run for that time, unless the policy moves jobs by what they lose (Chosen::only_moves).
-/// A suspended job keeps its GPUs in Slurm, so only jobs without GPUs are suspended; they resume
-/// when the job that replaced them is gone.
+/// It touches only jobs that the manager may requeue, and each at most once in a while: not before
+/// the job has run for that time, unless the policy moves jobs by what they lose
+/// (Chosen::only_moves). A suspended job keeps its GPUs in Slurm, so only jobs without GPUs are
+/// suspended; they resume when the job that replaced them is gone.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -80,9 +80,9 @@ class PreemptionLever final : public Lever {
   }
 
  private:
-  /// Returns the time since which the job has run undisturbed. A change that Slurm refused counts
-  /// as made, so that Almanac does not request it again at once. A policy that only moves jobs
-  /// moves those that started recently and so lose little; it moves no job twice (Decider).
+  /// Returns the time since which the job has run undisturbed. A change that the manager refused
+  /// counts as made, so that Almanac does not request it again at once. A policy that only moves
+  /// jobs moves those that started recently and so lose little; it moves no job twice (Decider).
   static Time last_change(const manager::Job& job, const Scene& scene) {
     Time start = job.start == kNoTime ? scene.mirror.at() : job.start;
     if (scene.policy.only_moves) start = Time{};

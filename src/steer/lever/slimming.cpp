@@ -2,8 +2,8 @@
 
 /// \file
 /// The lever `slimming`: limits running jobs to the cores that the policy leaves them (slimmer.h),
-/// by the agents on their nodes (agents.h). Slurm does not know about the limits, so no other job
-/// gets the freed cores.
+/// by the agents on their nodes (agents.h). The manager does not know about the limits, so no other
+/// job gets the freed cores.
 #include <algorithm>
 #include <set>
 #include <utility>
