@@ -353,8 +353,16 @@ Result<std::size_t> most_accurate(const PlanningCase& asked, const TaskService& 
 }
 
 Error too_few_gpus(const PlanningCase& asked, const TaskService& service) {
+  if (asked.services.size() > 1) {
+    return {Code::unavailable,
+            fmt::format("{} cannot serve all {} services together: no room is left for {:.10g} "
+                        "requests/s of {}",
+                        fleet_size(asked), asked.services.size(), service.rate, service.task),
+            {},
+            kUseMore};
+  }
   return {Code::unavailable,
-          fmt::format("{} cannot answer {} requests/s of {}", fleet_size(asked), service.rate,
+          fmt::format("{} cannot answer {:.10g} requests/s of {}", fleet_size(asked), service.rate,
                       service.task),
           {},
           kUseMore};
@@ -378,17 +386,17 @@ Error no_variant(const PlanningCase& asked, const TaskService& service) {
         *std::min_element(others.begin(), others.end(), [&](std::size_t a, std::size_t b) {
           return asked.variants[a].memory_gib < asked.variants[b].memory_gib;
         });
-    return {
-        Code::unavailable,
-        fmt::format("no variant for {} that is right in {:.1f} % and answers within {} ms fits "
-                    "into {:.4g} GiB, the memory of a GPU: {} needs {:.4g}",
-                    service.task, 100 * service.accuracy, service.slo_ms, asked.fleet.memory_gib,
-                    asked.variants[least].name, asked.variants[least].memory_gib),
-        {},
-        "raise --memory, or require less accuracy"};
+    return {Code::unavailable,
+            fmt::format(
+                "no variant for {} that is right in {:.1f} % and answers within {:.10g} ms fits "
+                "into {:.4g} GiB, the memory of a GPU: {} needs {:.4g}",
+                service.task, 100 * service.accuracy, service.slo_ms, asked.fleet.memory_gib,
+                asked.variants[least].name, asked.variants[least].memory_gib),
+            {},
+            "raise --memory, or require less accuracy"};
   }
   return {Code::unavailable,
-          fmt::format("no variant for {} is right in {:.1f} % and answers within {} ms",
+          fmt::format("no variant for {} is right in {:.1f} % and answers within {:.10g} ms",
                       service.task, 100 * service.accuracy, service.slo_ms),
           {},
           "use a longer objective, or less accuracy"};

@@ -112,10 +112,15 @@ Result<PlanningCase> split_objectives(const PlanningCase& asked) {
   const Split split(asked);
   for (std::size_t each = 0; each < asked.services.size(); ++each) {
     const TaskService& service = asked.services[each];
-    if (service.after || pipeline_of(asked.services, each).size() == 1) continue;
+    const auto stages = pipeline_of(asked.services, each);
+    if (service.after || stages.size() == 1) continue;
     if (split.divide(each, kParts, made)) continue;
+    for (const std::size_t stage : stages) {
+      const auto alone = most_accurate(asked, asked.services[stage]);
+      if (!alone) return tl::unexpected(alone.error());
+    }
     return fail(Code::unavailable,
-                fmt::format("no variants for {} and the stages after it answer within {} ms "
+                fmt::format("no variants for {} and the stages after it answer within {:.10g} ms "
                             "together",
                             service.task, service.slo_ms),
                 {}, "use a longer objective, or less accuracy");

@@ -118,6 +118,26 @@ int copies_of(const Deployment& plan, std::size_t service) {
                     [&](const Instance& each) { return each.service == service; }));
 }
 
+TEST(Pipeline, NamesTheStageThatNoVariantServes) {
+  PlanningCase asked = cars(10, 200, 1);
+  asked.services[1].accuracy = 0.95;
+  const auto refused = split_objectives(asked);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message,
+            "no variant for read is right in 95.0 % and answers within 200 ms");
+  asked = cars(110, 200, 0.4);
+  asked.fleet.gpus = 1;
+  // 1.1 GPUs find cars, and 0.9 read plates.
+  for (const char* const name : {"inferline", "mark", "infaas", "nexus"}) {
+    const auto few = plan_with(registry().planners.find(name)->make, asked);
+    ASSERT_FALSE(few) << name;
+    EXPECT_TRUE(few.error().message.starts_with(
+        "1 GPU cannot serve all 2 services together: no room is left for "))
+        << few.error().message;
+    EXPECT_EQ(few.error().message.find("00000"), std::string::npos) << few.error().message;
+  }
+}
+
 /// A copy finds 100 cars a second and reads 50 plates. With 140 and 210 a second, two and five
 /// copies are the least; p99 is then 75 ms, and with a sixth reader 55. On shares of their knee no
 /// weaker hardware is left to try.
@@ -146,31 +166,107 @@ TEST(Inferline, GivesEachStageTheFewestCopiesWithWhichThePipelineIsInTime) {
   EXPECT_EQ(planner.plan(asked).error().code, Code::unavailable);
 }
 
-/// One copy answers 100 requests a second, and 10 come: its planned utilization is 0.1. In the
-/// second of 60 s on 40 come evenly: the windows that have more than the plan's have 40.6 to 50 a
-/// second (26 in 640 ms, 2 in 40), so five copies. After 15 s without a change the highest rate
-/// over 5 s of the last 30 s is 40, 28 (140 requests from 62 to 67 s), and 10.
-TEST(EnvelopeTuner, AddsCopiesForBurstsAndRemovesThemAfterACalm) {
-  PlanningCase asked = cars(10, 1000, 1);
-  asked.services.pop_back();
-  const Deployment plan{.instances = {{.gpu = 0}}};
-  std::vector<double> times;
-  for (int each = 0; each < 600; ++each) times.push_back(100.0 * each);
-  for (int each = 0; each < 200; ++each) times.push_back(60'000 + 25.0 * each);
-  for (int each = 0; each < 600; ++each) times.push_back(65'000 + 100.0 * each);
+/// What a tuner does to `plan`: the second of each change, and the copies of the first service
+/// then.
+std::vector<std::pair<int, int>> changes_of(const PlanningCase& asked, const Deployment& plan,
+                                            const std::vector<double>& times_ms) {
   const auto tuner = planner::make_envelope_tuner(asked, plan);
   Deployment running = plan;
-  std::vector<std::pair<int, int>> changes;  // second, copies
-  for (int second = 1; second <= 120; ++second) {
-    const auto past = std::span(times).first(static_cast<std::size_t>(
-        std::lower_bound(times.begin(), times.end(), 1000.0 * second) - times.begin()));
+  std::vector<std::pair<int, int>> made;
+  for (int second = 1; 1000.0 * second <= times_ms.back(); ++second) {
+    const auto past = std::span(times_ms).first(static_cast<std::size_t>(
+        std::lower_bound(times_ms.begin(), times_ms.end(), 1000.0 * second) - times_ms.begin()));
     const auto next = tuner->tune(asked, running, {past}, 1000.0 * second);
     if (!next) continue;
     running = *next;
-    changes.emplace_back(second, static_cast<int>(running.instances.size()));
+    made.emplace_back(second, copies_of(running, 0));
   }
-  const std::vector<std::pair<int, int>> expected{{61, 5}, {76, 4}, {92, 3}, {107, 1}};
-  EXPECT_EQ(changes, expected);
+  return made;
+}
+
+void add(std::vector<double>& times_ms, double from_s, double until_s, double rate) {
+  const auto count = static_cast<int>((until_s - from_s) * rate);
+  for (int each = 0; each < count; ++each) times_ms.push_back(1000 * (from_s + each / rate));
+}
+
+PlanningCase one_stage(double rate, double slo_ms) {
+  PlanningCase made = cars(rate, slo_ms, 1);
+  made.services.pop_back();
+  return made;
+}
+
+/// One copy answers 100 requests a second within 1 s until it is busy for more than nine tenths of
+/// the time: it bears 90 to 100 a second. From 60 s on 250 come evenly for 5 s, which need 2.5 to
+/// 2.8 copies. After 15 s without a change the highest rate over 5 s of the last 30 s is 250. At
+/// 92 s it is 154 (770 requests from 62 to 67 s), which need two copies, and at 107 s it is 10.
+TEST(EnvelopeTuner, AddsCopiesForBurstsAndRemovesThemAfterACalm) {
+  std::vector<double> times;
+  add(times, 0, 60, 10);
+  add(times, 60, 65, 250);
+  add(times, 65, 125, 10);
+  const std::vector<std::pair<int, int>> expected{{61, 3}, {92, 2}, {107, 1}};
+  EXPECT_EQ(changes_of(one_stage(10, 1000), {.instances = {{.gpu = 0}}}, times), expected);
+}
+
+/// The copy of the plan for 10 a second bears 40 a second, and 6 at the same moment.
+TEST(EnvelopeTuner, AddsNoCopiesForBurstsThatThePlanBears) {
+  std::vector<double> times;
+  add(times, 0, 60, 10);
+  add(times, 60, 65, 40);
+  times.insert(times.end(), 6, 65'000);
+  add(times, 65, 125, 10);
+  EXPECT_TRUE(changes_of(one_stage(10, 1000), {.instances = {{.gpu = 0}}}, times).empty());
+}
+
+/// Two copies are planned for 150 a second, and one bears at most 100.
+TEST(EnvelopeTuner, AddsCopiesAgainForThePlannedRate) {
+  PlanningCase asked = one_stage(150, 1000);
+  std::vector<double> times;
+  add(times, 0, 40, 20);
+  add(times, 40, 60, 150);
+  const auto changes = changes_of(asked, {.instances = {{.gpu = 0}, {.gpu = 1}}}, times);
+  ASSERT_EQ(changes.size(), 2U);
+  EXPECT_EQ(changes[0].second, 1);
+  EXPECT_GT(changes[1].first, 40);
+  EXPECT_LE(changes[1].first, 43);
+  EXPECT_EQ(changes[1].second, 2);
+}
+
+/// Ten minutes of random requests at the planned rate, for plans with and without room.
+TEST(EnvelopeTuner, KeepsThePlanAtASteadyRate) {
+  for (const double rate : {5, 100, 240}) {
+    PlanningCase asked = one_stage(rate, 200);
+    asked.variants.front().load_s = 3;
+    const auto arrivals = poisson_arrivals(asked.services, 600, 7);
+    const auto made =
+        plan_over_time(registry().planners.find("inferline")->make, asked, arrivals, 600);
+    ASSERT_TRUE(made) << to_string(made.error());
+    EXPECT_EQ(made->tuned, 0) << rate;
+    EXPECT_EQ(made->loads, 0) << rate;
+    EXPECT_GE(made->run.worst(), 0.99) << rate;
+  }
+}
+
+/// A copy loads for 10 s. 180 requests a second from 20 s on need two copies, and 380 from 24 s on
+/// four: the tuner adds these before the first has loaded.
+TEST(EnvelopeTuner, LooksWhileCopiesLoad) {
+  PlanningCase asked = one_stage(50, 400);
+  asked.variants.front().load_s = 10;
+  std::vector<double> times;
+  add(times, 0, 20, 50);
+  add(times, 20, 24, 180);
+  add(times, 24, 34, 380);
+  std::vector<TaskArrival> arrivals;
+  for (const double each : times) arrivals.push_back({each, 0});
+  const auto made =
+      plan_over_time(registry().planners.find("inferline")->make, asked, arrivals, 60);
+  ASSERT_TRUE(made) << to_string(made.error());
+  std::size_t at_28_s = 0;
+  for (const Phase& each : made->phases) {
+    if (each.from_ms <= 28'000) at_28_s = each.running.instances.size();
+  }
+  EXPECT_GE(at_28_s, 4U);
+  EXPECT_EQ(made->loads, static_cast<int>(made->phases.back().running.instances.size()) - 1);
 }
 
 /// 50 requests a second for two minutes, and four times as many for 20 s in between.

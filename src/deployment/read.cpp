@@ -118,6 +118,12 @@ Result<std::vector<TaskService>> read_services(const std::string& path,
       if (auto read = read_stage(*rows, made); !read) return tl::unexpected(read.error());
       continue;
     }
+    if (!rows->text("per_answer").empty()) {
+      return rows->wrong(
+          fmt::format("per_answer: expected an empty cell for \"{}\", whose requests clients send; "
+                      "only a stage with the column after has it",
+                      each.task));
+    }
     const auto rate = rows->number("rate", 1e-6);
     const auto slo = rows->number("slo_ms", 1e-6);
     for (const auto* cell : {&rate, &slo}) {

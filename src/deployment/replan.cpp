@@ -97,15 +97,14 @@ Result<Replanned> plan_over_time(const PlannerChoice& planner, const PlanningCas
   auto tuner = planner.tuner ? planner.tuner(at_start, *first) : nullptr;
   Replanned made{.rates = rates, .phases = {{.running = *std::move(first)}}};
   const auto change_to = [&](const Deployment& next, double now_ms) {
+    while (made.phases.back().from_ms > now_ms) made.phases.pop_back();
     Transition change = transition(asked, made.phases.back(), next, now_ms);
-    made.loads += change.loads;
     made.interrupted += change.interrupts;
     for (Phase& each : change.phases) made.phases.push_back(std::move(each));
   };
   const int looks = tuner ? static_cast<int>(std::ceil(step_s)) : 1;  // from one plan to the next
   for (int look = 1; look * step_ms / looks < end_ms; ++look) {
     const double now_ms = look * step_ms / looks;
-    if (made.phases.back().from_ms > now_ms) continue;
     if (look % looks != 0) {
       const auto next = tuner->tune(asked, made.phases.back().running,
                                     arrived_before(arrivals_ms, now_ms), now_ms);
@@ -114,6 +113,7 @@ Result<Replanned> plan_over_time(const PlannerChoice& planner, const PlanningCas
       change_to(*next, now_ms);
       continue;
     }
+    if (made.phases.back().from_ms > now_ms) continue;
     const PlanningCase now = forecast_case(planner, asked, arrivals_ms, now_ms, step_ms, rates);
     const auto plan = plan_with(planner, now);
     if (!plan) {
@@ -126,6 +126,7 @@ Result<Replanned> plan_over_time(const PlannerChoice& planner, const PlanningCas
   }
   for (std::size_t each = 0; each < made.phases.size(); ++each) {
     const int gpus = gpus_of(made.phases[each]);
+    made.loads += made.phases[each].loads;
     const double until_ms = each + 1 < made.phases.size() ? made.phases[each + 1].from_ms : end_ms;
     const double from_ms = made.phases[each].from_ms, to_ms = std::min(until_ms, end_ms);
     const double gpu_hours = gpus * std::max(0.0, to_ms - from_ms) / 3.6e6;

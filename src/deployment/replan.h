@@ -27,8 +27,9 @@ struct Replanned {
 };
 
 /// Plans at the start for the rates of the services, and then every `step_s` for `rates` times what
-/// the planner forecasts from `arrivals` so far, at least a request a step. Its tuner, if it has
-/// one, looks each second in between. A step at which a transition is under way passes. A planner
+/// the planner forecasts from `arrivals` so far, at least a request a step. A step at which a
+/// transition is under way passes. Its tuner, if it has one, looks each second in between: its
+/// change replaces the rest of a transition, and what loads goes on loading. A planner
 /// that knows carbon gets the intensity of the moment, and without a usual one the mean of
 /// GpuFleet::carbon until the last request. Fails as the planner does at the start. Cost: a plan
 /// and a transition per step, and a replay.

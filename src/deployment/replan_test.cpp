@@ -101,7 +101,7 @@ TEST(Transition, LoadsNothingThatRunsAlready) {
   plan_see.gpu = 1;
   const Transition made = transition(asked, {.running = {.instances = {see, hear}}},
                                      {.instances = {plan_hear, plan_see, other}}, 1000);
-  EXPECT_EQ(made.loads, 1);
+  EXPECT_EQ(made.loads(), 1);
   EXPECT_FALSE(made.interrupts);
   ASSERT_EQ(made.phases.size(), 2U);
   EXPECT_EQ(made.phases[1].from_ms, 6000) << "batches change when all have loaded";
@@ -127,7 +127,7 @@ TEST(Transition, CreatesBeforeItDeletes) {
   EXPECT_EQ(spare.phases[1].from_ms, 5000);
   EXPECT_EQ(spare.phases[2].from_ms, 10'000);
   EXPECT_EQ(spare.phases[2].running.instances.size(), 2U);
-  EXPECT_EQ(spare.loads, 2);
+  EXPECT_EQ(spare.loads(), 2);
   EXPECT_FALSE(spare.interrupts);
   // Without a free GPU there is no other way than to delete one first.
   const Transition full = transition(two_services(2), {.running = old}, plan, 0);
@@ -137,7 +137,7 @@ TEST(Transition, CreatesBeforeItDeletes) {
       .instances = {{.gpu = 0, .variant = 0}, {.gpu = 1, .service = 1, .variant = 1}}};
   const Transition shrinks = transition(two_services(2), {.running = old}, other, 0);
   EXPECT_FALSE(shrinks.interrupts);
-  EXPECT_EQ(shrinks.loads, 1);
+  EXPECT_EQ(shrinks.loads(), 1);
 }
 
 TEST(Transition, LeavesEachServiceWhatBothDeploymentsGiveIt) {

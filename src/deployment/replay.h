@@ -47,6 +47,7 @@ struct Phase {
   Deployment running{};
   /// By instance: when it has loaded and answers. Empty: all do at once.
   std::vector<double> ready_ms{};
+  int loads = 0;  ///< Instances that begin to load with this phase.
 };
 
 /// Whether both are the same copy of a variant: of one service, with the same share of one GPU. Its

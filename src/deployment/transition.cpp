@@ -44,7 +44,7 @@ class Change {
       make_room();
       create_on_free_gpus();
     }
-    if (made_.loads > 0 || has_old()) next_step();
+    if (loads_ > 0 || has_old()) next_step();
     finish();
     return std::move(made_);
   }
@@ -124,7 +124,7 @@ class Change {
     int common = 0;
     Gpu& gpu = gpus_[number];
     gpu = merged(gpu, planned->second, number, common);
-    made_.loads += static_cast<int>(planned->second.size()) - common;
+    loads_ += static_cast<int>(planned->second.size()) - common;
     planned_.erase(planned);
     kept_.insert(number);
   }
@@ -156,7 +156,7 @@ class Change {
       const auto first = planned_.begin();
       int common = 0;
       gpus_[number] = merged({}, first->second, number, common);
-      made_.loads += static_cast<int>(first->second.size());
+      loads_ += static_cast<int>(first->second.size());
       planned_.erase(first);
     }
   }
@@ -243,7 +243,7 @@ class Change {
   }
 
   void emit() {
-    Phase phase{.from_ms = at_ms_, .running = deployment()};
+    Phase phase{.from_ms = at_ms_, .running = deployment(), .loads = std::exchange(loads_, 0)};
     for (const auto& [number, gpu] : gpus_) {
       for (const Copy& each : gpu) phase.ready_ms.push_back(each.ready_ms);
     }
@@ -259,10 +259,17 @@ class Change {
   std::map<int, Gpu> gpus_;                       // by number, as they run
   std::map<int, std::vector<Instance>> planned_;  // GPUs of the plan that are not made yet
   std::set<int> kept_;                            // numbers of GPUs that both have
+  int loads_ = 0;                                 // instances that begin to load at at_ms_
   Transition made_;
 };
 
 }  // namespace
+
+int Transition::loads() const {
+  int sum = 0;
+  for (const Phase& each : phases) sum += each.loads;
+  return sum;
+}
 
 Transition transition(const PlanningCase& asked, const Phase& now, const Deployment& plan,
                       double at_ms) {

@@ -14,7 +14,8 @@ namespace almanac::deployment {
 struct Transition {
   /// What runs from each step on; the last is the plan, with numbers of GPUs that exist.
   std::vector<Phase> phases{};
-  int loads = 0;  ///< Instances that are loaded on the way.
+  /// Instances that are loaded on the way.
+  int loads() const;
   /// Services may have less than both deployments give them meanwhile, because no GPU was free.
   bool interrupts = false;
 };

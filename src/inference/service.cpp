@@ -15,6 +15,7 @@
 #include "inference/vllm_runs.h"
 #include "stats/mean.h"
 #include "stats/quantile.h"
+#include "text/human.h"
 #include "text/nearest.h"
 
 namespace almanac::inference {
@@ -92,6 +93,15 @@ double weight_bytes(const Service& service) {
   return service.model.bytes(service.data_attention ? service.gpus : 1);
 }
 
+/// States of recurrent layers, of as many sequences as a replica may run.
+double state_bytes(const Service& service) {
+  return service.limits.sequences * service.model.state_bytes();
+}
+
+double adapter_bytes(const Service& service) {
+  return service.adapters * service.model.adapter_bytes(service.adapter_rank);
+}
+
 double kv_token_bytes(const Service& service) {
   return service.model.kv_bytes(service.data_attention ? 1 : service.gpus);
 }
@@ -105,6 +115,30 @@ std::string more_gpus(Service service) {
     return fmt::format("use --gpus {} or more, or GPUs with more memory", service.gpus);
   }
   return "use GPUs with more memory";
+}
+
+/// The error if weights, states and adapters leave no memory for a block of the KV cache.
+Error does_not_fit(const Service& service) {
+  constexpr double kGb = 1e9;
+  std::string taken = fmt::format("its weights take {:.1f} GB", weight_bytes(service) / kGb);
+  std::string hint = more_gpus(service);
+  const auto add = [&](const std::string& what, double bytes, const char* option) {
+    if (bytes <= 0) return;
+    taken += fmt::format(", {} {:.1f} GB", what, bytes / kGb);
+    if (weight_bytes(service) < usable_bytes(service)) hint += fmt::format(", or fewer {}", option);
+  };
+  add(fmt::format("the states of {} sequences", service.limits.sequences), state_bytes(service),
+      "--sequences");
+  add(text::counted(static_cast<std::uint64_t>(service.adapters), "adapter"),
+      adapter_bytes(service), "--adapters");
+  return {Code::invalid,
+          fmt::format("{} does not fit on {} {}: {}, and {:.1f} GB can be used (90 % of {:.1f} GB, "
+                      "less activations)",
+                      service.model.name, service.replica_gpus(), service.board.name, taken,
+                      std::max(0.0, usable_bytes(service)) / kGb,
+                      service.replica_gpus() * service.board.memory_bytes / kGb),
+          {},
+          std::move(hint)};
 }
 
 /// "use 2, 4, 8 GPUs per replica": those between which the model can be divided, and on which it
@@ -198,9 +232,8 @@ std::string basis_of_times(const Service& service) {
 }
 
 std::int64_t fitting_blocks(const Service& service) {
-  const double left = usable_bytes(service) - weight_bytes(service) -
-                      service.limits.sequences * service.model.state_bytes() -
-                      service.adapters * service.model.adapter_bytes(service.adapter_rank);
+  const double left =
+      usable_bytes(service) - weight_bytes(service) - state_bytes(service) - adapter_bytes(service);
   return static_cast<std::int64_t>(
       std::floor(left / (kv_token_bytes(service) * service.limits.block_tokens)));
 }
@@ -250,17 +283,7 @@ Result<Parts> parts(const Service& service) {
   if (limits.kv_blocks <= 0) {
     constexpr std::int64_t kMost = 100'000'000;
     const std::int64_t blocks = std::min(fitting_blocks(service), kMost);
-    if (blocks < 1) {
-      constexpr double kGb = 1e9;
-      return fail(
-          Code::invalid,
-          fmt::format("{} does not fit on {} {}: its weights take {:.1f} GB, and {:.1f} GB can be "
-                      "used (90 % of {:.1f} GB, less activations)",
-                      service.model.name, service.replica_gpus(), service.board.name,
-                      weight_bytes(service) / kGb, std::max(0.0, usable_bytes(service)) / kGb,
-                      service.replica_gpus() * service.board.memory_bytes / kGb),
-          {}, more_gpus(service));
-    }
+    if (blocks < 1) return tl::unexpected(does_not_fit(service));
     limits.kv_blocks = static_cast<std::int32_t>(blocks);
   }
   if (service.speculation.drafts > 0 && (service.measured || service.tables)) {

@@ -2,6 +2,7 @@
 
 #include "inference/profile/kernel_tables.h"
 
+#include <stdexcept>
 #include <string>
 
 #include <fmt/format.h>
@@ -70,6 +71,60 @@ TEST_F(KernelTables, AddUpAStep) {
   // A part of a prompt makes no token, so there is no head.
   EXPECT_NEAR((**step)({.prefills = {{.done = 145, .fresh = 5, .prompt = 151}}}),
               2 * (140 + attention + 9 + 4 * 1.1 * 3) + 3, 1e-6);
+}
+
+/// Two layers with the latent attention of DeepSeek-V3, of 8 heads, two of four experts and a
+/// shared one.
+TEST_F(KernelTables, AddUpLatentAttention) {
+  const auto read_latent = [&](const char* query_rank) {
+    const auto model = parse_model(
+        fmt::format(R"({{"model_type": "deepseek_v3", "num_hidden_layers": 2, "hidden_size": 7168,
+          "num_attention_heads": 8, "q_lora_rank": {}, "kv_lora_rank": 512,
+          "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128,
+          "n_routed_experts": 4, "num_experts_per_tok": 2, "n_shared_experts": 1,
+          "moe_intermediate_size": 64, "intermediate_size": 64, "first_k_dense_replace": 0,
+          "vocab_size": 1024}})",
+                    query_rank),
+        "own");
+    if (!model) throw std::runtime_error(to_string(model.error()));
+    return read_kernel_tables(prefix_, *model, board_, {}, kNoEngine);
+  };
+  // Outputs and inputs: of the router; of gate and up; of down; of the head.
+  std::string gemm = "gemm_dtype,m,n,k,latency\n";
+  for (const int tokens : {1, 9}) {
+    gemm += fmt::format(
+        "bfloat16,{0},4,7168,0.01\nbfloat16,{0},128,7168,0.05\nbfloat16,{0},7168,64,0.06\n"
+        "bfloat16,{0},1024,7168,0.5\n",
+        tokens);
+  }
+  write("gemm", gemm);
+  write("moe",
+        "moe_dtype,num_tokens,hidden_size,inter_size,topk,num_experts,moe_tp_size,moe_ep_size,"
+        "distribution,latency\n"
+        "bfloat16,1,7168,64,2,4,1,1,power_law_1.01,0.2\n"
+        "bfloat16,9,7168,64,2,4,1,1,power_law_1.01,0.2\n"
+        "bfloat16,1,7168,64,2,4,1,1,power_law_1.2,7\n");
+  const std::string latent =
+      "mla_dtype,kv_cache_dtype,gemm_type,num_heads,batch_size,isl,step,latency\n"
+      "bfloat16,fp8,bfloat16,8,1,1,99,7\n";
+  write("mla_context_module", latent +
+                                  "bfloat16,bfloat16,bfloat16,8,1,100,0,1\n"
+                                  "bfloat16,bfloat16,bfloat16,8,1,200,0,4\n");
+  write("mla_generation_module", latent +
+                                     "bfloat16,bfloat16,bfloat16,8,1,1,99,0.1\n"
+                                     "bfloat16,bfloat16,bfloat16,8,1,1,199,0.3\n");
+  const auto step = read_latent("1536");
+  ASSERT_TRUE(step) << to_string(step.error());
+  // Two norms, attention, and router and experts, which take longer than the shared expert.
+  EXPECT_NEAR((**step)({.decodes = 1, .context = 149}), 2 * (6 + 200 + 210) + 3 + 500, 1e-4);
+  // With prompts the shared expert counts: 50 + 60 and an elementwise kernel.
+  const double attention = 2250 * (1 - 145.0 * 145 / (150 * 150));
+  EXPECT_NEAR((**step)({.prefills = {{.done = 145, .fresh = 5, .prompt = 151}}}),
+              2 * (6 + attention + 210 + 113) + 3, 1e-4);
+  const auto other = read_latent("1024");
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().message,
+            "own has layers with attention that tables of kernels do not describe");
 }
 
 TEST_F(KernelTables, FindTheirPrefix) {

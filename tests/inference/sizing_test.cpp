@@ -247,6 +247,20 @@ TEST(Size, SaysWhyItRecommendsNothing) {
           "85.9 GB, less activations) (use --gpus 2 or more"));
 }
 
+TEST(Size, SaysWhatElseTakesMemory) {
+  // States of 49,082,368 bytes each, for 256 sequences.
+  Service recurrent = of_8b();
+  recurrent.model = *find_model("nemotron-3-nano-30b-a3b");
+  EXPECT_EQ(
+      to_string(size_fleet(recurrent, bursty(100, 1, 0.1), {.objective = kObjective}).error()),
+      "nemotron-3-nano-30b-a3b does not fit on 1 h100: its weights take 63.2 GB, the states of "
+      "256 sequences 12.6 GB, and 68.7 GB can be used (90 % of 85.9 GB, less activations) (use "
+      "--gpus 2 or more, or GPUs with more memory, or fewer --sequences)");
+  recurrent.limits.sequences = 64;
+  EXPECT_TRUE(
+      size_fleet(recurrent, bursty(100, 1, 0.1), {.objective = kObjective, .confidence = 0}));
+}
+
 TEST(Size, RefusesGpusThatCannotDivideTheHeads) {
   Service three = of_8b();
   three.model = *find_model("llama-3.1-70b");

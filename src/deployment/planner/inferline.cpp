@@ -21,7 +21,6 @@
 namespace almanac::deployment::planner {
 namespace {
 
-constexpr double kInTime = 0.99;  // of the requests, so that p99 is within the objective
 constexpr double kShareStep = 0.1;
 constexpr int kMostCopies = 1000;
 
@@ -45,10 +44,11 @@ double cost_of(const Settings& settings) {
 ///          twice the batch, a replica less, weaker hardware of a stage. An estimator replays
 ///          requests to the whole pipeline and accepts a step if p99 is within the objective.
 /// Differs  Hardware is a share of a GPU: first the knee, then a tenth less each time. The requests
-///          are random at the rate of the service. Each step comes with as few replicas of its
-///          stage as are feasible. A setting is tried only if a request that waits for one batch,
-///          of the slowest stage on its path, is in time. Rates for which batches of 1 need more
-///          than half of kMostCopies start with the smallest batches that are feasible.
+///          are random at the rate of the service. No stage is busier than kMostUtilization. Each
+///          step comes with as few replicas of its stage as are feasible. A setting is tried only
+///          if a request that waits for one batch, of the slowest stage on its path, is in time.
+///          Rates for which batches of 1 need more than half of kMostCopies start with the smallest
+///          batches that are feasible.
 class Estimated {
  public:
   /// `stages`: the services of a pipeline, the first one's before the others; their `variants`.
@@ -132,9 +132,10 @@ class Estimated {
     return throughput(alone_.variants[stage], setting.share, setting.batch);
   }
 
-  /// Copies of a stage below which its queue grows without end.
+  /// Copies of a stage below which its queue grows without end, or further than a replay shows.
   int least_copies(std::size_t stage, const Setting& setting) const {
-    const double least = alone_.services[stage].rate / throughput_of(stage, setting);
+    const double least =
+        alone_.services[stage].rate / (kMostUtilization * throughput_of(stage, setting));
     return static_cast<int>(std::max(1.0, std::ceil(std::min<double>(least, kMostCopies) - 1e-9)));
   }
 
@@ -197,12 +198,13 @@ Error too_many_copies(const PlanningCase& asked, const std::vector<std::size_t>&
                       const TaskService& service) {
   std::vector<std::string> names;
   for (const std::size_t each : variants) names.push_back(asked.variants[each].name);
-  return {Code::unavailable,
-          fmt::format(
-              "up to {} copies of {} do not answer {} requests/s of {} with p99 within {} ms",
-              kMostCopies, fmt::join(names, " and "), service.rate, service.task, service.slo_ms),
-          {},
-          "use a longer objective or less accuracy, or split the service"};
+  return {
+      Code::unavailable,
+      fmt::format(
+          "up to {} copies of {} do not answer {:.10g} requests/s of {} with p99 within {:.10g} ms",
+          kMostCopies, fmt::join(names, " and "), service.rate, service.task, service.slo_ms),
+      {},
+      "use a longer objective or less accuracy, or split the service"};
 }
 
 Result<Deployment> plan_inferline(const PlanningCase& asked) {

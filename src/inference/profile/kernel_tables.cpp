@@ -233,6 +233,7 @@ class Gemms {
 struct LayerTimes {
   double count = 0;
   Curve tokens{};               // all kernels but attention, by tokens
+  Curve decode_tokens{};        // those of a step without prompts
   Surface prefill{}, decode{};  // by sequences, then by their tokens
   double prefill_ms = 0;        // elementwise kernels of prompts
 };
@@ -255,7 +256,7 @@ class KernelTables final : public StepTime {
     const auto prompts = static_cast<double>(batch.prefills.size());
     double ms = input_.at(fresh + decodes) + (ends > 0 ? head_.at(ends) : 0);
     for (const LayerTimes& layer : layers_) {
-      double one = layer.tokens.at(fresh + decodes);
+      double one = (prompts > 0 ? layer.tokens : layer.decode_tokens).at(fresh + decodes);
       if (decodes > 0) {
         const double context = static_cast<double>(batch.context) / decodes + 1;
         one += layer.decode.at(decodes, context);
@@ -324,6 +325,18 @@ class Composer {
     return kStart_ms + 1e3 * bytes / (board_.bandwidth * kShare);
   }
 
+  /// The higher of two curves at each size of either.
+  static Curve higher(const Curve& one, const Curve& other) {
+    if (one.points().empty() || other.points().empty()) return added({one, other});
+    Curve made;
+    for (const Curve* const each : {&one, &other}) {
+      for (const auto& [size, ms] : each->points()) {
+        made.add(size, std::max(one.at(size), other.at(size)));
+      }
+    }
+    return made;
+  }
+
   /// The sum of curves, of which some may be empty.
   static Curve added(const std::vector<Curve>& curves) {
     std::set<double> sizes;
@@ -340,38 +353,70 @@ class Composer {
   }
 
   LayerTimes times_of(const Layers& layer) const {
-    const double hidden = model_.hidden;
-    const int heads = model_.heads / gpus_, kv = std::max(1, layer.kv_heads / gpus_);
-    const double query = 1.0 * heads * layer.head_size, keys = 1.0 * kv * layer.head_size;
-    const double plain = hidden * layer.head_size * 2.0 * (model_.heads + layer.kv_heads);
-    if (layer.mixer != Mixer::heads || layer.attention != plain || layer.window > 0) {
+    const bool is_latent = layer.mixer == Mixer::latent;
+    if (!(is_latent ? is_measured_latent(layer) : is_plain(layer))) {
       throw BadTable{{.code = Code::unsupported,
-                      .message = fmt::format("{} has layers without plain attention, which tables "
-                                             "of kernels do not describe",
+                      .message = fmt::format("{} has layers with attention that tables of kernels "
+                                             "do not describe",
                                              model_.name),
                       .hint = "use --times measured"}};
     }
+    const double hidden = model_.hidden;
+    const int heads = model_.heads / gpus_, kv = std::max(1, layer.kv_heads / gpus_);
+    const double query = 1.0 * heads * layer.head_size, keys = 1.0 * kv * layer.head_size;
     // A norm reads and writes activations and their sum so far.
     const Curve norm = elementwise(4 * kActivationBytes * hidden);
-    std::vector<Curve> kernels{
-        norm,  norm, attention_.curve(query + 2 * keys, hidden), attention_.curve(hidden, query),
-        sums_, sums_};
-    if (layer.width > 0) {
-      const bool gated = layer.dense > 2.5 * hidden * layer.width;
-      const double width = std::ceil(1.0 * layer.width / gpus_);
-      kernels.push_back(dense_.curve((gated ? 2 : 1) * width, hidden));
-      kernels.push_back(dense_.curve(hidden, width));
-      kernels.push_back(elementwise((gated ? 3 : 2) * kActivationBytes * width));
+    std::vector<Curve> kernels{norm, norm, sums_, sums_};
+    if (!is_latent) {
+      kernels.push_back(attention_.curve(query + 2 * keys, hidden));
+      kernels.push_back(attention_.curve(hidden, query));
     }
+    const Curve dense = dense_block(layer);
+    Curve routed;
     if (layer.experts > 0) {
-      kernels.push_back(wide_.curve(layer.experts, hidden));
-      kernels.push_back(experts(layer));
+      routed = added({wide_.curve(layer.experts, hidden), experts(layer)});
+      if (is_latent) routed = added({routed, sums_, sums_});
     }
-    return {.count = static_cast<double>(layer.count),
-            .tokens = added(kernels),
-            .prefill = attention(layer, "context_attention", heads, kv),
-            .decode = attention(layer, "generation_attention", heads, kv),
-            .prefill_ms = prompts_ms(layer, query, keys)};
+    const Curve others = added(kernels);
+    LayerTimes made{.count = static_cast<double>(layer.count),
+                    .tokens = added({others, dense, routed})};
+    made.decode_tokens = is_latent ? added({others, higher(dense, routed)}) : made.tokens;
+    if (is_latent) {
+      made.prefill = latent_attention("mla_context_module", heads);
+      made.decode = latent_attention("mla_generation_module", heads);
+    } else {
+      made.prefill = attention(layer, "context_attention", heads, kv);
+      made.decode = attention(layer, "generation_attention", heads, kv);
+      made.prefill_ms = prompts_ms(layer, query, keys);
+    }
+    return made;
+  }
+
+  bool is_plain(const Layers& layer) const {
+    const double plain = model_.hidden * layer.head_size * 2.0 * (model_.heads + layer.kv_heads);
+    return layer.mixer == Mixer::heads && layer.attention == plain && layer.window == 0;
+  }
+
+  /// Whether a layer has the sizes of DeepSeek-V3 in all but the number of heads: those that
+  /// AIConfigurator measured, with the projections.
+  bool is_measured_latent(const Layers& layer) const {
+    constexpr double kHidden = 7168, kQuery = 1536, kLatent = 512, kRoped = 64;
+    constexpr double kPlain = 128, kValue = 128;
+    const double heads = model_.heads;
+    return model_.hidden == kHidden && layer.window == 0 &&
+           layer.attention == kHidden * (kQuery + kLatent + kRoped) +
+                                  heads * (kQuery * (kPlain + kRoped) +
+                                           kLatent * (kPlain + kValue) + kValue * kHidden);
+  }
+
+  /// A dense or shared feed-forward block; empty if the layer has none.
+  Curve dense_block(const Layers& layer) const {
+    if (layer.width == 0) return {};
+    const double hidden = model_.hidden;
+    const bool gated = layer.dense > 2.5 * hidden * layer.width;
+    const double width = std::ceil(1.0 * layer.width / gpus_);
+    return added({dense_.curve((gated ? 2 : 1) * width, hidden), dense_.curve(hidden, width),
+                  elementwise((gated ? 3 : 2) * kActivationBytes * width)});
   }
 
   /// Experts of a layer on one GPU, by tokens.
@@ -379,8 +424,9 @@ class Composer {
     Curve made;
     TableRows rows(prefix_, "moe");
     const std::string type = type_of(model_.experts);
+    const auto* const law = layer.mixer == Mixer::latent ? "power_law_1.01" : "power_law_1.2";
     while (rows.next()) {
-      if (rows.text("moe_dtype") != type || rows.text("distribution") != "power_law_1.2" ||
+      if (rows.text("moe_dtype") != type || rows.text("distribution") != law ||
           !rows.is("hidden_size", model_.hidden) || !rows.is("inter_size", layer.expert_width) ||
           !rows.is("topk", layer.chosen) || !rows.is("num_experts", layer.experts) ||
           !rows.is("moe_tp_size", whole_experts_ ? 1 : gpus_) ||
@@ -431,6 +477,29 @@ class Composer {
       rows.lack(fmt::format(
           "attention of {} heads of {}, and those of {} and {} heads have no sizes in common",
           heads, layer.head_size, below->first, above->first));
+    }
+    return made;
+  }
+
+  /// Latent attention of so many heads with its projections, by sequences, then by tokens.
+  Surface latent_attention(const char* table, int heads) const {
+    const bool is_prefill = std::string_view(table) == "mla_context_module";
+    const char* const kv = model_.kv_number_bytes < kActivationBytes ? "fp8" : "bfloat16";
+    const char* const type = type_of(model_.attention);
+    Surface made;
+    TableRows rows(prefix_, table);
+    while (rows.next()) {
+      if (rows.text("mla_dtype") != "bfloat16" || rows.text("kv_cache_dtype") != kv ||
+          rows.text("gemm_type") != type || !rows.is("num_heads", heads) ||
+          (is_prefill && !rows.is("step", 0))) {
+        continue;
+      }
+      made.curve(rows.number("batch_size"))
+          .add(rows.number("isl") + rows.number("step"), rows.ms());
+    }
+    if (made.empty()) {
+      rows.lack(fmt::format("latent attention of {} heads, with {} matrices and KV of {}", heads,
+                            type, kv));
     }
     return made;
   }

@@ -19,8 +19,9 @@ namespace almanac::inference {
 /// "tables/h100_sxm_gemm.csv.gz". Returns "" if there is no such table.
 std::string find_kernel_tables(const std::string& path);
 
-/// Reads PREFIX_gemm, _context_attention, _generation_attention, and as needed _moe and
-/// _custom_allreduce (.csv or .csv.gz; milliseconds), and composes the step times of a model whose
+/// Reads PREFIX_gemm, _context_attention, _generation_attention, and as needed _moe,
+/// _custom_allreduce, _mla_context_module and _mla_generation_module (.csv or .csv.gz;
+/// milliseconds), and composes the step times of a model whose
 /// layers the GPUs of `layout` divide (tensor parallelism, or expert parallelism of its experts).
 ///
 /// A step is the sum of its kernels. Times between the token counts of a matrix are interpolated; a
@@ -28,6 +29,11 @@ std::string find_kernel_tables(const std::string& path);
 /// Prompt attention is interpolated by the root of its time, and a prefix in the cache shortens it
 /// by the part of the square. Elementwise kernels take 3 us and their bytes at 0.8 of the
 /// bandwidth. Experts are those of distribution power_law_1.2.
+///
+/// Layers with latent attention (MLA) of DeepSeek-V3's sizes take the time of the whole block. As
+/// in AIConfigurator their experts are those of power_law_1.01, shared experts cost nothing in a
+/// step without prompts if the others take longer, and GPUs exchange four sums, two more than in
+/// other layers and in vLLM's program.
 ///
 /// Source   AIConfigurator 0.11, sdk/perf_interp and sdk/operations.
 /// Differs  Prompts of one step share the batch that their number makes. Beyond a table, times grow

@@ -5,17 +5,23 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
 #include <utility>
 
+#include <boost/math/distributions/poisson.hpp>
+
 #include "deployment/pipeline.h"
+#include "deployment/replay.h"
 
 namespace almanac::deployment::planner {
 namespace {
 
 constexpr double kRequests = 3000;
+constexpr double kPrecision = 1.01;    // of the rate that a plan bears
+constexpr double kExceededMs = 3.6e8;  // 100 hours
 constexpr double kLongestMs = 60'000;
 constexpr double kLookMs = 1000;
 constexpr double kCalmMs = 15'000;
@@ -44,40 +50,61 @@ struct StagePlan {
   double utilization = 1;
 };
 
+/// Returns the most requests in a window if requests come at random, `rate` a second: disjoint
+/// windows of the length have more once in kExceededMs. More than 0.
+double most_at_random(double rate, double window_ms) {
+  using boost::math::complement;
+  const boost::math::poisson count(rate * window_ms / 1000);
+  return quantile(complement(count, window_ms / kExceededMs));
+}
+
+/// The highest rate of clients at which a replay of the plan has p99 within the objective; at least
+/// `rate`, for which it was made, and at most `most`.
+double borne_rate(const PlanningCase& planned, const Deployment& plan, std::size_t root,
+                  double rate, double most) {
+  std::vector<TaskService> alone{planned.services[root]};
+  const auto sample = sample_of(alone, planned.seed);
+  const auto is_borne = [&](double tried) {
+    std::vector<TaskArrival> arrivals = sample;
+    for (TaskArrival& each : arrivals) each = {each.at_ms * rate / tried, root};
+    return play_deployment(planned, plan, arrivals).in_time(root) >= kInTime;
+  };
+  double low = rate, high = std::max(rate, most);
+  while (high > low * kPrecision) {
+    const double middle = (low + high) / 2;
+    (is_borne(middle) ? low : high) = middle;
+  }
+  return low;
+}
+
 class PipelineTuner {
  public:
   PipelineTuner(const PlanningCase& planned, const Deployment& plan, std::size_t root)
       : root_(root) {
     const double rate = planned.services[root].rate;
-    std::vector<TaskService> alone;
     std::map<std::size_t, double> path_ms;
-    double time_ms = 0;
+    double most = std::numeric_limits<double>::infinity();
     for (const std::size_t service : pipeline_of(planned.services, root)) {
-      if (service == root) alone.push_back(planned.services[service]);
       StagePlan stage{.service = service, .scale = planned.services[service].rate / rate};
-      int copies = 0;
       for (const Instance& each : plan.instances) {
-        if (each.service != service) continue;
-        stage.copy = each;
-        ++copies;
+        if (each.service == service) stage.copy = each;
       }
       const Variant& variant = planned.variants[stage.copy.variant];
       const double slower = planned.fleet.beside;
       stage.throughput =
           deployment::throughput(variant, stage.copy.share, stage.copy.batch, slower);
-      stage.utilization = std::min(1.0, rate * stage.scale / (stage.throughput * copies));
       const auto& before = planned.services[service].after;
       path_ms[service] = (before ? path_ms[*before] : 0) +
                          slower * variant.batch_ms(stage.copy.batch, stage.copy.share);
-      time_ms = std::max(time_ms, path_ms[service]);
+      time_ms_ = std::max(time_ms_, path_ms[service]);
+      const double answers = copies_of(stage, plan) * stage.throughput;
+      most = std::min(most, kMostUtilization * answers / stage.scale);
       stages_.push_back(stage);
     }
-    std::vector<double> sample_ms;
-    for (const TaskArrival& each : sample_of(alone, planned.seed)) sample_ms.push_back(each.at_ms);
-    for (double window_ms = time_ms; window_ms <= kLongestMs; window_ms *= 2) {
-      // A sample that is shorter than the window has its mean rate all the time.
-      const auto most = static_cast<double>(most_within(sample_ms, window_ms, 0));
-      windows_.push_back({window_ms, std::max(most, rate * window_ms / 1000)});
+    planned_rate_ = borne_rate(planned, plan, root, rate, most);
+    for (StagePlan& stage : stages_) {
+      stage.utilization =
+          std::min(1.0, planned_rate_ * stage.scale / (stage.throughput * copies_of(stage, plan)));
     }
   }
 
@@ -87,35 +114,49 @@ class PipelineTuner {
   bool tune(const PlanningCase& asked, std::span<const double> past_ms, double now_ms,
             Deployment& running) {
     if (!changed_ms_) changed_ms_ = now_ms - kLookMs;  // the plan
+    const double borne = rate_of(running);
     double rate = 0;
-    for (const auto& [window_ms, planned] : windows_) {
+    for (double window_ms = time_ms_; window_ms <= kLongestMs; window_ms *= 2) {
       const auto live = static_cast<double>(most_within(past_ms, window_ms, now_ms - kLookMs));
-      if (live > planned) rate = std::max(rate, 1000 * live / window_ms);
+      if (live > most_at_random(borne, window_ms)) rate = std::max(rate, 1000 * live / window_ms);
     }
     bool any = rate > 0 && resize(asked, rate, true, running);
     if (!any && now_ms - *changed_ms_ >= kCalmMs) {
       const auto most = static_cast<double>(
           most_within(past_ms, kDownWindowMs, now_ms - kDownPastMs + kDownWindowMs));
-      any = resize(asked, std::max(rate, 1000 * most / kDownWindowMs), false, running);
+      double calm = 1000 * most / kDownWindowMs;
+      if (most <= most_at_random(planned_rate_, kDownWindowMs)) {
+        calm = std::min(calm, planned_rate_);
+      }
+      any = resize(asked, std::max(rate, calm), false, running);
     }
     if (any) changed_ms_ = now_ms;
     return any;
   }
 
  private:
-  struct Window {
-    double length_ms = 0;
-    double most = 0;  // requests in it, as planned
-  };
+  static int copies_of(const StagePlan& stage, const Deployment& deployment) {
+    const auto& all = deployment.instances;
+    return static_cast<int>(std::count_if(
+        all.begin(), all.end(), [&](const auto& each) { return each.service == stage.service; }));
+  }
+
+  /// The rate of clients that the copies of `running` bear at the planned utilization.
+  double rate_of(const Deployment& running) const {
+    double least = std::numeric_limits<double>::infinity();
+    for (const StagePlan& stage : stages_) {
+      const double answers = copies_of(stage, running) * stage.throughput * stage.utilization;
+      least = std::min(least, answers / stage.scale);
+    }
+    return least;
+  }
 
   bool resize(const PlanningCase& asked, double rate, bool up, Deployment& running) const {
     bool any = false;
     for (const StagePlan& stage : stages_) {
       const double needed = rate * stage.scale / (stage.throughput * stage.utilization);
       const int wanted = std::max(1, static_cast<int>(std::ceil(needed - 1e-9)));
-      const auto copies = static_cast<int>(
-          std::count_if(running.instances.begin(), running.instances.end(),
-                        [&](const Instance& each) { return each.service == stage.service; }));
+      const int copies = copies_of(stage, running);
       if (up && wanted > copies) any = add(asked, stage, wanted - copies, running) || any;
       if (!up && wanted < copies) {
         remove(stage, copies - wanted, running);
@@ -148,7 +189,8 @@ class PipelineTuner {
 
   std::size_t root_;
   std::vector<StagePlan> stages_;
-  std::vector<Window> windows_;
+  double time_ms_ = 0;       // of a request in the pipeline
+  double planned_rate_ = 0;  // of clients, which the plan bears
   std::optional<double> changed_ms_;
 };
 
