@@ -18,7 +18,7 @@ using cluster::in_lower_case;
 
 std::uint32_t weight(const Record& record, const std::string& key) {
   constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
-  return static_cast<std::uint32_t>(std::min(whole(record, key, 0), kMost));
+  return static_cast<std::uint32_t>(whole_up_to(record, key, 0, kMost));
 }
 
 /// The words of a list, in lower case.
@@ -155,8 +155,10 @@ class ConfigReader {
                                {"monthly", UsageReset::monthly},
                                {"quarterly", UsageReset::quarterly},
                                {"yearly", UsageReset::yearly}});
-    made.dampening = std::max<std::uint32_t>(
-        1, static_cast<std::uint32_t>(whole(settings_, "FairShareDampeningFactor", 1)));
+    constexpr std::int64_t kMostDampening = std::numeric_limits<std::uint16_t>::max();
+    made.dampening =
+        std::max<std::uint32_t>(1, static_cast<std::uint32_t>(whole_up_to(
+                                       settings_, "FairShareDampeningFactor", 1, kMostDampening)));
     made.favor_small = truth(settings_, "PriorityFavorSmall");
     made.site_factor_plugin = word(settings_, "PrioritySiteFactorPlugin");
     read_priority_flags();

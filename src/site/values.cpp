@@ -112,6 +112,19 @@ int whole_int(const Record& record, const std::string& key, int missing) {
   return static_cast<int>(std::min(whole(record, key, missing), kMost));
 }
 
+std::int64_t whole_up_to(const Record& record, const std::string& key, std::int64_t missing,
+                         std::int64_t most) {
+  const std::string text = word(record, key);
+  if (text.empty()) return missing;
+  const std::string lower = in_lower_case(text);
+  if (lower == "unlimited" || lower == "infinite") return most;
+  const auto value = text::parse_whole(text);
+  if (!value || *value < 0 || *value > most) {
+    refuse(record, key, fmt::format("a whole number from 0 to {}", most));
+  }
+  return *value;
+}
+
 std::int64_t limit(const Record& record, const std::string& key) {
   return whole(record, key, kNoLimit);
 }

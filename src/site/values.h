@@ -42,6 +42,10 @@ bool truth(const Record& record, const std::string& key, bool missing = false);
 std::int64_t whole(const Record& record, const std::string& key, std::int64_t missing);
 /// Returns the same as an int; larger numbers are its largest.
 int whole_int(const Record& record, const std::string& key, int missing);
+/// Returns a whole number from 0 to `most`; `missing` for none. UNLIMITED and INFINITE are `most`,
+/// as slurmctld reads them; "-1" and suffixes are refused, as it does.
+std::int64_t whole_up_to(const Record& record, const std::string& key, std::int64_t missing,
+                         std::int64_t most);
 /// Returns a whole number, which may be "-1" or UNLIMITED for none: `kNoLimit`.
 std::int64_t limit(const Record& record, const std::string& key);
 double decimal(const Record& record, const std::string& key, double missing);

@@ -25,6 +25,9 @@ std::string lower(std::string_view text) {
 /// A longer list of names would hide the error that it explains.
 constexpr std::size_t kMostListed = 12;
 
+/// Names that are less like the word are not listed as similar.
+constexpr double kLeastAlike = 2.0 / 3;
+
 /// The edits that turn one word into the other, per letter of the longer one; 1 = nothing in
 /// common.
 double unlikeness(std::string_view word, std::string_view name) {
@@ -81,13 +84,20 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> kno
 std::string meant_or_known(std::string_view word, std::span<const std::string> known) {
   const std::string meant = did_you_mean(word, known);
   if (!meant.empty()) return meant;
+  if (known.empty()) return "none are known";
   if (known.size() <= kMostListed) return fmt::format("known: {}", fmt::join(known, ", "));
   std::vector<std::pair<double, std::string_view>> by_likeness;
   for (const std::string& name : known) by_likeness.emplace_back(unlikeness(word, name), name);
   std::stable_sort(by_likeness.begin(), by_likeness.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<std::string_view> likest;
-  for (std::size_t at = 0; at < kMostListed; ++at) likest.push_back(by_likeness[at].second);
+  for (std::size_t at = 0; at < kMostListed && by_likeness[at].first <= kLeastAlike; ++at) {
+    likest.push_back(by_likeness[at].second);
+  }
+  if (likest.empty()) {
+    const auto first = known.first(kMostListed);
+    return fmt::format("{} names are known, the first: {}", known.size(), fmt::join(first, ", "));
+  }
   return fmt::format("the most similar of {} names: {}", known.size(), fmt::join(likest, ", "));
 }
 

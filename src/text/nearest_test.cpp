@@ -42,10 +42,19 @@ TEST(MeantOrKnown, NamesTheMostSimilarOfManyNames) {
   for (int at = 0; at < 20; ++at)
     known.push_back("queue-" + std::string(1, static_cast<char>('a' + at)));
   known.push_back("research");
-  EXPECT_EQ(
-      meant_or_known("searching", known).find("the most similar of 21 names: research, queue-"),
-      0U);
-  EXPECT_LT(meant_or_known("searching", known).size(), 150U);
+  EXPECT_EQ(meant_or_known("searching", known), "the most similar of 21 names: research");
+  EXPECT_EQ(meant_or_known("queue-abcdef", known).find("the most similar of 21 names: queue-a, "),
+            0U);
+  EXPECT_LT(meant_or_known("queue-abcdef", known).size(), 150U);
+}
+
+TEST(MeantOrKnown, DoesNotCallUnlikeNamesSimilar) {
+  std::vector<std::string> known;
+  for (char at = 'a'; at <= 'n'; ++at) known.push_back("queue-" + std::string(1, at));
+  EXPECT_EQ(meant_or_known("xyz", known),
+            "14 names are known, the first: queue-a, queue-b, queue-c, queue-d, queue-e, queue-f, "
+            "queue-g, queue-h, queue-i, queue-j, queue-k, queue-l");
+  EXPECT_EQ(meant_or_known("xyz", {}), "none are known");
 }
 
 }  // namespace

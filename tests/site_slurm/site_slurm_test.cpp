@@ -245,8 +245,8 @@ TEST(SiteSlurm, SaysWhichNamesTheSiteLacks) {
   site.add({.id = "1", .submit_min = 0, .run_min = 10, .user = "eve", .qos = "gold"});
   site.add({.id = "2", .submit_min = 0, .run_min = 10, .partition = "old"});
   site.play();
-  EXPECT_THAT(site.notes(),
-              Contains(HasSubstr("partitions that the site lacks (1 job: old) are its default")));
+  EXPECT_THAT(site.notes(), Contains(HasSubstr("partitions that the site lacks or the log does not "
+                                               "name (1 job: old) are its default")));
   EXPECT_THAT(site.notes(), Contains(HasSubstr("users without an association (1 job: lab/eve)")));
   EXPECT_THAT(site.notes(), Contains(HasSubstr("a QOS that the site lacks (1 job: gold)")));
   EXPECT_NEAR(site.start_of("2"), 0, 0.1);

@@ -20,6 +20,17 @@
 namespace almanac::slurmctld {
 namespace {
 
+/// Sets the memory of each node or task of a job that gives it per GPU. Leaves out a job whose GPUs
+/// may be spread over nodes in any way.
+void set_memory_per_gpu(int mb, NodeRequest& ask) {
+  const int nodes = ask.min_nodes;
+  if (ask.gpu_scope == GpuScope::node) ask.memory_per_node_mb = mb * ask.gpus;
+  if (ask.gpu_scope == GpuScope::task) ask.memory_per_task_mb = mb * ask.gpus;
+  if (ask.gpu_scope == GpuScope::job && ask.max_nodes == nodes) {
+    ask.memory_per_node_mb = mb * ((ask.gpus + nodes - 1) / nodes);
+  }
+}
+
 /// Options with one letter, and their long names.
 const std::map<char, std::string_view>& letters() {
   static const std::map<char, std::string_view> kLetters{{'n', "ntasks"},
@@ -470,9 +481,7 @@ class Reader {
                     std::max(1, sockets_given_ ? ask.cores_per_socket : 1);
       }
     }
-    if (memory_per_gpu_mb_ > 0 && ask.gpu_scope == GpuScope::node) {
-      ask.memory_per_node_mb = memory_per_gpu_mb_ * ask.gpus;
-    }
+    if (memory_per_gpu_mb_ > 0) set_memory_per_gpu(memory_per_gpu_mb_, ask);
   }
 
   const NodeTable& table_;
@@ -489,6 +498,11 @@ Result<Submission> parse_command_line(std::string_view line, const NodeTable& ta
   return Reader(table).read(line);
 }
 
+bool gives_memory(const NodeRequest& ask) {
+  return ask.whole_memory || ask.memory_per_cpu_mb > 0 || ask.memory_per_node_mb > 0 ||
+         ask.memory_per_task_mb > 0;
+}
+
 void apply_defaults(Submission& submission, const site::Partition& partition,
                     const site::Config& config) {
   NodeRequest& ask = submission.request;
@@ -498,17 +512,18 @@ void apply_defaults(Submission& submission, const site::Partition& partition,
   if (ask.cpus_per_gpu == 0 && ask.gpu_scope != GpuScope::none) {
     ask.cpus_per_gpu = either(own.cpus_per_gpu, all.cpus_per_gpu);
   }
-  if (!ask.whole_memory && ask.memory_per_cpu_mb == 0 && ask.memory_per_node_mb == 0) {
-    const bool of_partition = own.memory_per_cpu_mb != 0 || own.memory_per_node_mb != 0;
+  if (!gives_memory(ask)) {
+    const bool of_partition =
+        own.memory_per_cpu_mb != 0 || own.memory_per_node_mb != 0 || own.memory_per_gpu_mb != 0;
     const site::JobDefaults& from = of_partition ? own : all;
     ask.memory_per_cpu_mb = static_cast<int>(from.memory_per_cpu_mb);
-    if (ask.memory_per_cpu_mb == 0) {
+    if (ask.memory_per_cpu_mb == 0)
       ask.memory_per_node_mb = static_cast<int>(from.memory_per_node_mb);
-      ask.whole_memory = ask.memory_per_node_mb == 0;
-    }
+    if (!gives_memory(ask)) set_memory_per_gpu(static_cast<int>(from.memory_per_gpu_mb), ask);
+    ask.whole_memory = !gives_memory(ask);
   }
   if (!config.select.memory) {
-    ask.memory_per_cpu_mb = ask.memory_per_node_mb = 0;
+    ask.memory_per_cpu_mb = ask.memory_per_node_mb = ask.memory_per_task_mb = 0;
     ask.whole_memory = false;
   }
   if (submission.time_limit == kNoSeconds && partition.default_time != kNoDuration &&

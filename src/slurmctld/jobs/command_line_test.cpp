@@ -46,6 +46,18 @@ TEST(CommandLine, TakesDefaultsOfThePartition) {
   EXPECT_EQ(job.request.memory_per_cpu_mb, 500);
 }
 
+TEST(CommandLine, MemoryPerGpuCountsTheGpusOfANodeOrTask) {
+  site::Site site = eight_nodes();
+  site.config.job_defaults = {.memory_per_gpu_mb = 2000};
+  const Machines machines(std::move(site));
+  EXPECT_EQ(machines.parse("-N2 --gres=gpu:4").request.memory_per_node_mb, 8000);
+  EXPECT_EQ(machines.parse("-n2 --gpus-per-task=3").request.memory_per_task_mb, 6000);
+  EXPECT_EQ(machines.parse("-N2 --gpus=8").request.memory_per_node_mb, 8000);
+  EXPECT_EQ(machines.parse("-N1 --gpus=2 --mem-per-gpu=1000").request.memory_per_node_mb, 2000);
+  EXPECT_EQ(machines.parse("-N1 --gres=gpu:1 --mem=700").request.memory_per_node_mb, 700);
+  EXPECT_TRUE(machines.parse("-n2").request.whole_memory) << "no GPUs, and no other default";
+}
+
 TEST(CommandLine, AJobMayAskForNoLimit) {
   const Machines machines;
   EXPECT_EQ(machines.parse("-n2 -t UNLIMITED").time_limit, kYear);

@@ -42,6 +42,26 @@ std::optional<int> gpus_of(const NodeRequest& ask) {
   return std::nullopt;
 }
 
+/// Returns the memory of all nodes of a job in MiB. Requires that the log has it.
+int memory_mb(const trace::Request& request) {
+  constexpr double kMibPerGb = 1024;
+  return static_cast<int>(std::min(1e9, std::round(double{request.memory_gb} * kMibPerGb)));
+}
+
+/// Whether the memory that a job got is the default in `ask`. Whole cores add CPUs to those that
+/// it requests, and memory with them.
+bool is_default_memory(const NodeRequest& ask, const trace::Request& request) {
+  const int held_mb = memory_mb(request);
+  if (ask.memory_per_cpu_mb > 0) {
+    const int most_cpus = std::max(whole(request.cpus), ask.least_cpus());
+    return std::int64_t{ask.memory_per_cpu_mb} * ask.least_cpus() <= held_mb &&
+           held_mb <= std::int64_t{ask.memory_per_cpu_mb} * most_cpus;
+  }
+  if (ask.memory_per_task_mb > 0) return held_mb == ask.memory_per_task_mb * ask.tasks;
+  return ask.memory_per_node_mb > 0 &&
+         held_mb == std::int64_t{ask.memory_per_node_mb} * std::max(1, request.nodes);
+}
+
 }  // namespace
 
 LoggedJobs::LoggedJobs(const site::Site& site, const NodeTable& table, const Names& names)
@@ -61,7 +81,8 @@ Job LoggedJobs::translate(const trace::Request& request) {
   const Submission* const line = line_of(request.submit_line);
   set_partitions(request, line, job);
   const site::Partition& partition = site_.partitions[job.partitions.front()];
-  if (line != nullptr && agrees(*line, request, partition)) {
+  const bool agrees_with_line = line != nullptr && agrees(*line, request, partition);
+  if (agrees_with_line) {
     job.ask = *line;
   } else {
     lacks_[static_cast<std::size_t>(Lack::submit_line)] = request.submit_line != kNoName;
@@ -104,8 +125,26 @@ Job LoggedJobs::translate(const trace::Request& request) {
     job.ask.reservation.clear();
   }
   set_association(request, line, job);
+  const auto lacks = [&](Lack lack, bool does) { lacks_[static_cast<std::size_t>(lack)] = does; };
+  lacks(Lack::cpus, whole(request.cpus) == 0 && !agrees_with_line);
+  lacks(Lack::any_limit, job.ask.time_limit == kNoSeconds);
+  const bool has_memory = gives_memory(job.ask.request);
   apply_defaults(job.ask, partition, site_.config);
+  if (!has_memory && site_.config.select.memory) set_memory(request, job.ask.request);
   return job;
+}
+
+void LoggedJobs::set_memory(const trace::Request& request, NodeRequest& ask) {
+  if (std::isnan(request.memory_gb)) {
+    lacks_[static_cast<std::size_t>(Lack::memory)] = ask.whole_memory;
+    ask.whole_memory = false;
+    return;
+  }
+  if (is_default_memory(ask, request)) return;
+  const int nodes = request.nodes > 0 ? request.nodes : ask.min_nodes;
+  ask.memory_per_cpu_mb = ask.memory_per_task_mb = 0;
+  ask.whole_memory = false;
+  ask.memory_per_node_mb = divided_up(memory_mb(request), nodes);
 }
 
 const Submission* LoggedJobs::line_of(NameId line) {
@@ -143,7 +182,8 @@ void LoggedJobs::set_partitions(const trace::Request& request, const Submission*
     }
   }
   if (!job.partitions.empty()) return;
-  lacks_[static_cast<std::size_t>(Lack::partition)] = list != kNoName;
+  lacks_[static_cast<std::size_t>(Lack::partition)] =
+      list != kNoName || site_.partitions.size() > 1;
   const site::Partition* const usual = site_.default_partition();
   job.partitions = {usual == nullptr ? 0
                                      : static_cast<PartitionAt>(usual - site_.partitions.data())};
@@ -241,9 +281,7 @@ Submission LoggedJobs::as_got(const trace::Request& request, const site::Partiti
     }
   }
   if (!std::isnan(request.memory_gb)) {
-    constexpr double kMibPerGb = 1024;
-    const double mib = double{request.memory_gb} * kMibPerGb / nodes;
-    ask.memory_per_node_mb = static_cast<int>(std::min(1e9, std::round(mib)));
+    ask.memory_per_node_mb = divided_up(memory_mb(request), nodes);
   }
   return got;
 }
@@ -280,6 +318,9 @@ std::vector<std::string> notes_on_lacks(const site::Site& site, const trace::Tra
         return name(request.reservation);
       case Lack::submit_line:
       case Lack::time_limit:
+      case Lack::memory:
+      case Lack::cpus:
+      case Lack::any_limit:
       case Lack::count:
         break;
     }
@@ -321,11 +362,13 @@ std::vector<std::string> notes_on_lacks(const site::Site& site, const trace::Tra
   const auto say = [&](Lack lack, std::string_view what, std::string_view assumed) {
     const auto count = static_cast<std::uint64_t>(counts[static_cast<std::size_t>(lack)]);
     if (count == 0) return;
-    const bool has_names = lack != Lack::submit_line && lack != Lack::time_limit;
+    const bool has_names = lack == Lack::partition || lack == Lack::association ||
+                           lack == Lack::qos || lack == Lack::reservation;
     const std::string names = has_names ? ": " + list(lack) : "";
     said.push_back(fmt::format("{} ({}{}) {}", what, text::counted(count, "job"), names, assumed));
   };
-  say(Lack::partition, "partitions that the site lacks", "are its default partition");
+  say(Lack::partition, "partitions that the site lacks or the log does not name",
+      "are its default partition");
   say(Lack::association, "users without an association",
       "have neither fair share nor account limits");
   say(Lack::qos, "a QOS that the site lacks", "is the default QOS");
@@ -333,6 +376,12 @@ std::vector<std::string> notes_on_lacks(const site::Site& site, const trace::Tra
   say(Lack::submit_line, "a submit line that requests less than the job got",
       "counts as a request for what it got");
   say(Lack::time_limit, "a time limit above that of its partition", "is the partition's");
+  say(Lack::any_limit, "a time limit that the log does not have",
+      "is DefaultTime of the partition, or else MaxTime");
+  say(Lack::cpus, "a number of CPUs that the log does not have",
+      "is one per node, or the site's DefCpuPerGPU");
+  say(Lack::memory, "memory that neither the log nor a DefMem setting of the site gives",
+      "is 0, so that jobs share nodes; slurmctld gives such a job all memory of its nodes");
   if (site.config.priority.weight_fair_share > 0) said.push_back(first_usage());
   if (said.empty()) return {};
   return {fmt::format("policy slurm assumes: {}", fmt::join(said, "; "))};

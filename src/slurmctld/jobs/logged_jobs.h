@@ -21,21 +21,29 @@ namespace almanac::slurmctld {
 
 /// What a log says of a job and the site does not know, or the log does not say.
 enum class Lack : std::uint8_t {
-  partition,    ///< The site has none of its partitions: the default partition counts.
+  partition,    ///< The site has none of its partitions, or it names none and the site has several:
+                ///< the default partition counts.
   association,  ///< Its user has none in its account: neither fair share nor limits of accounts.
   qos,          ///< The site does not have its QOS: the default QOS counts.
   submit_line,  ///< Its submit line does not request what it got: what it got counts.
   reservation,  ///< The site does not have its reservation: it counts as requesting none.
   time_limit,   ///< Its time limit, perhaps extended while it ran, is above that of its partition,
                 ///< which counts.
-  count         // how many there are
+  memory,       ///< Neither the log nor a default of the site gives its memory: it requests none.
+  cpus,         ///< The log has none: it requests one CPU per node.
+  any_limit,  ///< The log has no time limit: DefaultTime of the partition counts, or else MaxTime.
+  count       // how many there are
 };
 
 /// Translates jobs of a log into submissions.
 ///
 /// A job requests what its submit line says, if that agrees with the GPUs, nodes and CPUs in the
 /// log. Otherwise directives in its script said more, and it requests what it got: its nodes with
-/// equal GPUs, CPUs and memory on each. A job becomes eligible when the log says so: begin times,
+/// equal GPUs, CPUs and memory on each. A submit line without memory requests the site's default,
+/// or what the log has if a default does not explain that: directives in the script are unknown. If
+/// the log has no memory either, slurmctld would have given the job all memory of its nodes unless
+/// its script said otherwise. Almanac then counts none, because the whole nodes would be a guess
+/// that keeps all other jobs off them. A job becomes eligible when the log says so: begin times,
 /// holds and dependencies of the submit line are left out. A job without a QOS has the default QOS
 /// of its association, or else "normal".
 class LoggedJobs {
@@ -61,6 +69,7 @@ class LoggedJobs {
   bool agrees(const Submission& line, const trace::Request& request,
               const site::Partition& partition) const;
   Submission as_got(const trace::Request& request, const site::Partition& partition);
+  void set_memory(const trace::Request& request, NodeRequest& ask);
   const std::vector<FeatureTerm>& features_of(NameId constraints);
 
   const site::Site& site_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "slurmctld/jobs/logged_jobs.h"
 
+#include <cmath>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -69,6 +71,53 @@ TEST_F(LoggedJobsTest, RequestsWhatTheJobGotIfDirectivesSaidMore) {
 TEST_F(LoggedJobsTest, AJobWithWholeNodesGetsGpusThatItDidNotRequest) {
   translate(request("sbatch -N2 -n2 --exclusive x"));
   EXPECT_FALSE(jobs_->lacked(Lack::submit_line));
+}
+
+/// 16 CPUs at 500 MiB are 8,000 MiB.
+TEST_F(LoggedJobsTest, ADefaultCountsIfItExplainsTheMemoryThatTheJobGot) {
+  const std::string line = "sbatch -N2 -n16 --gres=gpu:4 x";
+  trace::Request each = request(line);
+  each.memory_gb = 8000.0F / 1024;
+  EXPECT_EQ(translate(each).ask.request.memory_per_cpu_mb, 500);
+  each.memory_gb = 32;  // a directive in the script says more
+  const Job job = translate(each);
+  EXPECT_EQ(job.ask.request.memory_per_cpu_mb, 0);
+  EXPECT_EQ(job.ask.request.memory_per_node_mb, 16 * 1024);
+}
+
+TEST_F(LoggedJobsTest, MemoryThatNothingGivesIsNoneAndIsSaid) {
+  site_.config.job_defaults = {};
+  for (const char* const line : {"", "sbatch -N2 -n16 --gres=gpu:4 x"}) {
+    trace::Request each = request(line);
+    each.memory_gb = NAN;
+    const Job job = translate(each);
+    EXPECT_FALSE(gives_memory(job.ask.request)) << line;
+    EXPECT_TRUE(jobs_->lacked(Lack::memory)) << line;
+    each.memory_gb = 32;
+    EXPECT_EQ(translate(each).ask.request.memory_per_node_mb, 16 * 1024) << line;
+    EXPECT_FALSE(jobs_->lacked(Lack::memory)) << line;
+  }
+  EXPECT_TRUE(
+      translate(request("sbatch -N2 -n16 --gres=gpu:4 --mem=0 x")).ask.request.whole_memory);
+}
+
+TEST_F(LoggedJobsTest, ASiteWithADefaultSaysNothingOfALogWithoutMemory) {
+  trace::Request each = request("");
+  each.memory_gb = NAN;
+  EXPECT_EQ(translate(each).ask.request.memory_per_cpu_mb, 500);
+  EXPECT_FALSE(jobs_->lacked(Lack::memory));
+}
+
+TEST_F(LoggedJobsTest, SaysWhatElseTheLogLacks) {
+  trace::Request each = request("");
+  each.cpus = NAN;
+  each.partition = kNoName;
+  const Job job = translate(each);
+  for (const Lack lack : {Lack::partition, Lack::cpus, Lack::any_limit}) {
+    EXPECT_TRUE(jobs_->lacked(lack)) << static_cast<int>(lack);
+  }
+  EXPECT_EQ(job.ask.request.least_cpus(), 2);
+  EXPECT_EQ(job.ask.time_limit, 300);
 }
 
 TEST_F(LoggedJobsTest, TakesTheDefaultQosOfTheAssociation) {

@@ -68,8 +68,11 @@ struct Submission {
 /// malformed or names a node or feature that `table` lacks.
 Result<Submission> parse_command_line(std::string_view line, const NodeTable& table);
 
+/// Whether a job says how much memory it needs.
+bool gives_memory(const NodeRequest& ask);
+
 /// Fills in defaults of the partition and the cluster for what a job leaves out: memory, CPUs per
-/// GPU, the time limit.
+/// GPU, the time limit. A job without any default has all memory of its nodes.
 void apply_defaults(Submission& submission, const site::Partition& partition,
                     const site::Config& config);
 
