@@ -18,9 +18,7 @@ class TellingEstimator final : public predict::Estimator {
 
   explicit TellingEstimator(Told told) : told_(std::move(told)) {}
 
-  predict::Belief estimate(JobId job, const trace::Request&) override {
-    return told_.at(job);
-  }
+  predict::Belief estimate(JobId job, const trace::Request&) override { return told_.at(job); }
 
  private:
   Told told_;
