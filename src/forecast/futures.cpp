@@ -119,13 +119,13 @@ class Player {
 
  private:
   /// What the policy believes of a job that takes `runs` in this future.
-  TellingEstimator::One told_of(const Belief& belief, Duration runs, double rate) const {
-    const predict::Distribution* const likely = belief.likely.distribution.get();
-    if (knows_truth(setting_.composition)) return {.run = runs, .likely = likely};
+  predict::Belief told_of(const Belief& belief, Duration runs, double rate) const {
+    const std::shared_ptr<const predict::Distribution>& likely = belief.likely.distribution;
+    if (knows_truth(setting_.composition)) return {.run = runs, .distribution = likely};
     const predict::Belief& own = belief.own;
     return {.run = at_rate(own.run, rate),
             .bound = own.bound == kNoDuration ? kNoDuration : at_rate(own.bound, rate),
-            .likely = own.distribution ? own.distribution.get() : likely};
+            .distribution = own.distribution ? own.distribution : likely};
   }
 
   const Setting& setting_;

@@ -14,22 +14,12 @@ namespace almanac::forecast {
 
 class TellingEstimator final : public predict::Estimator {
  public:
-  struct One {
-    Duration run{};
-    Duration bound = kNoDuration;
-    const predict::Distribution* likely = nullptr;  ///< Null if there is only a number.
-  };
-  using Told = std::unordered_map<JobId, One>;
+  using Told = std::unordered_map<JobId, predict::Belief>;
 
   explicit TellingEstimator(Told told) : told_(std::move(told)) {}
 
   predict::Belief estimate(JobId job, const trace::Request&) override {
-    const One& one = told_.at(job);
-    predict::Belief belief{.run = one.run, .bound = one.bound};
-    if (one.likely != nullptr) {
-      belief.distribution = std::make_unique<const predict::Distribution>(*one.likely);
-    }
-    return belief;
+    return told_.at(job);
   }
 
  private:

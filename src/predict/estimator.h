@@ -26,8 +26,9 @@ struct Belief {
   Duration run{};
   /// Run time that a reservation assumes, at least `run`; kNoDuration for `run`.
   Duration bound = kNoDuration;
-  /// Probability of each run time; null if the estimator predicts a single number.
-  std::unique_ptr<const Distribution> distribution{};
+  /// Probability of each run time; null if the estimator predicts a single number. Shared, because
+  /// policies that are made again and again take the beliefs of the one before.
+  std::shared_ptr<const Distribution> distribution{};
 };
 
 /// Predicts each job once, at its submission, and learns from each once, at its end. All calls must

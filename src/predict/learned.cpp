@@ -170,7 +170,7 @@ Forecast Learned::forecast(const Prediction& prediction) const {
 Belief Learned::estimate(JobId job, const trace::Request& request) {
   const Distribution believed = foresee(job, request).believed;
   return {.run = from_log_time(believed.mean_log()),
-          .distribution = std::make_unique<const Distribution>(believed)};
+          .distribution = std::make_shared<const Distribution>(believed)};
 }
 
 void Learned::judge(const Waiting& job, double log) {

@@ -59,7 +59,7 @@ Belief belief_with_mean(const Distribution& said, double mean, Duration time_lim
   } else {
     made.bound = std::max(made.run, from_log_time(said.quantile(kNineInTen)));
   }
-  made.distribution = std::make_unique<const Distribution>(said);
+  made.distribution = std::make_shared<const Distribution>(said);
   return made;
 }
 

@@ -13,7 +13,7 @@ struct Beliefs::Known {
   JobId id{};  // as the estimator was asked
   Duration run{};
   Duration bound = kNoDuration;
-  std::unique_ptr<const predict::Distribution> likely{};
+  std::shared_ptr<const predict::Distribution> likely{};
 };
 
 class Beliefs::OfRound final : public predict::Estimator {
@@ -28,11 +28,7 @@ class Beliefs::OfRound final : public predict::Estimator {
     Handle& handle = kept != nullptr ? *kept : own;
     if (handle == nullptr) handle = beliefs_.know(jobs_[index(job)], request);
     const Known& known = *handle;
-    predict::Belief made{.run = known.run, .bound = known.bound};
-    if (known.likely && beliefs_.needs_distribution_) {
-      made.distribution = std::make_unique<const predict::Distribution>(*known.likely);
-    }
-    return made;
+    return {.run = known.run, .bound = known.bound, .distribution = known.likely};
   }
 
  private:

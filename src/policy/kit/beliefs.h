@@ -62,7 +62,7 @@ class Beliefs {
   bool with_distributions_ = false;
   std::vector<Duration> runs_;    // by job
   std::vector<Duration> bounds_;  // by job; empty while none was given
-  std::vector<std::unique_ptr<const predict::Distribution>> likely_;
+  std::vector<std::shared_ptr<const predict::Distribution>> likely_;
 };
 
 }  // namespace almanac::policy

@@ -52,11 +52,7 @@ class SharedHost {
     predict::Belief estimate(JobId job, const trace::Request& request) override {
       const auto [known, is_new] = beliefs_->known.try_emplace(job);
       if (is_new) known->second = beliefs_->estimator->estimate(job, request);
-      predict::Belief copy{.run = known->second.run, .bound = known->second.bound};
-      if (const auto& likely = known->second.distribution) {
-        copy.distribution = std::make_unique<predict::Distribution>(*likely);
-      }
-      return copy;
+      return known->second;
     }
     void watch(JobId job, const trace::Request& request) override {
       beliefs_->estimator->watch(job, request);
