@@ -64,14 +64,23 @@ std::size_t NestedCounts::size_of(const Counts& counts) {
   return std::min(static_cast<std::size_t>(size), kSizes - 1);
 }
 
+float NestedCounts::Counts::share(std::size_t cell) const {
+  const auto found = std::ranges::lower_bound(cells, cell, {}, &Cell::cell);
+  return found == cells.end() || found->cell != cell ? 0 : found->jobs / total;
+}
+
 void NestedCounts::Counts::add(std::size_t cell, double fade) {
   constexpr float kLarge = 1e6F;
   if (next > kLarge) {
-    for (float& each : jobs) each /= next;
+    for (Cell& each : cells) each.jobs /= next;
     total /= next;
     next = 1;
   }
-  jobs[cell] += next;
+  auto found = std::ranges::lower_bound(cells, cell, {}, &Cell::cell);
+  if (found == cells.end() || found->cell != cell) {
+    found = cells.insert(found, {.cell = static_cast<std::uint32_t>(cell)});
+  }
+  found->jobs += next;
   total += next;
   next /= static_cast<float>(fade);
 }
@@ -83,23 +92,20 @@ Distribution NestedCounts::run_time(std::span<const std::uint64_t> keys,
   const Span span = span_of(time_limit);
   for (std::size_t cell = span.first; cell <= span.last; ++cell) mixed[cell] = span.guess(cell);
   for (std::size_t at = 0; at < keys.size(); ++at) {
-    const auto found = counts_.find(keys[at]);
-    if (keys[at] == 0 || found == counts_.end()) continue;
-    const Counts& counts = found->second;
-    const Trust& trust = trusts_[at][size_of(counts)];
+    const Counts* const counts = keys[at] == 0 ? nullptr : counts_.find(keys[at]);
+    if (counts == nullptr) continue;
+    const Trust& trust = trusts_[at][size_of(*counts)];
     const auto weight = static_cast<float>(trust.of_kind / trust.of_all);
     const float rest = 1 - weight;
-    const float each_job = weight / counts.total;
+    const float each_job = weight / counts->total;
+    for (std::size_t cell = 0; cell <= last; ++cell) mixed[cell] *= rest;
     if (kinds_[at].by_ratio) {
-      for (std::size_t cell = 0; cell <= last; ++cell) {
-        mixed[cell] = mixed[cell] * rest + each_job * counts.jobs[last - cell];
+      for (const Counts::Cell& each : counts->cells) {
+        if (each.cell <= last) mixed[last - each.cell] += each_job * each.jobs;
       }
     } else {
-      for (std::size_t cell = 0; cell <= last; ++cell) {
-        mixed[cell] = mixed[cell] * rest + each_job * counts.jobs[cell];
-      }
-      for (std::size_t cell = last + 1; cell < mixed.size(); ++cell) {
-        mixed[last] += each_job * counts.jobs[cell];
+      for (const Counts::Cell& each : counts->cells) {
+        mixed[std::min<std::size_t>(each.cell, last)] += each_job * each.jobs;
       }
     }
   }
@@ -121,14 +127,12 @@ void NestedCounts::add(std::span<const std::uint64_t> keys, Duration time_limit,
     if (keys[at] == 0) continue;
     Counts& counts = counts_[keys[at]];
     const std::size_t here = kinds_[at].by_ratio ? last - cell : cell;
-    if (counts.total > 0) {
+    if (!counts.empty()) {
       double own = static_cast<double>(kTriangle[0] * counts.share(here));
       for (std::size_t off = 1; off < kTriangle.size(); ++off) {
         const auto part = static_cast<double>(kTriangle[off]);
         if (here >= off) own += part * static_cast<double>(counts.share(here - off));
-        if (here + off < counts.jobs.size()) {
-          own += part * static_cast<double>(counts.share(here + off));
-        }
+        own += part * static_cast<double>(counts.share(here + off));
       }
       Trust& trust = trusts_[at][size_of(counts)];
       const double weight = trust.of_kind / trust.of_all;

@@ -1,12 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "predict/past_runs.h"
 
+#include <array>
+#include <cmath>
+#include <cstdint>
+
 #include <gtest/gtest.h>
 
+#include "predict/nested_counts.h"
 #include "predict/run_time.h"
 
 namespace almanac::predict {
 namespace {
+
+constexpr std::array<std::uint64_t, 1> kOneKind = {7};
+
+// One job of a kind weighs 1 / (1 + 10) until jobs show better. It counts 3/9 in its cell, 2/9 and
+// 1/9 in those next to it. The guess is the same in all cells: 123 below a day.
+TEST(NestedCounts, MixesTheFirstJobOfAKindWithTheGuess) {
+  constexpr std::array<Counting, 1> kByTime = {{{.fade = 0.9}}};
+  NestedCounts counts(kByTime);
+  EXPECT_NEAR(counts.run_time(kOneKind, kNoDuration).mass(76), 1.0 / 123, 1e-6);
+  counts.add(kOneKind, kNoDuration, 1100s);
+  const Distribution said = counts.run_time(kOneKind, kNoDuration);
+  EXPECT_NEAR(said.mass(76), 3.0 / 99 + 10.0 / 11 / 123, 1e-6);
+  EXPECT_NEAR(said.mass(78), 1.0 / 99 + 10.0 / 11 / 123, 1e-6);
+  EXPECT_NEAR(said.mass(79), 10.0 / 11 / 123, 1e-6);
+  // With a limit of 110 s, in cell 51 of 0 .. 51, it would end there. What spreads beyond counts
+  // there as well: 6/9 of its own mass, 3/9 of the guess of the cell below, 1/9 of the next one.
+  EXPECT_NEAR(counts.run_time(kOneKind, 110s).mass(51), 6.0 / 99 + 10.0 / 9 * 10 / 11 / 52, 1e-6);
+}
+
+TEST(NestedCounts, CarriesRatiosToAnotherLimit) {
+  constexpr std::array<Counting, 1> kByRatio = {{{.by_ratio = true, .fade = 0.9}}};
+  NestedCounts counts(kByRatio);
+  counts.add(kOneKind, 1100s, 110s);
+  EXPECT_NEAR(counts.run_time(kOneKind, 11'000s).mass(76), 3.0 / 99 + 10.0 / 11 / 75, 1e-6)
+      << "a tenth of the limit";
+  NestedCounts tiny(kByRatio);
+  tiny.add(kOneKind, 1100s, 1s);
+  EXPECT_NEAR(tiny.run_time(kOneKind, 110s).mass(30), 1.0 / 52, 1e-6)
+      << "less than a second is no run time";
+}
 
 class PastRunsTest : public testing::Test {
  protected:
