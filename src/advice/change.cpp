@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "advice/candidates.h"
+#include "cluster/slurm_words.h"
 #include "text/human.h"
 
 namespace almanac::advice {
@@ -30,13 +31,17 @@ void compare(const Play& play, const std::vector<Lived>& before, const std::vect
   made.losers = losers_of(jobs, play.log().names);
 }
 
-/// Number of jobs of a partition that asked for more time than `most`.
-std::int64_t longer_than(Duration most, const std::string& partition, const Play& play) {
+/// Number of jobs of a partition that asked for more time than `most`. Jobs that name no partition
+/// are those of the default one.
+std::int64_t longer_than(Duration most, const site::Partition& partition, const Play& play) {
   std::int64_t jobs = 0;
   for (std::size_t at = 0; at < play.size(); ++at) {
     const trace::Request& request = play.request(at);
     const NameId own = request.partition != kNoName ? request.partition : request.vc;
-    const bool is_in = own != kNoName && play.log().names[own] == partition;
+    const auto names = cluster::split_list(std::string(play.log().names[own]));
+    const bool is_in = own == kNoName
+                           ? partition.is_default
+                           : std::find(names.begin(), names.end(), partition.name) != names.end();
     if (is_in && request.time_limit != kNoDuration && request.time_limit > most) ++jobs;
   }
   return jobs;
@@ -57,7 +62,7 @@ std::vector<std::string> remarks_on(const Play& play, const site::Site& today,
     }
     if (each.place != Setting::Place::partition || each.name != "MaxTime") continue;
     const Duration most = other.find_partition(each.owner)->max_time;
-    const std::int64_t jobs = longer_than(most, each.owner, play);
+    const std::int64_t jobs = longer_than(most, *today.find_partition(each.owner), play);
     if (most >= today.find_partition(each.owner)->max_time || jobs == 0) continue;
     made.push_back(fmt::format(
         "{} asked for more time. Their limits count as the new MaxTime here, and they run as long "

@@ -12,6 +12,7 @@
 #include "kueue/logged_jobs.h"
 #include "kueue/order_guard.h"
 #include "service/policies.h"
+#include "text/human.h"
 
 namespace almanac::advice {
 namespace {
@@ -101,6 +102,15 @@ Result<KueueAdvice> advise_kueue(trace::Trace log, const cluster::Cluster& clust
   if (changes_weights && !question.shares) {
     made.notes.emplace_back(
         "weights count only under fair sharing: add --fair if your Kueue has it on");
+  }
+  kueue::Amount quotas = 0;
+  for (const kueue::ClusterQueue& each : changed->setup.queues) quotas += kueue::nominal_gpus(each);
+  if (cluster.inferred && quotas > cluster.gpus()) {
+    made.notes.push_back(fmt::format(
+        "the nodes are inferred from the log and have {}, but the quotas of all queues "
+        "add up to {}: jobs may wait here for GPUs that your cluster has (give the "
+        "cluster with --cluster)",
+        text::counted(static_cast<std::uint64_t>(cluster.gpus()), "GPU"), text::grouped(quotas)));
   }
   made.since = play.since();
   made.until = play.until();

@@ -52,8 +52,10 @@ struct KueueAdvice {
   std::int64_t days = 0;
   std::int64_t never = 0;         ///< Never start under today's Kueue.
   std::optional<Figures> real{};  ///< As recorded, if the log has all starts.
-  bool reproduces = true;  ///< Today's waits are the recorded ones (experiment::reproduces()).
-  Figures today{};         ///< Under today's Kueue.
+  /// Whether today's waits are the recorded ones (experiment::reproduces()); nothing without
+  /// `real`.
+  std::optional<bool> reproduces{};
+  Figures today{};  ///< Under today's Kueue.
   std::vector<kueue::Changed> changed{};
   bool has_effect = true;  ///< The change alters the wait or the run of some job.
   std::vector<KueueVariant> variants{};

@@ -15,7 +15,7 @@ using text::human_time;
 
 constexpr double kNoDifference = 1.005;  ///< Would be shown as 1.00 times.
 
-/// "3.10 times shorter (95 % CI 2.40 to 4.00)".
+/// "3.10 times shorter (95 % CI 2.40 to 4.00)" of waits.
 std::string in_words(const Gain& gain) {
   const bool is_longer = gain.times < 1;
   const double times = is_longer ? 1 / gain.times : gain.times;
@@ -99,10 +99,12 @@ std::string effect_in_words(const Change& change) {
   }
   if (change.jobs == 0) return made + "No job is left to compare.";
   if (!made.empty()) made += fmt::format("Of the other {}, the ", counted(change.jobs, "job"));
-  made += fmt::format("mean wait {} instead of {} (p90 {} instead of {}). Users wait {}. {}",
-                      human_time(change.after.avg_wait_s), human_time(change.before.avg_wait_s),
-                      human_time(change.after.p90_wait_s), human_time(change.before.p90_wait_s),
-                      in_words(change.users), losers_in_words(change));
+  made += fmt::format(
+      "mean wait {} instead of {} (p90 {} instead of {}). With each user counted "
+      "equally (root mean square), waits are {}. {}",
+      human_time(change.after.avg_wait_s), human_time(change.before.avg_wait_s),
+      human_time(change.after.p90_wait_s), human_time(change.before.p90_wait_s),
+      in_words(change.users), losers_in_words(change));
   for (const std::string& remark : change.remarks) made += " " + remark;
   return made;
 }

@@ -133,6 +133,10 @@ figure::Listing kueue_advice_rows(const KueueAdvice& advice) {
 std::string kueue_advice_introduction(const KueueAdvice& advice) {
   std::string made;
   if (!advice.reproduces) {
+    made =
+        "The log does not say when jobs started, so the simulation could not be checked against "
+        "your cluster.\n";
+  } else if (!*advice.reproduces) {
     made = fmt::format(
         "No recommendation: the simulation does not match your cluster. Mean wait: {} recorded, {} "
         "simulated. The queues may have been others when these jobs ran.\n",
@@ -167,14 +171,14 @@ std::string kueue_advice_explanation(const KueueAdvice& advice) {
       "first "
       "20 jobs of each queue. It reserves nothing for large jobs. Its backfill mode (--backfill) "
       "does, and makes the queues StrictFIFO. \"almanac without Kueue\" is what the same nodes "
-      "would give without quotas and queues: no order reaches it.\n";
+      "would give without quotas and queues. It is a comparison, not a bound.\n";
   for (const std::string& each : advice.unsafe) {
     made += fmt::format("No order in queue {}.\n", each);
   }
   for (const KueueVariant& each : advice.variants) {
     if (each.kind != KueueVariant::Kind::free) made += losers_text(each);
   }
-  if (!advice.changed.empty() && advice.has_effect && advice.reproduces) {
+  if (!advice.changed.empty() && advice.has_effect && advice.reproduces.value_or(true)) {
     made += "\nTo make the change:\n";
     for (const kueue::Changed& each : advice.changed) {
       made += fmt::format("  kubectl edit {}   # {}: {}\n", each.owner, each.what, each.to);
@@ -190,7 +194,7 @@ std::string kueue_advice_json(const KueueAdvice& advice) {
                               {"days", advice.days},
                               {"jobs_that_never_start", advice.never},
                               {"recorded", nullptr},
-                              {"reproduces", advice.reproduces},
+                              {"reproduces", nullptr},
                               {"today", figures_json(advice.today)},
                               {"changed", nlohmann::ordered_json::array()},
                               {"change_has_effect", advice.has_effect},
@@ -198,6 +202,7 @@ std::string kueue_advice_json(const KueueAdvice& advice) {
                               {"queues_without_order", advice.unsafe},
                               {"notes", advice.notes}};
   if (advice.real) made["recorded"] = figures_json(*advice.real);
+  if (advice.reproduces) made["reproduces"] = *advice.reproduces;
   for (const kueue::Changed& each : advice.changed) {
     made["changed"].push_back(
         {{"owner", each.owner}, {"what", each.what}, {"from", each.from}, {"to", each.to}});

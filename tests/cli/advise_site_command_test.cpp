@@ -61,6 +61,8 @@ TEST_F(AdviseSiteCommand, SimulatesOneChange) {
 }
 
 TEST_F(AdviseSiteCommand, RefusesSettingsThatNobodyKnows) {
+  EXPECT_EQ(advise({"--what-if", ""}).status, 2);
+  EXPECT_THAT(advise({"--what-if", ""}).err, HasSubstr("--what-if names no change"));
   const ProgramRun done = advise({"--what-if", "PriorityWeightAgee=0"});
   EXPECT_EQ(done.status, 2);
   EXPECT_THAT(done.err, HasSubstr("did you mean PriorityWeightAge?"));

@@ -30,6 +30,14 @@ TEST(ParseChange, SaysWhatItExpects) {
   }
 }
 
+TEST(ParseChange, LeavesTheBoundOfNodesToTheCluster) {
+  const auto change = parse_change("add 200000 nodes");
+  ASSERT_TRUE(change);
+  EXPECT_EQ(change->nodes, 200'000);
+  EXPECT_NE(parse_change("add 99999999999 nodes").error().message.find("1 or more"),
+            std::string::npos);
+}
+
 /// One node with a GPU. Job 0 runs until 100 s; 1 (50 s) and 2 (10 s) wait in this order.
 class ChangesTest : public testing::Test {
  protected:

@@ -138,6 +138,39 @@ TEST_F(AdviseKueueCommand, SaysThatAChangeHasNoEffect) {
   EXPECT_THAT(done.err, HasSubstr("weights count only under fair sharing"));
 }
 
+TEST_F(AdviseKueueCommand, SaysThatALogWithoutStartsProvesNothing) {
+  const Json advice = Json::parse(advise({"-o", "json"}).out);
+  EXPECT_TRUE(advice["recorded"].is_null());
+  EXPECT_TRUE(advice["reproduces"].is_null());
+  EXPECT_THAT(advise({}).out, testing::StartsWith("The log does not say when jobs started"));
+}
+
+// The jobs held at most 4 GPUs, so 4 are inferred. The queue may use 16.
+TEST_F(AdviseKueueCommand, SaysThatInferredNodesHaveFewerGpusThanTheQuotas) {
+  Json default_flavor = flavor("default");
+  default_flavor.update({{"apiVersion", "kueue.x-k8s.io/v1beta2"}, {"kind", "ResourceFlavor"}});
+  Json queue = cluster_queue("team-a", 16);
+  queue.update({{"apiVersion", "kueue.x-k8s.io/v1beta2"}, {"kind", "ClusterQueue"}});
+  const std::string large =
+      folder_.write("large.json", Json{{"items", {default_flavor, queue}}}.dump());
+  std::string log = "job_id,submit_s,start_s,run_s,gpus,vc,user,name\n";
+  for (int day = 0; day < 30; ++day) {
+    log += fmt::format("{0},{1},{1},21600,4,team-a,ann,long\n", day, day * 86400);
+  }
+  const std::string path = folder_.write("started.csv", log);
+  const ProgramRun done = run_program({"advise", path, "--queues", large});
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_THAT(done.err, HasSubstr("inferred from the log and have 4 GPUs, but the quotas of all "
+                                  "queues add up to 16"));
+}
+
+TEST_F(AdviseKueueCommand, RefusesPoliciesBeforeItReadsTheLog) {
+  const ProgramRun done =
+      run_program({"advise", "missing.csv", "--queues", queues_, "--policy", "easy"});
+  EXPECT_EQ(done.status, 2);
+  EXPECT_THAT(done.err, HasSubstr("--queues compares quotas and an order, not policies"));
+}
+
 TEST_F(AdviseKueueCommand, RefusesWhatItCannotCompare) {
   EXPECT_THAT(advise({"--what-if", "team-b.nominalQuota=8"}).err,
               HasSubstr("no ClusterQueue or Cohort is called \"team-b\" (known: team-a)"));

@@ -239,15 +239,20 @@ std::size_t simulations(const advice::Question& question, const Subject& subject
   return 1 + question.policies.size() + knobs + (question.what_if.empty() ? 0 : 1);
 }
 
-/// For a cluster that uses Kueue: quotas, and an order by Almanac.
-Result<int> advise_under_kueue(const AdviseOptions& options, Subject subject,
-                               kueue::Objects queues) {
+/// Fails with usage for options that advice on Kueue does not take.
+Result<void> check_kueue_options(const AdviseOptions& options) {
   if (options.policies != kAll || !options.slurm.empty() || !options.out.empty()) {
     return fail(Code::usage,
                 fmt::format("{} compares quotas and an order, not policies",
                             options.from_kube ? "--kube" : "--queues"),
                 {}, "leave out --policy, --slurm and --out; see almanac simulate for policies");
   }
+  return {};
+}
+
+/// For a cluster that uses Kueue: quotas, and an order by Almanac.
+Result<int> advise_under_kueue(const AdviseOptions& options, Subject subject,
+                               kueue::Objects queues) {
   constexpr std::size_t kMostSimulations = 5;
   advice::Progress progress(kMostSimulations);
   const advice::KueueQuestion question{
@@ -280,6 +285,7 @@ Result<int> advise(const AdviseOptions& options, const std::vector<std::string>&
   }
   std::optional<kueue::Objects> queues;
   if (!options.queues.empty()) {
+    if (auto fits = check_kueue_options(options); !fits) return tl::unexpected(fits.error());
     auto read = kueue::read_objects(options.queues);
     if (!read) return tl::unexpected(read.error());
     queues = std::move(*read);
@@ -288,7 +294,10 @@ Result<int> advise(const AdviseOptions& options, const std::vector<std::string>&
   if (!policies) return tl::unexpected(policies.error());
   auto subject = load(options);
   if (!subject) return tl::unexpected(subject.error());
-  if (subject->queues) queues = std::exchange(subject->queues, std::nullopt);
+  if (subject->queues) {
+    if (auto fits = check_kueue_options(options); !fits) return tl::unexpected(fits.error());
+    queues = std::exchange(subject->queues, std::nullopt);
+  }
   if (queues) return advise_under_kueue(options, std::move(*subject), *std::move(queues));
   auto question = question_of(options, *subject, std::move(*policies));
   if (!question) return tl::unexpected(question.error());
@@ -375,13 +384,15 @@ void register_advise(Program& program) {
       ->type_name("LIST")
       ->capture_default_str()
       ->group(heading(Group::policies));
-  command
-      .add_option("--what-if", options->what_if,
-                  "Settings of the site of --cluster to change together, instead of comparing "
-                  "policies: keys of slurm.conf, words of SchedulerParameters, qos.NAME.LIMIT and "
-                  "partition.NAME.LIMIT, each =VALUE; with --queues or --kube QUEUE.FIELD=VALUE")
-      ->type_name("LIST")
-      ->group(heading(Group::policies));
+  const CLI::Option* const what_if =
+      command
+          .add_option(
+              "--what-if", options->what_if,
+              "Settings of the site of --cluster to change together, instead of comparing "
+              "policies: keys of slurm.conf, words of SchedulerParameters, qos.NAME.LIMIT and "
+              "partition.NAME.LIMIT, each =VALUE; with --queues or --kube QUEUE.FIELD=VALUE")
+          ->type_name("LIST")
+          ->group(heading(Group::policies));
   command
       .add_option("--out", options->out, "Directory for a report: one HTML page and its numbers")
       ->type_name("DIR")
@@ -403,7 +414,12 @@ void register_advise(Program& program) {
               "almanac advise jobs.csv --queues queues.json --what-if team-a.nominalQuota=16");
   add_example(command, "almanac advise jobs.csv --kube --what-if team-a.nominalQuota=16");
   add_example(command, "almanac advise venus.csv.zst --policy qssf,sjf+easy:1 -o json");
-  program.on(command, [options, &program] { return advise(*options, program.command_line); });
+  program.on(command, [options, what_if, &program]() -> Result<int> {
+    if (what_if->count() > 0 && options->what_if.empty()) {
+      return fail(Code::usage, "--what-if names no change", {}, "write --what-if NAME=VALUE");
+    }
+    return advise(*options, program.command_line);
+  });
 }
 
 }  // namespace almanac::cli
