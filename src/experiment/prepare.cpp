@@ -375,7 +375,7 @@ Result<void> read_incidents(Prepared& made) {
   if (const auto added = cluster::add_signals(signals, made.cluster, *incidents); !added) {
     return tl::unexpected(added.error());
   }
-  note_assumptions(*incidents, made.trace, made.notes);
+  note_assumptions(*incidents, made.cluster, made.trace, made.notes);
   made.incidents = std::make_shared<const cluster::Incidents>(std::move(*incidents));
   return {};
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -22,9 +23,29 @@ namespace {
 /// What stands in for a signal before its first value.
 std::string before_signal(const std::string& name) {
   if (name == sim::kPriceSignal || name == sim::kCarbonSignal) {
-    return "the constant of the power model";
+    return "the constant of the power model holds";
   }
-  return sim::is_gpu_rent(name) ? "no price" : "no value";
+  return sim::is_gpu_rent(name) ? "gpu_cost leaves out its GPUs" : "it has no value";
+}
+
+/// Notes the GPU types that have no price although others do.
+void note_unpriced(const cluster::Incidents& incidents, const cluster::Cluster& cluster,
+                   std::vector<std::string>& notes) {
+  std::set<std::string> priced, unpriced;
+  for (const std::string& name : incidents.signals) {
+    if (sim::is_gpu_rent(name)) priced.insert(name.substr(name.find('/') + 1));
+  }
+  if (priced.empty()) return;
+  for (const cluster::NodeClass& each : cluster.classes) {
+    if (each.gpus > 0 && !priced.contains(each.gpu_type)) unpriced.insert(each.gpu_type);
+  }
+  for (const std::string& type : unpriced) {
+    notes.push_back(type.empty()
+                        ? std::string("gpu_cost leaves out GPUs without a type in the cluster file")
+                        : fmt::format("gpu_cost leaves out {0} GPUs: there is no signal price/{0} "
+                                      "or reserved/{0}",
+                                      type));
+  }
 }
 
 /// Notes which part of the time of submissions each signal leaves out, and what fills it. A value
@@ -46,12 +67,11 @@ void note_signal_coverage(const cluster::Incidents& incidents, const trace::Trac
     const Time last = times.back();
     const Duration lasts = times.size() > 1 ? last - times[times.size() - 2] : Duration{0};
     if (first > begin) {
-      notes.push_back(fmt::format(
-          "signal {} begins {}{}; until then {} holds", name, text::moment(first),
-          first > end
-              ? ", after the last submission"
-              : ", " + text::human_time(seconds(first - begin)) + " after the first submission",
-          before_signal(name)));
+      notes.push_back(fmt::format("signal {} begins {}{}; until then {}", name, text::moment(first),
+                                  first > end ? ", after the last submission"
+                                              : ", " + text::human_time(seconds(first - begin)) +
+                                                    " after the first submission",
+                                  before_signal(name)));
     }
     if (last + lasts < end) {
       notes.push_back(fmt::format(
@@ -66,8 +86,8 @@ void note_signal_coverage(const cluster::Incidents& incidents, const trace::Trac
 
 }  // namespace
 
-void note_assumptions(const cluster::Incidents& incidents, const trace::Trace& trace,
-                      std::vector<std::string>& notes) {
+void note_assumptions(const cluster::Incidents& incidents, const cluster::Cluster& cluster,
+                      const trace::Trace& trace, std::vector<std::string>& notes) {
   using Kind = cluster::Incident::Kind;
   const bool any_fails = std::any_of(incidents.all.begin(), incidents.all.end(),
                                      [](const auto& each) { return each.kind == Kind::down; });
@@ -88,6 +108,7 @@ void note_assumptions(const cluster::Incidents& incidents, const trace::Trace& t
         name, sim::kPriceSignal, sim::kCarbonSignal));
   }
   note_signal_coverage(incidents, trace, notes);
+  note_unpriced(incidents, cluster, notes);
 }
 
 namespace {

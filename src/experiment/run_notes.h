@@ -12,10 +12,10 @@
 
 namespace almanac::experiment {
 
-/// Notes what is assumed of jobs that lose their nodes, which signals no summary bills, and which
-/// part of the log a signal leaves out.
-void note_assumptions(const cluster::Incidents& incidents, const trace::Trace& trace,
-                      std::vector<std::string>& notes);
+/// Notes what is assumed of jobs that lose their nodes, which signals no summary bills, which part
+/// of the log a signal leaves out, and which GPU types have no price although others do.
+void note_assumptions(const cluster::Incidents& incidents, const cluster::Cluster& cluster,
+                      const trace::Trace& trace, std::vector<std::string>& notes);
 
 /// Notes which requests of jobs the simulation leaves out.
 void note_what_is_left_out(const trace::Trace& trace, const cluster::Cluster& cluster,

@@ -87,6 +87,14 @@ TEST_F(FailuresCommand, ReservedGpusArePaidForAlwaysAndOthersWhileTheyAreHeld) {
   EXPECT_EQ(made["gpu_costs"][1]["type"], "A-spot");
   EXPECT_NEAR(made["gpu_costs"][1]["gpu_h"].get<double>(), 1, 1e-9);
   EXPECT_NEAR(made["gpu_costs"][1]["cost"].get<double>(), 0.3, 1e-9);
+  EXPECT_THAT(done.err, testing::Not(HasSubstr("gpu_cost")));
+  const std::string late = folder_.write("late.csv", "time,value\n1800,0.5\n");
+  const ProgramRun part =
+      simulate("job_id,submit_s,run_s,gpus\nlong,0,7200,1\nshort,1801,3600,1\n",
+               {"--cluster", cluster, "--policy", "fifo", "--signal", "price/A-spot=" + late});
+  EXPECT_THAT(part.err, HasSubstr("gpu_cost leaves out A GPUs: there is no signal price/A or "
+                                  "reserved/A"));
+  EXPECT_THAT(part.err, HasSubstr("until then gpu_cost leaves out its GPUs"));
 }
 
 TEST_F(FailuresCommand, WhatIfNamesTheJobInTheWay) {

@@ -110,6 +110,9 @@ TEST_F(DeployCommand, PlansAgainAsRatesChange) {
   EXPECT_EQ(row["loads"], 0);
   EXPECT_EQ(row["interrupted"], 0);
   EXPECT_THAT(run({"--requests", requests, "--seconds", "5"}).err, HasSubstr("--seconds"));
+  const ProgramRun none = run({"--replan", "60"});
+  EXPECT_EQ(none.status, 2);
+  EXPECT_THAT(none.err, HasSubstr("--replan: expected less than the length of the replay"));
 }
 
 TEST_F(DeployCommand, PlansAllStagesOfAPipeline) {
@@ -138,6 +141,9 @@ TEST_F(DeployCommand, PlansAllStagesOfAPipeline) {
   EXPECT_THAT(asked("plate,5,,0.5,car,1\n").err,
               HasSubstr("rate: expected an empty cell for a stage after \"car\""));
   EXPECT_THAT(asked("plate,,,0.5,car,0\n").err, HasSubstr("per_answer: expected a number from"));
+  services_ =
+      folder_.write("root.csv", "task,rate,slo_ms,accuracy,per_answer\ncar,100,200,0.5,3\n");
+  EXPECT_THAT(run({}).err, HasSubstr("root.csv:2: per_answer: expected an empty cell for \"car\""));
   asked("plate,,,0.5,car,1\n");
   const ProgramRun dispatched =
       run_program({"inference", "dispatch", services_, "--variants", variants_});

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -28,6 +29,16 @@ using namespace inference;
 
 constexpr const char* kOutputs = "data/llm/measured/aic_golden_engine_step.csv";
 
+/// As the program reads models with latent attention: the first, dense layers are like the others,
+/// and models of 8 bits have a KV cache of 8 bits.
+Model latent_model(Model model) {
+  Layers all = model.layers.back();
+  all.count = model.layer_count();
+  model.layers = {all};
+  if (model.experts.arithmetic == Arithmetic::fp8) model.kv_number_bytes = 1;
+  return model;
+}
+
 /// The model of a case; nothing if tables of kernels do not describe its layers.
 std::optional<Model> model_of(std::string_view path) {
   static const std::map<std::string, std::string, std::less<>> kNames{
@@ -40,6 +51,15 @@ std::optional<Model> model_of(std::string_view path) {
       {"Qwen/Qwen3-235B-A22B", "qwen3-235b-a22b"},
       {"MiniMaxAI/MiniMax-M2.5", "minimax-m2.5"},
       {"MiniMaxAI/MiniMax-M2.7", "minimax-m2.5"}};  // the same sizes
+  if (path == "deepseek-ai/DeepSeek-V3")
+    return latent_model(value_or_throw(find_model("deepseek-v3")));
+  if (path == "moonshotai/Kimi-K2.5") {
+    // The sizes of K2, with experts of 4 bits.
+    Model made = value_or_throw(find_model("kimi-k2"));
+    made.attention = made.dense = {};
+    made.experts = {.bytes = 0.5, .arithmetic = Arithmetic::weights_only};
+    return latent_model(std::move(made));
+  }
   const auto found = kNames.find(path);
   if (found == kNames.end()) return std::nullopt;
   return value_or_throw(find_model(found->second));
@@ -117,8 +137,8 @@ void compare(Bench& bench, const File& file) {
   bench.add("largest difference", 0, worst, "%");
   bench.note(fmt::format(
       "Compared are the time of a static batch's prompts and of its other tokens, for {} of {} "
-      "outputs by tables of vLLM 0.19.0. The others are models with latent, sparse or windowed "
-      "attention or recurrent layers, which tables do not describe here.",
+      "outputs by tables of vLLM 0.19.0. The others are models with sparse or windowed attention, "
+      "recurrent layers or layers of several sizes, which tables do not describe here.",
       covered, all));
 }
 

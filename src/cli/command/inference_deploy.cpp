@@ -312,6 +312,15 @@ Result<int> deploy(const DeployOptions& options) {
                             ? random_requests(asked.services, options.seconds, options.seed)
                             : task_requests(options.requests, options.column_map, asked.services);
   if (!arrivals) return tl::unexpected(arrivals.error());
+  const double end_s = arrivals->empty() ? 0 : arrivals->back().at_ms / 1000;
+  if (options.replan_s > 0 && options.replan_s >= end_s) {
+    return fail(Code::usage,
+                fmt::format("--replan: expected less than the length of the replay ({:.6g} s), "
+                            "found {:.6g} s",
+                            end_s, options.replan_s),
+                {},
+                options.requests.empty() ? "lower --replan, or raise --seconds" : "lower --replan");
+  }
   if (options.replan_s > 0) return show_replanned(asked, *arrivals, *planners, options);
   std::vector<Tried> all;
   for (const auto& [name, planner] : *planners) {
