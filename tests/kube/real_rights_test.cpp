@@ -44,6 +44,10 @@ class RealRightsTest : public testing::Test {
     if (folder == nullptr) GTEST_SKIP() << "tests/kube/real runs it";
     folder_of_server_ = folder;
     kube::make_cluster(server_, "");
+    make_workloads();
+  }
+  /// Two workloads that wait, of which the second gets a rank. They have none yet.
+  void make_workloads() {
     // By the server's clock, so that neither has waited so long that it goes first for its age.
     const auto now = std::chrono::system_clock::now();
     for (const auto& [name, waited, limit_s] :
@@ -167,6 +171,7 @@ TEST_F(RealRightsTest, EachRightIsMissed) {
   rights.merge(kube::granted_in("order"));
   ASSERT_EQ(rights.size(), 17U);
   for (const std::string& right : rights) {
+    make_workloads();
     grant({"shadow", "order"}, right);
     const std::size_t space = right.find(' ');
     const std::string refused = fmt::format("cannot {} resource \"{}\"", right.substr(0, space),
