@@ -252,8 +252,9 @@ void LiveCluster::State::follow(Keeper<T>& keeper, bool is_optional) {
     if (!pause) {
       set([&](Course& of) {
         of.trouble = is_optional ? Error{} : pause.error();
-        of.note = to_string(pause.error());
+        const std::string before = std::exchange(of.note, to_string(pause.error()));
         of.is_listed = of.is_listed || is_optional;
+        if (of.note != before) tell();
       });
     } else if (!stop) {
       set([&](Course& of) { of.trouble = reflector.trouble(); });

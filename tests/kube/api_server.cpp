@@ -17,6 +17,8 @@
 namespace almanac::kube {
 namespace {
 
+const std::string kKueueApis = std::string("/apis/") + kKueueGroup;
+
 std::string now_text() {
   return fmt::format(
       "{:%Y-%m-%dT%H:%M:%SZ}",
@@ -57,6 +59,7 @@ void ApiServer::start() {
         files_.certificate.c_str(), files_.key.c_str(),
         files_.client_authorities.empty() ? nullptr : files_.client_authorities.c_str());
   }
+  server_->set_tcp_nodelay(true);
   const auto handler = [this](const httplib::Request& request, httplib::Response& response) {
     answer(request, response);
   };
@@ -256,7 +259,8 @@ void ApiServer::answer(const httplib::Request& request, httplib::Response& respo
                                      : answer_review(request, *user, response);
   }
   const auto place = ApiPlace::of(request.path);
-  if (real_ && !place) return real_->forward(request, response);
+  const bool is_hidden = !is_default && request.path.rfind(kKueueApis, 0) == 0;
+  if (real_ && !place && !is_hidden) return real_->forward(request, response);
   const bool is_kueue = place && place->kind->group == std::string(kKueueGroup);
   if (!place ||
       (is_kueue && std::find(versions.begin(), versions.end(), place->version) == versions.end())) {

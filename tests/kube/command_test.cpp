@@ -193,9 +193,9 @@ TEST_F(KubeCommand, SaysWhatIsWrongInOneLine) {
 
 TEST_F(KubeCommand, ManyObjectsThatCannotBeReadAreAFewNotes) {
   for (int at = 0; at < 9; ++at) {
-    server_.create(in_namespace("b", "workloads"), workload(fmt::format("odd-{}", at), "main", 1));
-    server_.patch(in_namespace("b", "workloads") + fmt::format("/odd-{}", at),
-                  {{"spec", {{"maximumExecutionTimeSeconds", "soon"}}}});
+    Json odd = workload(fmt::format("odd-{}", at), "main", 1);
+    odd["spec"]["maximumExecutionTimeSeconds"] = "soon";
+    server_.create(in_namespace("b", "workloads"), odd);
   }
   const ProgramRun explained = kube({"explain", "a/waits"});
   EXPECT_EQ(explained.status, 0) << explained.err;

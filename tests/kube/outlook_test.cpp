@@ -160,7 +160,11 @@ TEST_F(OutlookTest, ServingNeverEnds) {
   wait("a", "served", 8,
        {{"metadata",
          {{"ownerReferences",
-           {{{"kind", "Deployment"}, {"name", "chat"}, {"controller", true}}}}}}});
+           {{{"apiVersion", "apps/v1"},
+             {"kind", "Deployment"},
+             {"name", "chat"},
+             {"uid", "uid-chat"},
+             {"controller", true}}}}}}});
   server_.patch(in_namespace("a", "workloads") + "/served",
                 admitted("team-a", 8, "2026-11-01T11:00:00Z"));
   run("b", "two", "2026-11-01T11:00:00Z");

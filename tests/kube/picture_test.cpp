@@ -138,11 +138,11 @@ TEST(Picture, KeepsNoControlCharacterOfAnyObject) {
   ApiServer server;
   make_cluster(server);
   server.create(kKueueApi + "/clusterqueues", cluster_queue("q\x1b[31m\n", 4));
-  server.create("/api/v1/nodes", node("three", 4));
-  server.patch("/api/v1/nodes/three",
-               {{"metadata", {{"labels", {{"nvidia.com/gpu.product", "x\"\n[[vc]]\xc2\x9b"}}}}}});
+  Json three = node("three", 4);
+  three["metadata"]["labels"]["nvidia.com/gpu.product"] = "x\"\n[[vc]]\xc2\x9b";
+  server.create("/api/v1/nodes", three);
   const Picture picture = picture_of(server);
-  EXPECT_EQ(picture.objects.setup.queues[0].name, "q [31m ");
+  EXPECT_TRUE(picture.queue_at("q [31m "));
   EXPECT_THAT(cluster_toml(picture), HasSubstr("gpu_type = \"x\\\" [[vc]] \"\n"));
 }
 

@@ -2,6 +2,7 @@
 #include "real_server.h"
 
 #include <atomic>
+#include <cctype>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
@@ -20,6 +21,9 @@ namespace {
 
 using nlohmann::json;
 
+/// Of a request that the server gives 3 s.
+constexpr int kMostTries = 20;
+
 std::string content(const std::string& path) {
   std::ifstream file(path);
   if (!file) throw std::runtime_error("ALMANAC_KUBE_REAL: cannot read " + path);
@@ -32,6 +36,16 @@ std::string base64(const std::string& text) {
                                      reinterpret_cast<const unsigned char*>(text.data()),
                                      static_cast<int>(text.size()));
   made.resize(static_cast<std::size_t>(size));
+  return made;
+}
+
+/// Text as a part of a path: etcd may have names that the API would not accept.
+std::string escaped(const std::string& text) {
+  std::string made;
+  for (const char c : text) {
+    const bool is_plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '.';
+    made += is_plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
   return made;
 }
 
@@ -65,6 +79,7 @@ RealServer::RealServer(const std::string& folder)
       port_(std::stoi(content(folder + "/port"))),
       etcd_(std::make_unique<httplib::Client>("127.0.0.1", port_ + 1)) {
   etcd_->set_keep_alive(true);
+  etcd_->set_tcp_nodelay(true);
 }
 
 std::unique_ptr<httplib::SSLClient> RealServer::new_client() const {
@@ -72,6 +87,7 @@ std::unique_ptr<httplib::SSLClient> RealServer::new_client() const {
   made->set_ca_cert_path(authorities_.c_str());
   made->set_default_headers({{"Authorization", "Bearer " + token_}});
   made->set_keep_alive(true);
+  made->set_tcp_nodelay(true);
   made->set_read_timeout(std::chrono::minutes(1));
   return made;
 }
@@ -93,6 +109,10 @@ httplib::Result RealServer::ask(const std::string& method, const std::string& ta
   request.body = body;
   if (!type.empty()) request.headers = {{"Content-Type", type}};
   httplib::Result said = client->send(request);
+  // Its watch cache is behind the version that was asked for.
+  for (int tries = 0; said && said->status == 504 && tries < kMostTries; ++tries) {
+    said = client->send(request);
+  }
   if (!said) throw std::runtime_error(method + " " + target + ": no answer of kube-apiserver");
   const std::lock_guard lock(mutex_);
   idle_.push_back(std::move(client));
@@ -131,7 +151,7 @@ json RealServer::create(const ApiPlace& place, const json& object) {
   const std::string key = prefix_of(*place.kind) +
                           (place.name_space.empty() ? "" : place.name_space + "/") + place.name;
   ask_etcd("put", {{"key", base64(key)}, {"value", base64(object.dump())}});
-  const std::string path = collection_path(place) + "/" + place.name;
+  const std::string path = collection_path(place) + "/" + escaped(place.name);
   const auto said = ask("GET", fmt::format("{}?resourceVersion={}", path, revision_));
   if (said->status != 200) throw std::runtime_error("create " + path + ": " + said->body);
   return json::parse(said->body);

@@ -269,7 +269,11 @@ TEST_F(KubeServiceTest, AWorkloadThatCannotBeReadHasNotGone) {
   open(service::Switch::on);
   ASSERT_TRUE(comes([&] { return priority("short-9") == 3; }));
   const store::JobNumber number = view("a/short-9").job.number;
-  server_.patch(kJobs + "/short-9", {{"spec", {{"maximumExecutionTimeSeconds", "soon"}}}});
+  const Json pods = object("short-9")["spec"]["podSets"];
+  Json broken = pods;
+  broken[0]["template"]["spec"]["containers"][0]["resources"]["requests"]["nvidia.com/gpu"] =
+      "many";
+  server_.patch(kJobs + "/short-9", {{"spec", {{"podSets", broken}}}});
   ASSERT_TRUE(comes([&] { return !service_->overview().warnings.empty(); }));
   EXPECT_THAT(service_->overview().warnings[0], HasSubstr("left out"));
   open(service::Switch::on);  // lists again
@@ -279,7 +283,7 @@ TEST_F(KubeServiceTest, AWorkloadThatCannotBeReadHasNotGone) {
   stop();
   EXPECT_THAT(undo({.state = folder_ / "state"}, by_hand)->left,
               ElementsAre(HasSubstr("cannot be read")));
-  server_.patch(kJobs + "/short-9", {{"spec", {{"maximumExecutionTimeSeconds", nullptr}}}});
+  server_.patch(kJobs + "/short-9", {{"spec", {{"podSets", pods}}}});
   open(service::Switch::off);
   EXPECT_TRUE(comes([&] { return priority("short-9") == 0; })) << "its number is not forgotten";
   EXPECT_EQ(view("a/short-9").job.number, number);
