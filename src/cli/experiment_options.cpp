@@ -108,6 +108,16 @@ void ExperimentOptions::add_to(CLI::App& command) {
       ->capture_default_str();
 }
 
+void ExperimentOptions::add_signals_to(CLI::App& command) {
+  const InGroup group(command, Group::simulation);
+  command
+      .add_option("--signal", experiment.signals,
+                  "Signals over time, such as carbon (g/kWh), price (per kWh) or price/A100 (per "
+                  "GPU-hour): CSV files with the columns time and value")
+      ->delimiter(',')
+      ->type_name("NAME=FILE,...");
+}
+
 void ExperimentOptions::add_single_run_to(CLI::App& command) {
   const InGroup group(command, Group::simulation);
   command
@@ -120,12 +130,7 @@ void ExperimentOptions::add_single_run_to(CLI::App& command) {
                   "Node failures and signals: a CSV file of time, event (down, up, notice, "
                   "signal), subject and value")
       ->type_name("FILE");
-  command
-      .add_option("--signal", experiment.signals,
-                  "Signals over time, such as carbon (g/kWh), price (per kWh) or price/A100 (per "
-                  "GPU-hour): CSV files with the columns time and value")
-      ->delimiter(',')
-      ->type_name("NAME=FILE,...");
+  add_signals_to(command);
   command
       .add_option(
           "--failures", experiment.failures,

@@ -25,7 +25,10 @@ struct ExperimentOptions {
   /// Adds LOG, the reading options, --cluster, --policy, --profile, --power, --speed,
   /// --restart, --warm-up, --seed.
   void add_to(CLI::App& command);
-  /// Adds --model, --load and --timeline, for commands that run each policy once.
+  /// Adds --signal.
+  void add_signals_to(CLI::App& command);
+  /// Adds --model, --incidents, --signal, --failures, --load and --timeline, for commands that run
+  /// each policy once.
   void add_single_run_to(CLI::App& command);
   /// Fails with usage.
   Result<experiment::Experiment> parse() const;

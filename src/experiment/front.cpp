@@ -40,8 +40,11 @@ constexpr std::array kObjectives{
                                              : 1 - of.guarantee;
               }},
     Objective{"energy", "energy (kWh)", false, [](const Summary& of) { return of.facility_kwh; }},
-    Objective{"cost", "cost of power", false, [](const Summary& of) { return of.cost; }},
-    Objective{"carbon", "CO2 (kg)", false, [](const Summary& of) { return of.kg_co2; }}};
+    // Of jobs: idle nodes draw power until the last job ends, which a policy that waits for clean
+    // hours delays.
+    Objective{"cost", "cost of jobs' power", false, [](const Summary& of) { return of.jobs_cost; }},
+    Objective{"carbon", "CO2 of jobs (kg)", false,
+              [](const Summary& of) { return of.jobs_kg_co2; }}};
 
 using policy::Choice;
 using policy::Composition;

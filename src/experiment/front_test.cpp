@@ -186,6 +186,22 @@ TEST(Front, ObjectivesAreReadByName) {
   EXPECT_EQ(parse_objectives("wait,enrgy").error().hint, "did you mean energy?");
 }
 
+TEST(Front, CarbonAndCostAreThoseOfJobs) {
+  // Waiting for clean hours halves what jobs emit, and lets idle nodes draw power for longer.
+  Summary at_once;
+  at_once.kg_co2 = 10;
+  at_once.jobs_kg_co2 = 8;
+  Summary waits;
+  waits.kg_co2 = 11;
+  waits.jobs_kg_co2 = 4;
+  const auto both = parse_objectives("carbon,cost");
+  ASSERT_TRUE(both);
+  EXPECT_LT((*both)[0].of(waits), (*both)[0].of(at_once));
+  at_once.cost = 3;
+  at_once.jobs_cost = 2;
+  EXPECT_EQ((*both)[1].of(at_once), 2);
+}
+
 TEST(Front, NeighboursDifferInOnePart) {
   const auto made = neighbours_of("fifo", {"fifo", "easy"});
   EXPECT_THAT(made, Contains("easy"));

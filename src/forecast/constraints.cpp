@@ -8,8 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "policy/registry.h"
-#include "sim/present.h"
+#include "forecast/first_instant.h"
 
 namespace almanac::forecast {
 namespace {
@@ -49,53 +48,33 @@ class FirstWait final : public sim::Listener {
   std::atomic<bool>& stop_;
 };
 
-/// Stops a simulation when a job starts, or when its first instant is over.
-class FirstInstant final : public sim::Listener {
- public:
-  FirstInstant(JobId job, Time at, std::atomic<bool>& stop) : job_(job), at_(at), stop_(stop) {}
-
-  void hear(Time now, std::span<const policy::Event>, const schedule::Round&,
-            const policy::Telemetry*) override {
-    if (now > at_) stop_ = true;
-  }
-  void decided(Time now, const schedule::Round& round, const policy::Telemetry*) override {
-    if (now > at_ || round.progress(job_).phase != policy::Phase::running) return;
-    started = stop_ = true;
-  }
-
-  bool started = false;
-
- private:
-  JobId job_;
-  Time at_;
-  std::atomic<bool>& stop_;
-};
-
 /// Decides again at one instant, without some of the constraints.
 class Trial {
  public:
-  Trial(experiment::Prepared& prepared, std::size_t run, JobId job, const sim::Present& present)
-      : prepared_(prepared), run_(run), job_(job), present_(present) {}
+  Trial(const Instant& now, JobId job) : now_(now), job_(job), present_(now.present) {}
 
   /// Returns whether the job starts.
   Result<bool> starts(std::span<const Constraint> without) {
     sim::Present present = present_;
-    cluster::Cluster cluster = prepared_.cluster;
-    NameId& gpu_type = prepared_.trace.jobs[index(job_)].request.gpu_type;
+    cluster::Cluster cluster = now_.cluster;
+    Decision decision{.present = present, .cluster = cluster};
+    NameId& gpu_type = now_.trace.jobs[index(job_)].request.gpu_type;
     const NameId required = gpu_type;
     for (const Constraint& each : without) {
       if (each.kind == Kind::gpu_type) gpu_type = kNoName;
+      if (each.kind == Kind::quotas) decision.with_quotas = false;
+      if (each.kind == Kind::closures) decision.with_closures = false;
       remove(each, present, cluster);
     }
-    const auto started = decide(present, cluster);
+    auto started = now_.starts(decision);
     gpu_type = required;
     return started;
   }
 
   /// Returns what could keep the job waiting, running jobs last, those with the fewest GPUs first.
   std::vector<Constraint> candidates() const {
-    const trace::Request& request = prepared_.trace.jobs[index(job_)].request;
-    const cluster::Cluster& cluster = prepared_.cluster;
+    const trace::Request& request = now_.trace.jobs[index(job_)].request;
+    const cluster::Cluster& cluster = now_.cluster;
     std::vector<Constraint> made;
     if (is_throttled()) made.push_back({.kind = Kind::array});
     const std::size_t own = is_throttled() ? 0 : 1;
@@ -105,6 +84,8 @@ class Trial {
           return each.limit < cluster::Tenant::kNoLimit || !each.may_borrow;
         });
     if (any_limit) made.push_back({.kind = Kind::limits});
+    if (now_.has_quotas) made.push_back({.kind = Kind::quotas});
+    if (now_.has_closures) made.push_back({.kind = Kind::closures});
     if (!cluster.takes_every_job && cluster.vcs.size() > 1) made.push_back({.kind = Kind::vc});
     if (request.gpu_type != kNoName) made.push_back({.kind = Kind::gpu_type});
     if (!present_.drained.empty()) made.push_back({.kind = Kind::nodes});
@@ -128,21 +109,6 @@ class Trial {
     const std::vector<JobId>& tasks = present_.throttled;
     return std::find(tasks.begin(), tasks.end(), job_) != tasks.end();
   }
-  Result<bool> decide(const sim::Present& present, const cluster::Cluster& cluster) {
-    const auto policy =
-        experiment::make_policy(prepared_.runs[run_], prepared_.trace, prepared_.model);
-    if (!policy) return tl::unexpected(policy.error());
-    std::atomic<bool> stop = false;
-    FirstInstant first(job_, present.at, stop);
-    sim::Options options = experiment::options_of(prepared_, run_);
-    options.range.from = &present;
-    options.range.last_arrival = present.at;
-    options.watch.stop = &stop;
-    options.watch.listener = &first;
-    sim::simulate(prepared_.trace, cluster, **policy, options);
-    return first.started;
-  }
-
   void remove(const Constraint& constraint, sim::Present& present,
               cluster::Cluster& cluster) const {
     switch (constraint.kind) {
@@ -162,8 +128,10 @@ class Trial {
       case Kind::vc:
         cluster = cluster::merged(cluster);
         break;
+      case Kind::quotas:
+      case Kind::closures:
       case Kind::gpu_type:
-        break;  // of the job, not of its surroundings
+        break;  // not of its surroundings
       case Kind::nodes:
         present.drained.clear();
         break;
@@ -174,33 +142,19 @@ class Trial {
     }
   }
 
-  experiment::Prepared& prepared_;
-  std::size_t run_;
+  const Instant& now_;
   JobId job_;
   const sim::Present& present_;
 };
 
 }  // namespace
 
-Result<Constraints> find_constraints(experiment::Prepared& prepared, std::size_t run, JobId job) {
-  const auto policy = experiment::make_policy(prepared.runs[run], prepared.trace, prepared.model);
-  if (!policy) return tl::unexpected(policy.error());
-  std::atomic<bool> stop = false;
-  FirstWait waiting(prepared, job, stop);
-  sim::Options options = experiment::options_of(prepared, run);
-  options.watch.stop = &stop;
-  options.watch.listener = &waiting;
-  const sim::Schedule schedule = sim::simulate(prepared.trace, prepared.cluster, **policy, options);
-  Constraints made;
-  for (const auto& [never, reason] : schedule.never) {
-    if (never == job) made.never = reason;
-  }
-  if (!waiting.taken) return made;
-  made.at = waiting.taken->at;
-  Trial trial(prepared, run, job, *waiting.taken);
-  const auto now = trial.starts({});
-  if (!now) return tl::unexpected(now.error());
-  made.starts_now = *now;
+Result<Constraints> find_constraints(const Instant& now, JobId job) {
+  Constraints made{.at = now.present.at};
+  Trial trial(now, job);
+  const auto at_once = trial.starts({});
+  if (!at_once) return tl::unexpected(at_once.error());
+  made.starts_now = *at_once;
   if (made.starts_now) return made;
   const std::vector<Constraint> all = trial.candidates();
   for (const Constraint& each : all) {
@@ -224,9 +178,43 @@ Result<Constraints> find_constraints(experiment::Prepared& prepared, std::size_t
   return made;
 }
 
-std::string in_words(const Constraint& constraint, const experiment::Prepared& prepared,
-                     JobId waiting) {
-  const trace::Request& own = prepared.trace.jobs[index(waiting)].request;
+Result<Constraints> find_constraints(experiment::Prepared& prepared, std::size_t run, JobId job) {
+  const auto make_policy = [&] {
+    return experiment::make_policy(prepared.runs[run], prepared.trace, prepared.model);
+  };
+  const auto policy = make_policy();
+  if (!policy) return tl::unexpected(policy.error());
+  std::atomic<bool> stop = false;
+  FirstWait waiting(prepared, job, stop);
+  sim::Options options = experiment::options_of(prepared, run);
+  options.watch.stop = &stop;
+  options.watch.listener = &waiting;
+  const sim::Schedule schedule = sim::simulate(prepared.trace, prepared.cluster, **policy, options);
+  Constraints made;
+  if (waiting.taken) {
+    const auto starts = [&](const Decision& decision) -> Result<bool> {
+      const auto decides = make_policy();
+      if (!decides) return tl::unexpected(decides.error());
+      return starts_at_once(prepared.trace, decision.cluster, **decides,
+                            experiment::options_of(prepared, run), decision.present, job);
+    };
+    auto found = find_constraints({.trace = prepared.trace,
+                                   .cluster = prepared.cluster,
+                                   .present = *waiting.taken,
+                                   .starts = starts},
+                                  job);
+    if (!found) return found;
+    made = std::move(*found);
+  }
+  for (const auto& [never, reason] : schedule.never) {
+    if (never == job) made.never = reason;
+  }
+  return made;
+}
+
+std::string in_words(const Constraint& constraint, const trace::Trace& trace, JobId waiting,
+                     const std::function<std::string(JobId)>& name_of) {
+  const trace::Request& own = trace.jobs[index(waiting)].request;
   switch (constraint.kind) {
     case Kind::array:
       return fmt::format("if more than {} of the tasks of its array ran at once", own.array_limit);
@@ -234,18 +222,34 @@ std::string in_words(const Constraint& constraint, const experiment::Prepared& p
       return "if it were first in the queue";
     case Kind::limits:
       return "without the limits of tenants";
+    case Kind::quotas:
+      return "without its quotas";
+    case Kind::closures:
+      return "without the announced maintenance";
     case Kind::vc:
       return "if it could use the nodes of all virtual clusters";
     case Kind::gpu_type:
-      return fmt::format("if it accepted other GPUs than {}", prepared.trace.names[own.gpu_type]);
+      return fmt::format("if it accepted other GPUs than {}", trace.names[own.gpu_type]);
     case Kind::nodes:
       return "if the nodes out of service were back";
     case Kind::job:
       break;
   }
-  const trace::Job& other = prepared.trace.jobs[index(constraint.job)];
-  return fmt::format("if job {} ended ({} GPU{})", prepared.trace.id(other.id), other.request.gpus,
-                     other.request.gpus == 1 ? "" : "s");
+  const int gpus = trace.jobs[index(constraint.job)].request.gpus;
+  return fmt::format("if job {} ended ({} GPU{})", name_of(constraint.job), gpus,
+                     gpus == 1 ? "" : "s");
+}
+
+std::vector<std::vector<std::string>> in_words(const Constraints& found, const trace::Trace& trace,
+                                               JobId waiting,
+                                               const std::function<std::string(JobId)>& name_of) {
+  const auto words = [&](const Constraint& each) {
+    return in_words(each, trace, waiting, name_of);
+  };
+  std::vector<std::vector<std::string>> made;
+  for (const Constraint& each : found.singles) made.push_back({words(each)});
+  for (const auto& [first, second] : found.pairs) made.push_back({words(first), words(second)});
+  return made;
 }
 
 }  // namespace almanac::forecast

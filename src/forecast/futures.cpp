@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/rng.h"
+#include "forecast/first_instant.h"
 #include "forecast/told_estimator.h"
 #include "policy/registry.h"
 #include "schedule/hosts.h"
@@ -82,42 +83,64 @@ class Player {
     options_.range.from = &present_;
     options_.truth.run_times = &runs_;
     options_.range.last_arrival = present_.at;
+    options_.policy = setting_.composition.name;
   }
 
   /// Simulates one future until `until` has ended; kNoJob = until all jobs have.
   sim::Schedule play(Rng rng, JobId until) {
+    const auto policy = make_policy(draw_runs([&] { return rng.uniform(); }, until));
+    // What fails is another draw in each future.
+    if (options_.failures != nullptr) options_.seed = rng.next();
+    options_.range.until_ended = until;
+    return sim::simulate(setting_.trace, setting_.cluster, *policy, options_);
+  }
+
+  /// Returns whether the policy starts `job` at once.
+  bool starts(JobId job) {
+    const auto policy = make_policy(draw_runs([] { return 0.5; }, kNoJob));
+    for (const sim::Present::Job& each : present_.running) {
+      Duration& runs = runs_[index(each.job)];
+      runs = std::max(runs, time_worked(each) + 1s);
+    }
+    return starts_at_once(setting_.trace, setting_.cluster, *policy, options_, present_, job);
+  }
+
+ private:
+  static Duration time_worked(const sim::Present::Job& job) {
+    return std::max(Duration{0}, job.worked - job.past.charged);
+  }
+
+  /// Gives each job a run time, and returns what the policy believes.
+  template <typename Uniform>
+  TellingEstimator::Told draw_runs(Uniform uniform, JobId until) {
     TellingEstimator::Told told;
     const sim::Present& all = setting_.drawn != nullptr ? *setting_.drawn : present_;
     const auto draw = [&](JobId job, Duration worked) {
       const Belief& belief = beliefs_.at(job);
       const Duration most = std::max(belief.most, worked);
-      const Duration drawn = draw_run(belief.likely, worked, rng.uniform());
+      const Duration drawn = draw_run(belief.likely, worked, uniform());
       const double rate = job == until ? setting_.rate : 1;
       const Duration runs = std::min(at_rate(drawn, rate), most);
       runs_[index(job)] = options_.truth.speeds == nullptr ? runs : std::min(drawn, most);
       told[job] = told_of(belief, runs, rate);
     };
     for (const std::vector<sim::Present::Job>* jobs : {&all.running, &all.waiting}) {
-      for (const sim::Present::Job& each : *jobs) {
-        draw(each.job, std::max(Duration{0}, each.worked - each.past.charged));
-      }
+      for (const sim::Present::Job& each : *jobs) draw(each.job, time_worked(each));
     }
     for (const JobId job : all.throttled) draw(job, Duration{0});
-    // What fails is another draw in each future.
-    if (options_.failures != nullptr) options_.seed = rng.next();
-    options_.policy = setting_.composition.name;
-    options_.range.until_ended = until;
-    const auto policy = schedule::make_policy(
+    return told;
+  }
+
+  std::unique_ptr<policy::Policy> make_policy(TellingEstimator::Told told) const {
+    return schedule::make_policy(
         setting_.composition,
         schedule::PlayedHost{.estimator = std::make_unique<TellingEstimator>(std::move(told)),
                              .past_use = present_.past_use,
                              .site = {setting_.site, &setting_.trace.names, setting_.queues}},
         {.age_cap = setting_.age_cap,
          .is_kept = [this](JobId job) { return setting_.kept.contains(job); }});
-    return sim::simulate(setting_.trace, setting_.cluster, *policy, options_);
   }
 
- private:
   /// What the policy believes of a job that takes `runs` in this future.
   predict::Belief told_of(const Belief& belief, Duration runs, double rate) const {
     const std::shared_ptr<const predict::Distribution>& likely = belief.likely.distribution;
@@ -157,6 +180,11 @@ Forecast play_futures(const Setting& setting, const sim::Present& present, const
     ends.push_back(or_never(schedule.jobs[index(job)].end));
   }
   return {present.at, std::move(starts), std::move(ends)};
+}
+
+bool starts_at_once(const Setting& setting, const sim::Present& present, const Beliefs& beliefs,
+                    JobId job) {
+  return Player(setting, present, beliefs).starts(job);
 }
 
 std::vector<Forecast> play_queue(const Setting& setting, const sim::Present& present,

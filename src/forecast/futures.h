@@ -109,6 +109,11 @@ Duration draw_run(const predict::Belief& belief, Duration worked, double uniform
 Forecast play_futures(const Setting& setting, const sim::Present& present, const Beliefs& beliefs,
                       JobId job, int futures, std::uint64_t seed);
 
+/// Returns whether the policy starts `job`, which waits in `present`, when it decides there.
+/// Believes that each job takes its median run time; no running job ends at that instant.
+bool starts_at_once(const Setting& setting, const sim::Present& present, const Beliefs& beliefs,
+                    JobId job);
+
 /// Forecasts every job that waits in `present`, in that order, then every running job, whose start
 /// is in the past, then every task that waits for room in its array; one set of futures serves all.
 /// Empty if Options::stop of the setting has become true.

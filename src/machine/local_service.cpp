@@ -90,6 +90,9 @@ class LocalService final : public service::Service {
       const std::vector<std::string>& changes) const override {
     return parts_->watching.foresee(changes);
   }
+  Result<std::optional<service::StartsIf>> starts_if(JobNumber number) const override {
+    return parts_->watching.starts_if(number);
+  }
   std::vector<service::NodeView> nodes() const override {
     return parts_->watching.add_to(parts_->cluster.nodes());
   }

@@ -169,6 +169,11 @@ Result<std::optional<service::ChangedForecasts>> Watching::foresee(
   return foresight_->would(changes);
 }
 
+Result<std::optional<service::StartsIf>> Watching::starts_if(JobNumber number) const {
+  if (!foresight_) return fail(Code::unsupported, "this service makes no forecasts");
+  return foresight_->starts_if(number);
+}
+
 Result<std::vector<service::JobView>> Watching::add_to(
     Result<std::vector<service::JobView>> views) const {
   if (!views) return views;

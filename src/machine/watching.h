@@ -49,6 +49,7 @@ class Watching {
   Result<std::optional<service::Expected>> foresee(const store::Submission& asked) const;
   Result<std::optional<service::ChangedForecasts>> foresee(
       const std::vector<std::string>& changes) const;
+  Result<std::optional<service::StartsIf>> starts_if(store::JobNumber number) const;
   /// Adds measurements and forecasts.
   Result<std::vector<service::JobView>> add_to(Result<std::vector<service::JobView>> views) const;
   Result<service::JobView> add_to(Result<service::JobView> view) const;

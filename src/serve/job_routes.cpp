@@ -49,6 +49,13 @@ void Api::add_jobs() {
     if (!lines) return problem(lines.error());
     return json(dumped({{"job_id", job_id(found->job)}, {"lines", *lines}}));
   });
+  on("GET", "/v1/jobs/{number}/starts-if", [this](const Ask&, const std::string& part) {
+    const auto found = find_job(service_, part);
+    if (!found) return problem(found.error());
+    const auto changes = service_.starts_if(found->job.number);
+    if (!changes) return problem(changes.error());
+    return *changes ? json(to_json(**changes)) : none_yet();
+  });
   on("GET", "/v1/jobs/{number}/forecast", [this](const Ask&, const std::string& part) {
     const auto found = find_job(service_, part);
     if (!found) return problem(found.error());

@@ -93,6 +93,12 @@ void list(auto& fields, Is<service::ChangedForecasts> auto& of) {
   fields.field("jobs", of.jobs);
 }
 
+void list(auto& fields, Is<service::StartsIf> auto& of) {
+  fields.field("at_s", of.at);
+  fields.field("starts_now", of.starts_now);
+  fields.field("changes", of.changes);
+}
+
 void list(auto& fields, Is<service::Pace> auto& of) {
   fields.field("model", of.model);
   fields.field("rate", of.rate);
@@ -344,6 +350,8 @@ std::string to_json(const service::Expected& expected) { return dumped(written(e
 
 std::string to_json(const service::ChangedForecasts& changed) { return dumped(written(changed)); }
 
+std::string to_json(const service::StartsIf& changes) { return dumped(written(changes)); }
+
 std::string changes_json(const std::vector<std::string>& changes) {
   return dumped(Json{{"if", changes}});
 }
@@ -444,6 +452,10 @@ Result<service::Expected> read_expected(std::string_view text) {
 
 Result<service::ChangedForecasts> read_changed_forecasts(std::string_view text) {
   return read_json(text, read_record<service::ChangedForecasts>);
+}
+
+Result<service::StartsIf> read_starts_if(std::string_view text) {
+  return read_json(text, read_record<service::StartsIf>);
 }
 
 Result<std::vector<std::string>> read_changes(std::string_view text) {

@@ -30,6 +30,7 @@ std::string to_json(const service::Overview& overview);
 std::string to_json(const std::vector<service::NodeView>& nodes);
 std::string to_json(const service::Expected& expected);
 std::string to_json(const service::ChangedForecasts& changed);
+std::string to_json(const service::StartsIf& changes);
 std::string to_json(const service::Manager& manager);
 std::string to_json(const service::Tenancy& tenancy);
 std::string to_json(const sim::Compactions& compactions);
@@ -92,6 +93,7 @@ Result<std::vector<std::string>> read_explanation(std::string_view text);
 Result<std::string> read_policy(std::string_view text);
 Result<service::Expected> read_expected(std::string_view text);
 Result<service::ChangedForecasts> read_changed_forecasts(std::string_view text);
+Result<service::StartsIf> read_starts_if(std::string_view text);
 
 /// The body of POST /v1/forecast/if: {"if": ["cancel 17", ...]}. Fails with invalid.
 std::string changes_json(const std::vector<std::string>& changes);

@@ -21,7 +21,7 @@ constexpr int kNotYet = 204;
 
 Error not_in_time() {
   return {Code::unavailable,
-          "the service did not finish the forecast within 30 s",
+          "the service did not answer within 30 s",
           {},
           "try again: the service continues to work on it"};
 }
@@ -131,6 +131,16 @@ Result<service::ChangedForecasts> foresee(Client& client, const std::vector<std:
     const auto said = client.post("/v1/forecast/if", changes_json(changes));
     if (!said) return tl::unexpected(said.error());
     if (said->status != kNotYet) return read_changed_forecasts(said->body);
+    if (std::chrono::steady_clock::now() > until) return tl::unexpected(not_in_time());
+  }
+}
+
+Result<service::StartsIf> find_changes(Client& client, const std::string& job) {
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  for (;; std::this_thread::sleep_for(kLookAgain)) {
+    const auto said = client.get(fmt::format("/v1/jobs/{}/starts-if", job));
+    if (!said) return tl::unexpected(said.error());
+    if (said->status != kNotYet) return read_starts_if(said->body);
     if (std::chrono::steady_clock::now() > until) return tl::unexpected(not_in_time());
   }
 }

@@ -14,6 +14,7 @@
 #include "serve/client.h"
 #include "service/changed_forecasts.h"
 #include "service/expected.h"
+#include "service/starts_if.h"
 #include "store/job.h"
 
 namespace almanac::serve {
@@ -45,5 +46,9 @@ Result<std::vector<Shape>> foresee(Client& client, const WhatIf& what, Time now)
 /// Returns what the forecasts of all jobs would become after `changes`. Waits up to 30 s. Fails as
 /// Service::foresee() does.
 Result<service::ChangedForecasts> foresee(Client& client, const std::vector<std::string>& changes);
+
+/// Returns the changes that would start a waiting job now. Waits up to 30 s. Fails as
+/// Service::starts_if() does.
+Result<service::StartsIf> find_changes(Client& client, const std::string& job);
 
 }  // namespace almanac::serve

@@ -93,9 +93,16 @@ std::optional<Result<ChangedForecasts>> Answers::ask(const Changes& asked, std::
   return changes_.ask(asked, revision, clock_.monotonic());
 }
 
+std::optional<Result<StartsIf>> Answers::ask_changes(JobNumber job, std::uint64_t revision) {
+  const std::lock_guard lock(mutex_);
+  return starts_.ask(job, revision, clock_.monotonic());
+}
+
 bool Answers::is_question_open() const {
   const std::lock_guard lock(mutex_);
-  if (!newcomers_.open().empty() || !changes_.open().empty()) return true;
+  if (!newcomers_.open().empty() || !changes_.open().empty() || !starts_.open().empty()) {
+    return true;
+  }
   return std::any_of(asked_.begin(), asked_.end(), [&](const auto& each) {
     const auto found = forecasts_.find(each.first);
     return found != forecasts_.end() && !found->second.other_gpus;
@@ -154,6 +161,16 @@ std::vector<Answers::Changes> Answers::open_changes() const {
 void Answers::answer(const Changes& asked, std::uint64_t revision, Result<ChangedForecasts> found) {
   const std::lock_guard lock(mutex_);
   changes_.answer(asked, revision, std::move(found), clock_.monotonic());
+}
+
+std::vector<JobNumber> Answers::open_jobs() const {
+  const std::lock_guard lock(mutex_);
+  return starts_.open();
+}
+
+void Answers::answer(JobNumber asked, std::uint64_t revision, Result<StartsIf> found) {
+  const std::lock_guard lock(mutex_);
+  starts_.answer(asked, revision, std::move(found), clock_.monotonic());
 }
 
 void Answers::sleep(std::chrono::milliseconds at_most) const {

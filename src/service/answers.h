@@ -19,6 +19,7 @@
 #include "service/changed_forecasts.h"
 #include "service/clock.h"
 #include "service/expected.h"
+#include "service/starts_if.h"
 #include "store/job.h"
 #include "store/store.h"
 
@@ -46,6 +47,8 @@ class Answers {
   std::optional<Expected> ask(const store::Submission& asked, std::uint64_t revision);
   /// Likewise, the forecasts after changes, or why a change cannot be made.
   std::optional<Result<ChangedForecasts>> ask(const Changes& asked, std::uint64_t revision);
+  /// Likewise, the changes that would start a job.
+  std::optional<Result<StartsIf>> ask_changes(store::JobNumber job, std::uint64_t revision);
 
   // The thread that answers.
   /// Whether a question has no answer yet.
@@ -63,6 +66,9 @@ class Answers {
   /// Changes without an answer.
   std::vector<Changes> open_changes() const;
   void answer(const Changes& asked, std::uint64_t revision, Result<ChangedForecasts> found);
+  /// Jobs for which somebody asked which changes would start them, without an answer.
+  std::vector<store::JobNumber> open_jobs() const;
+  void answer(store::JobNumber asked, std::uint64_t revision, Result<StartsIf> found);
 
   /// Sleeps for at most `at_most`, or until the end.
   void sleep(std::chrono::milliseconds at_most) const;
@@ -98,6 +104,7 @@ class Answers {
   std::map<store::JobNumber, Clock::Instant> asked_;  // when somebody asked last
   Questions<store::Submission, Expected> newcomers_;  // jobs that have not been submitted
   Questions<Changes, Result<ChangedForecasts>> changes_;
+  Questions<store::JobNumber, Result<StartsIf>> starts_;
   std::atomic<bool> has_ended_ = false;
 };
 

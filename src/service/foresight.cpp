@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/step_back.h"
+#include "forecast/constraints.h"
 #include "forecast/other_gpus.h"
 #include "schedule/speed_book.h"
 #include "service/job.h"
@@ -118,6 +119,13 @@ Result<std::optional<ChangedForecasts>> Foresight::would(const std::vector<std::
   }
   auto found = answers_.ask(parsed, revision_());
   if (!found) return std::optional<ChangedForecasts>{};
+  if (!*found) return tl::unexpected(found->error());
+  return std::move(**found);
+}
+
+Result<std::optional<StartsIf>> Foresight::starts_if(JobNumber number) {
+  auto found = answers_.ask_changes(number, revision_());
+  if (!found) return std::optional<StartsIf>{};
   if (!*found) return tl::unexpected(found->error());
   return std::move(**found);
 }
@@ -295,6 +303,54 @@ void Foresight::answer_questions(const Outlook& outlook, Scene& scene) {
     if (answers_.has_ended()) return;
     answers_.answer(each, outlook.revision, std::move(found));
   }
+  for (const JobNumber each : answers_.open_jobs()) {
+    auto found = find_changes(each, outlook, scene);
+    if (answers_.has_ended()) return;
+    answers_.answer(each, outlook.revision, std::move(found));
+  }
+}
+
+Result<StartsIf> Foresight::find_changes(JobNumber number, const Outlook& outlook, Scene& scene) {
+  const auto found = std::find_if(outlook.jobs.begin(), outlook.jobs.end(), [&](const auto& each) {
+    return each.job.number == number && !each.runs;
+  });
+  if (found == outlook.jobs.end()) {
+    return fail(Code::not_found, fmt::format("job {} does not wait for GPUs", number), {},
+                fmt::format("almanac explain {} says what it does", number));
+  }
+  const JobId job{static_cast<std::uint32_t>(found - outlook.jobs.begin())};
+  const forecast::Setting as_is = setting(outlook, scene);
+  const auto until = clock_.monotonic() + kLongest;
+  const auto starts = [&](const forecast::Decision& decision) -> Result<bool> {
+    if (clock_.monotonic() > until) {
+      return fail(Code::unavailable,
+                  fmt::format("trying each change takes longer than {} s", kLongest.count()), {},
+                  "almanac explain JOB says why it waits");
+    }
+    forecast::Setting changed{.trace = scene.trace,
+                              .cluster = decision.cluster,
+                              .composition = outlook.composition,
+                              .options = as_is.options,
+                              .kept = scene.kept,
+                              .age_cap = outlook.age_cap};
+    if (!decision.with_quotas) changed.options.quotas = nullptr;
+    if (!decision.with_closures) changed.options.closures.clear();
+    return forecast::starts_at_once(changed, decision.present, scene.beliefs, job);
+  };
+  const auto constraints =
+      forecast::find_constraints({.trace = scene.trace,
+                                  .cluster = cluster_,
+                                  .present = scene.present,
+                                  .has_quotas = as_is.options.quotas != nullptr,
+                                  .has_closures = !as_is.options.closures.empty(),
+                                  .starts = starts},
+                                 job);
+  if (!constraints) return tl::unexpected(constraints.error());
+  return StartsIf{.at = outlook.at,
+                  .starts_now = constraints->starts_now,
+                  .changes = forecast::in_words(*constraints, scene.trace, job, [&](JobId other) {
+                    return job_id(outlook.jobs[index(other)].job);
+                  })};
 }
 
 Result<ChangedForecasts> Foresight::try_out(const Answers::Changes& changes, const Outlook& outlook,

@@ -105,6 +105,9 @@ class Foresight {
   /// What forecasts would become after these changes (forecast::parse_change()); nothing if that is
   /// still being worked out: ask again. Fails as forecast::compare() does.
   Result<std::optional<ChangedForecasts>> would(const std::vector<std::string>& changes);
+  /// The changes, or pairs of changes, that would start a waiting job now; likewise. Fails with
+  /// not_found for a job that does not wait for GPUs.
+  Result<std::optional<StartsIf>> starts_if(store::JobNumber number);
 
  private:
   /// A present, ready for simulation: the jobs of an outlook, by their positions there.
@@ -129,6 +132,7 @@ class Foresight {
   Expected try_out(const store::Submission& asked, const Outlook& outlook, Scene& scene);
   Result<ChangedForecasts> try_out(const Answers::Changes& changes, const Outlook& outlook,
                                    Scene& scene);
+  Result<StartsIf> find_changes(store::JobNumber number, const Outlook& outlook, Scene& scene);
 
   const cluster::Cluster& cluster_;
   std::shared_ptr<const perf::Catalogue> speeds_;

@@ -89,6 +89,11 @@ tl::unexpected<Error> of_its_manager() {
 Result<std::int64_t> Service::announce(const Window&, const Caller&) { return of_its_manager(); }
 Result<void> Service::call_off(std::int64_t, const Caller&) { return of_its_manager(); }
 
+Result<std::optional<StartsIf>> Service::starts_if(JobNumber) const {
+  return fail(Code::unsupported, "this service does not know which changes would start a job", {},
+              "almanac explain JOB says why it waits");
+}
+
 Result<void> Service::update(const std::vector<JobNumber>&, const store::Amended&, const Caller&) {
   return fail(Code::unsupported, "this is a Slurm cluster: change jobs with the commands of Slurm",
               {}, "scontrol update");

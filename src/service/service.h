@@ -28,6 +28,7 @@
 #include "service/manager.h"
 #include "service/pace.h"
 #include "service/shadow.h"
+#include "service/starts_if.h"
 #include "service/tenancy.h"
 #include "service/waits.h"
 #include "service/window.h"
@@ -222,6 +223,10 @@ class Service {
   /// likewise. Fails also with usage or not_found for a change that cannot be made.
   virtual Result<std::optional<ChangedForecasts>> foresee(
       const std::vector<std::string>& changes) const = 0;
+  /// The changes, or pairs of changes, that would start a waiting job now; nothing if that is still
+  /// being computed: ask again. Fails with not_found for a job that does not wait for GPUs, and
+  /// with unsupported if the service makes no forecasts.
+  virtual Result<std::optional<StartsIf>> starts_if(store::JobNumber number) const;
   virtual std::vector<NodeView> nodes() const = 0;
   /// Usage against fair share, at most a few seconds old.
   virtual Result<Tenancy> tenancy() const = 0;

@@ -160,4 +160,10 @@ Result<std::optional<service::ChangedForecasts>> Watching::foresee(
   return watching->foresight.would(changes);
 }
 
+Result<std::optional<service::StartsIf>> Watching::starts_if(store::JobNumber number) const {
+  const auto watching = watchers();
+  if (!watching) return fail(Code::unavailable, "the service has not read the state of Slurm yet");
+  return watching->foresight.starts_if(number);
+}
+
 }  // namespace almanac::steer

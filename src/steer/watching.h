@@ -28,6 +28,7 @@ class Watching {
   Result<std::optional<service::Expected>> foresee(const store::Submission& asked) const;
   Result<std::optional<service::ChangedForecasts>> foresee(
       const std::vector<std::string>& changes) const;
+  Result<std::optional<service::StartsIf>> starts_if(store::JobNumber number) const;
   /// The last forecast for a job. Under the lock.
   std::optional<service::Expected> expected(store::JobNumber number) const;
   Result<sim::Compactions> compactions() const;

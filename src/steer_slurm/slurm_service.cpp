@@ -112,6 +112,10 @@ Result<std::optional<service::ChangedForecasts>> SlurmService::foresee(
   return parts_->watching.foresee(changes);
 }
 
+Result<std::optional<service::StartsIf>> SlurmService::starts_if(store::JobNumber number) const {
+  return parts_->watching.starts_if(number);
+}
+
 std::vector<service::NodeView> SlurmService::nodes() const { return parts_->views.nodes(); }
 
 Result<service::Tenancy> SlurmService::tenancy() const { return parts_->views.tenancy(); }

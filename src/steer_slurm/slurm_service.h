@@ -69,6 +69,7 @@ class SlurmService final : public service::Service {
   Result<std::optional<service::Expected>> foresee(const store::Submission& asked) const override;
   Result<std::optional<service::ChangedForecasts>> foresee(
       const std::vector<std::string>& changes) const override;
+  Result<std::optional<service::StartsIf>> starts_if(store::JobNumber number) const override;
   std::vector<service::NodeView> nodes() const override;
   Result<service::Tenancy> tenancy() const override;
   Result<sim::Compactions> compactions() const override;

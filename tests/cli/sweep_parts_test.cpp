@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -99,6 +100,34 @@ TEST_F(SweepParts, RunOnlyWhereTheyAreMissingOrOfOtherInputs) {
   const std::string joined = content(out_);
   ASSERT_EQ(sweep().status, 0);
   EXPECT_EQ(joined, content(out_));
+}
+
+/// The number in column `name` of the first row of a CSV file.
+double first_number(const std::string& csv, const std::string& name) {
+  std::istringstream lines(csv);
+  std::string names;
+  std::string values;
+  std::getline(lines, names);
+  std::getline(lines, values);
+  std::istringstream heads(names);
+  std::istringstream cells(values);
+  std::string head;
+  std::string cell;
+  while (std::getline(heads, head, ',') && std::getline(cells, cell, ',')) {
+    if (head == name) return std::stod(cell);
+  }
+  return -1;
+}
+
+TEST_F(SweepParts, SumCarbonOverASignal) {
+  const auto carbon_at = [&](const std::string& grams) {
+    const std::string file = folder_.write("carbon.csv", "time,value\n0," + grams + "\n");
+    EXPECT_EQ(sweep({"--signal", "carbon=" + file}).status, 0);
+    return first_number(content(out_), "jobs_kg_co2");
+  };
+  const double low = carbon_at("100");
+  EXPECT_GT(low, 0);
+  EXPECT_NEAR(carbon_at("300") / low, 3, 1e-6);
 }
 
 TEST_F(SweepParts, AreRefusedWhereTheyMakeNoSense) {

@@ -17,6 +17,8 @@ namespace {
 using testing::ElementsAre;
 using Kind = Constraint::Kind;
 
+constexpr NameId kA100{1};
+
 struct Situation {
   std::vector<trace::Job> jobs{};
   cluster::Cluster cluster = cluster::uniform(1, 8);
@@ -35,6 +37,7 @@ struct Situation {
     experiment.restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s};
     trace::Trace log;
     log.jobs = jobs;
+    EXPECT_EQ(log.names.intern("A100"), kA100);
     auto made = experiment::prepare(experiment, std::move(log), cluster);
     EXPECT_TRUE(made) << to_string(made.error());
     return std::move(*made);
@@ -141,7 +144,7 @@ TEST(Constraints, NameTheLimitOfTheArray) {
   const Constraint limit{Kind::array};
   ASSERT_EQ(found->pairs.size(), 1U);
   EXPECT_EQ(found->pairs[0], std::pair(limit, Constraint{Kind::job, JobId{1}}));
-  EXPECT_EQ(in_words(limit, prepared, JobId{2}),
+  EXPECT_EQ(in_words(limit, prepared.trace, JobId{2}, [](JobId) { return "-"; }),
             "if more than 1 of the tasks of its array ran at once");
 }
 
@@ -151,6 +154,36 @@ TEST(Constraints, OfAJobThatNeverWaitedAreNone) {
   EXPECT_EQ(one.find(0).at, kNoTime);
 }
 
+/// Quotas and maintenance are the two things in the way of a job that waits on an idle cluster.
+TEST(Constraints, NameQuotasAndMaintenance) {
+  Situation one;
+  one.add(0s, 4, 1h);
+  experiment::Prepared prepared = one.prepare();
+  sim::Present present;
+  present.waiting.push_back({.job = JobId{0}, .past = {.since = Time{}}});
+  const auto find = [&](auto starts) {
+    return find_constraints({.trace = prepared.trace,
+                             .cluster = prepared.cluster,
+                             .present = present,
+                             .has_quotas = true,
+                             .has_closures = true,
+                             .starts = [&](const Decision& decision) -> Result<bool> {
+                               return starts(decision.with_quotas, decision.with_closures);
+                             }},
+                            JobId{0});
+  };
+  const Constraint quotas{Kind::quotas};
+  const Constraint closures{Kind::closures};
+  EXPECT_THAT(find([](bool with_quotas, bool) { return !with_quotas; })->singles,
+              ElementsAre(quotas));
+  EXPECT_THAT(find([](bool, bool with_closures) { return !with_closures; })->singles,
+              ElementsAre(closures));
+  const auto both =
+      find([](bool with_quotas, bool with_closures) { return !with_quotas && !with_closures; });
+  EXPECT_TRUE(both->singles.empty());
+  EXPECT_THAT(both->pairs, ElementsAre(std::pair(quotas, closures)));
+}
+
 /// When a job of a case starts, simulated from the beginning.
 Time start_of(const Situation& one, std::uint32_t job) {
   const experiment::Prepared prepared = one.prepare();
@@ -158,20 +191,27 @@ Time start_of(const Situation& one, std::uint32_t job) {
 }
 
 /// Of 1,000 random jobs that wait, each named job starts it if it had ended by then, in a
-/// simulation from the beginning, and no other running job does.
+/// simulation from the beginning, and no other running job does. Likewise the queue's order, if the
+/// jobs that wait at that time had never come, and the GPU type, if the job had not required it.
 TEST(Constraints, OfAThousandWaitingJobsStartThemAndNoOthersDo) {
   int checked = 0;
   int named = 0;
+  int named_order = 0;
+  int named_type = 0;
   for (std::uint64_t seed = 0; checked < 1000; ++seed) {
     Rng rng(seed);
     Situation one;
-    one.cluster = cluster::uniform(2, 4);
+    one.cluster = cluster::Cluster{};
+    one.cluster.add_vc("all");
+    one.cluster.add_nodes({.gpus = 4, .gpu_type = "A100"}, 1);
+    one.cluster.add_nodes({.gpus = 4, .gpu_type = "V100"}, 1);
     one.policy = seed % 2 == 0 ? "fifo" : "fifo+scan";
     Duration now{0};
     for (int job = 0; job < 12; ++job) {
       now += Duration{static_cast<std::int64_t>(1 + rng.below(60'000))};
       one.add(now, static_cast<int>(1 + rng.below(4)),
               Duration{static_cast<std::int64_t>(60'000 + rng.below(300'000))});
+      if (rng.below(3) == 0) one.jobs.back().request.gpu_type = kA100;
     }
     experiment::Prepared prepared = one.prepare();
     const auto schedule = experiment::simulate_run(prepared, 0);
@@ -193,9 +233,31 @@ TEST(Constraints, OfAThousandWaitingJobsStartThemAndNoOthersDo) {
         EXPECT_EQ(is_named, starts) << "seed " << seed << " job " << job << " other " << other;
         named += is_named ? 1 : 0;
       }
+      const auto names = [&](Kind kind) {
+        return std::count(found->singles.begin(), found->singles.end(), Constraint{kind}) == 1;
+      };
+      Situation first = one;
+      first.jobs.clear();
+      std::uint32_t place = 0;
+      for (std::uint32_t other = 0; other < one.jobs.size(); ++other) {
+        if (other < job && schedule->jobs[other].start > submit) continue;  // it waits, too
+        if (other < job) ++place;
+        first.jobs.push_back(one.jobs[other]);
+      }
+      EXPECT_EQ(names(Kind::order), start_of(first, place) == submit)
+          << "seed " << seed << " job " << job;
+      named_order += names(Kind::order) ? 1 : 0;
+      Situation any = one;
+      any.jobs[job].request.gpu_type = kNoName;
+      const bool requires_type = one.jobs[job].request.gpu_type != kNoName;
+      EXPECT_EQ(names(Kind::gpu_type), requires_type && start_of(any, job) == submit)
+          << "seed " << seed << " job " << job;
+      named_type += names(Kind::gpu_type) ? 1 : 0;
     }
   }
   EXPECT_GT(named, 300);
+  EXPECT_GT(named_order, 50);
+  EXPECT_GT(named_type, 50);
 }
 
 }  // namespace

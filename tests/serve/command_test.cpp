@@ -154,6 +154,27 @@ TEST_F(CommandTest, ForecastsWhatAChangeWouldDo) {
   EXPECT_THAT(run({"forecast", "--if", "cancel 99"}).err, HasSubstr("no job 99 runs or waits"));
 }
 
+TEST_F(CommandTest, ExplainsWhatWouldStartAJobNow) {
+  ServiceProcess service(state_);
+  wait_for_service();
+  const auto ask = [&] {
+    return submit({"--gpus", "4", "--time", "2:00:00", "--", "sleep", "600"});
+  };
+  const std::string runs = ask();
+  ASSERT_TRUE(ends_as(runs, "RUNNING"));
+  const std::string next = ask();
+  const std::string last = ask();
+  const std::string ended = "if job " + runs + " ended (4 GPUs)";
+  EXPECT_EQ(run({"explain", next, "--what-if"}).out,
+            "job " + next + " would start now\n  " + ended + "\n");
+  const ProgramRun both = run({"explain", last, "--what-if", "-o", "json"});
+  ASSERT_EQ(both.status, 0) << both.err;
+  EXPECT_EQ(nlohmann::json::parse(both.out).at("changes"),
+            nlohmann::json::parse(R"([["if it were first in the queue", ")" + ended + R"("]])"));
+  EXPECT_THAT(run({"explain", runs, "--what-if"}).err,
+              HasSubstr("job " + runs + " does not wait for GPUs"));
+}
+
 TEST_F(CommandTest, SaysWhatAJobUsedOfWhatItHolds) {
   ServiceProcess service(state_);
   wait_for_service();

@@ -66,6 +66,7 @@ TEST_F(OpenApiTest, SaysWhatAnswersLookLike) {
   check("POST", "/v1/jobs/{number}/update", "/v1/jobs/" + number + "/update", "{}");
   check("POST", "/v1/jobs/{number}/hold", "/v1/jobs/" + number + "/hold");
   check("POST", "/v1/jobs/{number}/requeue", "/v1/jobs/999/requeue");
+  check("GET", "/v1/jobs/{number}/starts-if", "/v1/jobs/" + number + "/starts-if");
   check("GET", "/", "/");
   check("GET", "/metrics", "/metrics");
   check("GET", "/healthz", "/healthz");

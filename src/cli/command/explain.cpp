@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac explain: why a job of the service waits, or how it ended; for a job of a run, each
-/// reason why it waited and for how long, as the run recorded it (sim/wait_log.h).
+/// almanac explain: why a job of the service waits, or how it ended, or which change would start it
+/// now; for a job of a run, each reason why it waited and for how long, as the run recorded it
+/// (sim/wait_log.h).
 ///
 /// With --replay, the run is simulated again with the job watched. Simulations are deterministic,
 /// so this shows what happened to the second, as well as the forecast that the job would have
@@ -36,6 +37,7 @@
 #include "policy/registry.h"
 #include "report/kept_job.h"
 #include "rules/fairness/dues.h"
+#include "serve/what_if.h"
 #include "text/duration.h"
 #include "text/human.h"
 #include "text/moment.h"
@@ -345,12 +347,49 @@ Result<std::string> number_of(Result<serve::Client>& service, const std::string&
   return found->back().id;
 }
 
+using Changes = std::vector<std::vector<std::string>>;
+
+/// "  if job 12 ended (8 GPUs)" for each change or pair.
+std::string changes_in_lines(const Changes& changes) {
+  std::string made;
+  for (const std::vector<std::string>& each : changes) {
+    made += fmt::format("  {}\n", fmt::join(each, " and "));
+  }
+  return made;
+}
+
+/// What would start a job of the service now.
+Result<int> what_if_now(serve::Client& client, const std::string& number,
+                        const ExplainOptions& options) {
+  const auto found = serve::find_changes(client, number);
+  if (!found) return tl::unexpected(found.error());
+  if (options.output == "json") {
+    fmt::print("{}\n", nlohmann::ordered_json({{"job_id", number},
+                                               {"at_s", seconds(found->at)},
+                                               {"starts_now", found->starts_now},
+                                               {"changes", found->changes}})
+                           .dump(2));
+    return kDone;
+  }
+  std::string made;
+  if (found->starts_now) {
+    made = fmt::format("job {} starts when the policy decides again\n", number);
+  } else if (found->changes.empty()) {
+    made = fmt::format("no one or two changes would start job {} now\n", number);
+  } else {
+    made = fmt::format("job {} would start now\n{}", number, changes_in_lines(found->changes));
+  }
+  fmt::print("{}", fitted_to_terminal(made));
+  return kDone;
+}
+
 Result<int> explain_live(const ExplainOptions& options) {
   auto client = options.service.client();
   const Result<std::string> number =
       is_workload_name(options.run) ? number_of(client, options.run) : options.run;
   if (!number) return tl::unexpected(number.error());
   if (!client) return tl::unexpected(client.error());
+  if (options.what_if) return what_if_now(*client, *number, options);
   const std::string path = fmt::format("/v1/jobs/{}/explain", *number);
   if (options.output == "json") return relay_answer(*client, path);
   const auto said = client->get(path);
@@ -421,31 +460,6 @@ Result<JobId> find_job(const experiment::Prepared& prepared, const ExplainOption
   return JobId{static_cast<std::uint32_t>(job - jobs.begin())};
 }
 
-/// "  if job 12 ended (8 GPUs)" for each change that would have started the job.
-std::string changes_in_words(const forecast::Constraints& found,
-                             const experiment::Prepared& prepared, JobId job) {
-  std::string made;
-  for (const forecast::Constraint& each : found.singles) {
-    made += fmt::format("  {}\n", forecast::in_words(each, prepared, job));
-  }
-  for (const auto& [first, second] : found.pairs) {
-    made += fmt::format("  {} and {}\n", forecast::in_words(first, prepared, job),
-                        forecast::in_words(second, prepared, job));
-  }
-  return made;
-}
-
-nlohmann::ordered_json changes_json(const forecast::Constraints& found,
-                                    const experiment::Prepared& prepared, JobId job) {
-  nlohmann::ordered_json made = nlohmann::ordered_json::array();
-  const auto words = [&](const forecast::Constraint& each) {
-    return forecast::in_words(each, prepared, job);
-  };
-  for (const forecast::Constraint& each : found.singles) made.push_back({words(each)});
-  for (const auto& [first, second] : found.pairs) made.push_back({words(first), words(second)});
-  return made;
-}
-
 /// What would have started a job when it began to wait.
 Result<int> what_if(const ExplainOptions& options) {
   auto prepared = prepare_again(options.run);
@@ -460,15 +474,17 @@ Result<int> what_if(const ExplainOptions& options) {
     if (!options.policy.empty() && policy != options.policy) continue;
     const auto found = forecast::find_constraints(*prepared, run, *job);
     if (!found) return tl::unexpected(found.error());
+    const Changes changes = forecast::in_words(*found, prepared->trace, *job, [&](JobId other) {
+      return prepared->trace.id(prepared->trace.jobs[index(other)].id);
+    });
     all.push_back({{"job_id", options.job}, {"policy", policy}});
     if (found->at != kNoTime) {
       all.back()["at_s"] = seconds(found->at);
       all.back()["starts_now"] = found->starts_now;
-      all.back()["changes"] = changes_json(*found, *prepared, *job);
+      all.back()["changes"] = changes;
     }
     if (found->never) all.back()["never"] = policy::to_string(*found->never, "");
     if (options.output == "json") continue;
-    const std::string said = changes_in_words(*found, *prepared, *job);
     std::string made;
     if (found->never) {
       made += fmt::format("job {} under {}: {}\n", options.job, policy,
@@ -479,13 +495,13 @@ Result<int> what_if(const ExplainOptions& options) {
       made += fmt::format(
           "job {} under {} began to wait {}, and starts when the policy decides again\n",
           options.job, policy, text::moment(found->at));
-    } else if (said.empty()) {
+    } else if (changes.empty()) {
       made += fmt::format(
           "job {} under {} began to wait {}; no one or two changes would have started it\n",
           options.job, policy, text::moment(found->at));
     } else {
       made += fmt::format("job {} under {} began to wait {}. It would have started then\n{}",
-                          options.job, policy, text::moment(found->at), said);
+                          options.job, policy, text::moment(found->at), changes_in_lines(changes));
     }
     const bool is_slurm =
         prepared->runs[run].site != nullptr &&
@@ -535,10 +551,6 @@ Result<int> explain(const ExplainOptions& options) {
       return fail(Code::usage, fmt::format("no job is given for run {}", options.run), {},
                   "use almanac explain RUN JOB; for a job of the service give its number alone");
     }
-    if (options.what_if) {
-      return fail(Code::usage, "--what-if requires a run and its job", {},
-                  "use almanac explain RUN JOB --what-if");
-    }
     return explain_live(options);
   }
   if (options.what_if) return what_if(options);
@@ -565,11 +577,13 @@ void register_explain(Program& program) {
   command.add_flag(
       "--replay", options->replay,
       "Simulate again for exact reasons, the forecast at submission and speeds; needs the job log");
-  command.add_flag("--what-if", options->what_if,
-                   "Name each change, or pair of changes, that would have started the job of a run "
-                   "when it began to wait");
+  command.add_flag(
+      "--what-if", options->what_if,
+      "Name each change, or pair of changes, that would start the job now, or the job of "
+      "a run when it began to wait");
   options->service.add_to(command);
   add_example(command, "almanac explain 17");
+  add_example(command, "almanac explain 17 --what-if");
   add_example(command, "almanac explain team-a/job-train-1a2b3");
   add_example(command, "almanac explain out/run 1492 --policy easy");
   add_example(command, "almanac explain out/run 1492 --what-if");

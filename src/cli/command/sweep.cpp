@@ -245,7 +245,7 @@ Result<int> search_front(const SweepOptions& options, experiment::Experiment exp
   play[1] = "simulate";
   play.push_back("--policy=" + front.tried[front.knee.value_or(front.members.front())].policy);
   const figure::Listing rows = report::front_rows(front, *objectives);
-  fmt::print("{} tried{}. Pareto front: {}.\n{}\n{}\n{}\n\n{}\n",
+  fmt::print("{} tried{}. Pareto front: {}.\n{}\n{}\n{}\n\n{}\n{}",
              text::counted(front.tried.size(), "policy", "policies"),
              front.is_exhausted ? "" : " (--budget N tries more)",
              text::counted(front.members.size(), "policy", "policies"),
@@ -255,7 +255,8 @@ Result<int> search_front(const SweepOptions& options, experiment::Experiment exp
                                100 * experiment::kAlike),
              rows.table(table_form()),
              fmt::join(text::wrap(report::knee_in_words(front, *objectives), kLine), "\n"),
-             report::shown_command(play));
+             report::shown_command(play),
+             rows.size() > 1 ? "Every row is this command with its own policy.\n" : "");
   if (!options.out.empty()) {
     const auto document =
         report::front_document(options.experiment.trace.path, front, *objectives, command);
@@ -463,6 +464,7 @@ void register_sweep(Program& program) {
       program.command(Purpose::simulate, "sweep", "Simulate policies at many loads and seeds");
   const auto options = std::make_shared<SweepOptions>();
   options->experiment.add_to(command);
+  options->experiment.add_signals_to(command);
   command
       .add_option("--load", options->loads,
                   "Factors on the arrival rate: 0.8,1,1.2, or 0.8..1.2 in steps of 0.1")

@@ -15,8 +15,10 @@
 /// With `lengths=done`, run times are not estimated: a job is believed to have as much work left as
 /// it has done, so new jobs count as short ones, and GPUs are given out again every `review_s`.
 ///
-/// Source   Hwang et al., NSDI'21 (AFS-L), section 4. Unknown lengths are after the idea of its
-///          AFS-P; the rule for them is ours, as most jobs that have run long run longer still.
+/// Source   Hwang et al., NSDI'21 (AFS-L), section 4. The text of its AFS-P, for unknown lengths,
+///          was not available, only that jobs share the processors at first. So do they here: of
+///          jobs without GPUs, the one that has done least is next. The rest of the rule is ours,
+///          as most jobs that have run long run longer still.
 /// Differs  The paper assumes equal GPUs that never slow a job; its public code gives out all GPUs,
 ///          even at a loss. Here a step of several GPUs counts by its mean gain per GPU. Jobs whose
 ///          number of GPUs changes restart at the cost that the run defines.
