@@ -22,6 +22,7 @@
 #include "experiment/run_notes.h"
 #include "experiment/shares_of_cluster.h"
 #include "experiment/site_of_log.h"
+#include "experiment/warm_up.h"
 #include "faults/model_file.h"
 #include "kueue/logged_jobs.h"
 #include "kueue/read.h"
@@ -33,7 +34,6 @@
 #include "slurmctld/jobs/logged_jobs.h"
 #include "table/digest.h"
 #include "text/datetime.h"
-#include "text/duration.h"
 #include "text/human.h"
 
 namespace almanac::experiment {
@@ -525,19 +525,6 @@ Result<void> check_policies(const Prepared& made) {
   return {};
 }
 
-/// Fails if no job is submitted after the warm-up: averages would have no job.
-Result<void> check_warm_up(const Prepared& made) {
-  const auto& jobs = made.trace.jobs;
-  const Duration span = jobs.back().request.submit - jobs.front().request.submit;
-  if (made.experiment.warm_up <= span) return {};
-  return fail(
-      Code::usage,
-      fmt::format("--warm-up leaves out every job: the last one is submitted {} after the "
-                  "first, and the warm-up is {}",
-                  text::format_duration(span), text::format_duration(made.experiment.warm_up)),
-      {}, "give a shorter --warm-up");
-}
-
 }  // namespace
 
 Result<Prepared> prepare(const Experiment& experiment) {
@@ -587,7 +574,8 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace, clust
   if (const auto read = read_incidents(made); !read) return tl::unexpected(read.error());
   if (const auto read = read_failures(made); !read) return tl::unexpected(read.error());
   scale_load(made.trace, experiment.load);
-  if (const auto fine = check_warm_up(made); !fine) return tl::unexpected(fine.error());
+  if (const auto fine = check_warm_up(experiment.warm_up, made.trace); !fine)
+    return tl::unexpected(fine.error());
   if (const auto read = read_applications(experiment.elastic, made); !read) {
     return tl::unexpected(read.error());
   }
