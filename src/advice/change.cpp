@@ -38,10 +38,11 @@ std::int64_t longer_than(Duration most, const site::Partition& partition, const 
   for (std::size_t at = 0; at < play.size(); ++at) {
     const trace::Request& request = play.request(at);
     const NameId own = request.partition != kNoName ? request.partition : request.vc;
-    const auto names = cluster::split_list(std::string(play.log().names[own]));
-    const bool is_in = own == kNoName
-                           ? partition.is_default
-                           : std::find(names.begin(), names.end(), partition.name) != names.end();
+    bool is_in = partition.is_default;
+    if (own != kNoName) {
+      const auto names = cluster::split_list(play.log().names[own]);
+      is_in = std::find(names.begin(), names.end(), partition.name) != names.end();
+    }
     if (is_in && request.time_limit != kNoDuration && request.time_limit > most) ++jobs;
   }
   return jobs;
