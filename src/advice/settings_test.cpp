@@ -110,7 +110,7 @@ TEST(Settings, RefuseWhatNobodyKnows) {
   EXPECT_THAT(refused("partition.cpu.MaxTime=1-0"), HasSubstr("no partition is called \"cpu\""));
   EXPECT_THAT(refused("PriorityWeightAge"), HasSubstr("PriorityWeightAge has no value"));
   EXPECT_THAT(refused("PriorityWeightAge=lots"), HasSubstr("must be a whole number"));
-  for (const char* const value : {"-1", "-5", "4294967296", "99999999999", "1.5", "5K"}) {
+  for (const char* const value : {"-1", "-5", "4294967296", "99999999999", "1.5", "5M"}) {
     EXPECT_THAT(refused(std::string("PriorityWeightAge=") + value),
                 HasSubstr("PriorityWeightAge must be a whole number from 0 to 4294967295"));
   }

@@ -411,13 +411,15 @@ TEST_F(SiteFolder, NotesNameTheFileThatHasTheSetting) {
                               HasSubstr("did you mean PriorityWeightAge?"))));
 }
 
-/// slurmctld reads weights as 32-bit numbers and does not start with others.
+/// slurmctld reads weights as 32-bit numbers.
 TEST_F(SiteFolder, RefusesWeightsThatSlurmDoesNotTake) {
-  for (const char* const value : {"-1", "-5", "4294967296", "0.5"}) {
+  for (const char* const value : {"-1", "-5", "4294967296", "0.5", "5M", "4194304K"}) {
     folder_.write("slurm.conf", std::string("NodeName=n1\nPriorityWeightQOS=") + value + "\n");
     EXPECT_THAT(error("slurm.conf"), HasSubstr("slurm.conf:2: PriorityWeightQOS must be a whole "
                                                "number from 0 to 4294967295"));
   }
+  folder_.write("slurm.conf", "NodeName=n1\nPriorityWeightQOS=5K\n");
+  EXPECT_EQ(read(folder_ / "slurm.conf").config.priority.weight_qos, 5120U);
   folder_.write("slurm.conf", "NodeName=n1\nPriorityWeightQOS=UNLIMITED\n");
   EXPECT_EQ(read(folder_ / "slurm.conf").config.priority.weight_qos, 4294967295U);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -118,11 +119,14 @@ std::int64_t whole_up_to(const Record& record, const std::string& key, std::int6
   if (text.empty()) return missing;
   const std::string lower = in_lower_case(text);
   if (lower == "unlimited" || lower == "infinite") return most;
-  const auto value = text::parse_whole(text);
-  if (!value || *value < 0 || *value > most) {
+  constexpr std::int64_t kMostOf16Bits = 65535;
+  const bool is_in_k = most > kMostOf16Bits && lower.ends_with('k');
+  const std::int64_t factor = is_in_k ? 1024 : 1;
+  const auto value = text::parse_whole(std::string_view(text).substr(0, text.size() - is_in_k));
+  if (!value || *value < 0 || *value > most / factor) {
     refuse(record, key, fmt::format("a whole number from 0 to {}", most));
   }
-  return *value;
+  return *value * factor;
 }
 
 std::int64_t limit(const Record& record, const std::string& key) {

@@ -42,8 +42,9 @@ bool truth(const Record& record, const std::string& key, bool missing = false);
 std::int64_t whole(const Record& record, const std::string& key, std::int64_t missing);
 /// Returns the same as an int; larger numbers are its largest.
 int whole_int(const Record& record, const std::string& key, int missing);
-/// Returns a whole number from 0 to `most`; `missing` for none. UNLIMITED and INFINITE are `most`,
-/// as slurmctld reads them; "-1" and suffixes are refused, as it does.
+/// Returns a whole number from 0 to `most`; `missing` for none. As in slurmctld's src/common/
+/// parse_value.c, UNLIMITED and INFINITE are `most`, a number of more than 16 bits may end with K
+/// (1024), and "-1" and other suffixes are refused.
 std::int64_t whole_up_to(const Record& record, const std::string& key, std::int64_t missing,
                          std::int64_t most);
 /// Returns a whole number, which may be "-1" or UNLIMITED for none: `kNoLimit`.
