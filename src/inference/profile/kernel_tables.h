@@ -32,8 +32,8 @@ std::string find_kernel_tables(const std::string& path);
 ///
 /// Layers with latent attention (MLA) of DeepSeek-V3's sizes take the time of the whole block. As
 /// in AIConfigurator their experts are those of power_law_1.01, shared experts cost nothing in a
-/// step without prompts if the others take longer, and GPUs exchange four sums, two more than in
-/// other layers and in vLLM's program.
+/// step without prompts if the others take longer, and with experts GPUs exchange four sums, two
+/// more than in other layers and in vLLM's program.
 ///
 /// Source   AIConfigurator 0.11, sdk/perf_interp and sdk/operations.
 /// Differs  Prompts of one step share the batch that their number makes. Beyond a table, times grow

@@ -57,7 +57,9 @@ bool is_default_memory(const NodeRequest& ask, const trace::Request& request) {
     return std::int64_t{ask.memory_per_cpu_mb} * ask.least_cpus() <= held_mb &&
            held_mb <= std::int64_t{ask.memory_per_cpu_mb} * most_cpus;
   }
-  if (ask.memory_per_task_mb > 0) return held_mb == ask.memory_per_task_mb * ask.tasks;
+  if (ask.memory_per_task_mb > 0) {
+    return held_mb == std::int64_t{ask.memory_per_task_mb} * ask.tasks;
+  }
   return ask.memory_per_node_mb > 0 &&
          held_mb == std::int64_t{ask.memory_per_node_mb} * std::max(1, request.nodes);
 }
