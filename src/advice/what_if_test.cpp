@@ -58,14 +58,17 @@ trace::Trace wide_and_narrow(Duration waited) {
   return log;
 }
 
-Result<Advice> advise_on(const std::string& change, Duration waited = 1h) {
+Result<Advice> advise_on(const std::string& change, trace::Trace log) {
   const auto site = two_nodes();
   const auto cluster = site::cluster_of(*site, "site");
   if (!cluster) return tl::unexpected(cluster.error());
   auto settings = parse_settings(change, *site);
   if (!settings) return tl::unexpected(settings.error());
-  return advise(wide_and_narrow(waited), *cluster,
+  return advise(std::move(log), *cluster,
                 {.what_if = std::move(*settings), .conditions = {.site = site, .seed = 1}});
+}
+Result<Advice> advise_on(const std::string& change, Duration waited = 1h) {
+  return advise_on(change, wide_and_narrow(waited));
 }
 
 TEST(WhatIf, SaysWhichJobsWouldNeverStartAndComparesTheOthers) {
@@ -119,6 +122,17 @@ TEST(WhatIf, SaysThatLimitsAboveMaxTimeAreCapped) {
   EXPECT_EQ(advice->what_if->never, 0);
   EXPECT_THAT(advice->recommendation, HasSubstr("16 jobs asked for more time. Their limits count "
                                                 "as the new MaxTime here"));
+}
+
+/// Jobs that name no partition are those of the default one, and a job may name several.
+TEST(WhatIf, CountsJobsThatMayRunInThePartition) {
+  trace::Trace log = wide_and_narrow(1h);
+  const NameId both = log.names.intern("other,gpu");
+  for (trace::Job& each : log.jobs) each.request.partition = each.request.vc = kNoName;
+  log.jobs.front().request.partition = both;
+  const auto advice = advise_on("partition.gpu.MaxTime=90", std::move(log));
+  ASSERT_TRUE(advice) << to_string(advice.error());
+  EXPECT_THAT(advice->recommendation, HasSubstr("16 jobs asked for more time."));
 }
 
 TEST(WhatIf, LeavesOutSettingsThatStayAsTheyAre) {
