@@ -270,6 +270,9 @@ TEST_F(RefusedCommand, APolicyThatReadsSignalsIsOnlyForSimulations) {
   EXPECT_THAT(out, HasSubstr("Only for simulations: policy gaia reads signals"));
   EXPECT_THAT(out, Not(HasSubstr("In live use")));
   EXPECT_THAT(run_program({"policy", "describe", "fifo"}).out, HasSubstr("In live use"));
+  EXPECT_THAT(run_program({"policy", "describe", "fifo+follow_load"}).out,
+              Not(HasSubstr("Only for simulations")))
+      << "a Slurm cluster can power nodes down";
 }
 
 }  // namespace
