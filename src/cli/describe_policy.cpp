@@ -15,6 +15,7 @@
 #include "policy/kit/age_cap.h"
 #include "policy/registry.h"
 #include "service/policies.h"
+#include "steer/policies.h"
 #include "text/wrap.h"
 
 namespace almanac::cli {
@@ -118,9 +119,10 @@ void print_policy(const policy::Composition& composition) {
   }
   for (const std::string& each : policy::sentences_of(composition)) print_comment(each);
   const auto live = service::compose(composition.name);
-  const bool is_refused = !live && live.error().code == Code::unsupported;
-  print_comment(is_refused ? fmt::format("Only for simulations: {}.", live.error().message)
-                           : policy::age_cap_sentence(policy::kAgeCap));
+  const bool is_simulated_only =
+      !live && live.error().code == Code::unsupported && !steer::compose(composition.name);
+  print_comment(is_simulated_only ? fmt::format("Only for simulations: {}.", live.error().message)
+                                  : policy::age_cap_sentence(policy::kAgeCap));
   for (const Part& part : parts_named(composition.name)) {
     fmt::print("# {0} also names a part of policies, the {1} {0}: almanac policy describe +{0}\n",
                composition.name, part.slot.name());

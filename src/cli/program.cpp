@@ -71,7 +71,7 @@ Exit exit_status(Code code) {
 }
 
 Exit exit_status(const Error& error) {
-  // A service refuses with the same code what it does not support (serve/client.cpp).
+  // The client of a service reports what the service does not support as usage (serve/client.cpp).
   if (error.code == Code::unsupported && error.where.file.empty()) return kUsage;
   const bool is_of_output =
       error.code == Code::unavailable && !error.where.file.empty() &&

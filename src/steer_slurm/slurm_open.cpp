@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "service/inquest.h"
+#include "service/log.h"
 #include "service/policies.h"
 #include "service/store_owner.h"
 #include "steer/lever_registry.h"
@@ -79,6 +80,13 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(steer::Config config,
   if (!chosen) {
     return tl::unexpected(config.policy_is_told ? chosen.error()
                                                 : service::of_kept_policy(chosen.error()));
+  }
+  if (!config.shadow.empty()) {
+    if (const auto shadow = steer::compose(config.shadow); !shadow) {
+      service::log_warning(fmt::format(
+          "the shadow policy is left out: {}; almanac policy set --shadow sets another one",
+          shadow.error().message));
+    }
   }
   auto decider = steer::decider_for(std::move(*chosen), *store, config);
   if (!decider) return tl::unexpected(decider.error());

@@ -61,8 +61,9 @@ TEST_F(AdviseSiteCommand, SimulatesOneChange) {
 }
 
 TEST_F(AdviseSiteCommand, RefusesSettingsThatNobodyKnows) {
-  EXPECT_EQ(advise({"--what-if", ""}).status, 2);
-  EXPECT_THAT(advise({"--what-if", ""}).err, HasSubstr("--what-if names no change"));
+  const ProgramRun none = advise({"--what-if", ""});
+  EXPECT_EQ(none.status, 2);
+  EXPECT_THAT(none.err, HasSubstr("--what-if must not be empty"));
   const ProgramRun done = advise({"--what-if", "PriorityWeightAgee=0"});
   EXPECT_EQ(done.status, 2);
   EXPECT_THAT(done.err, HasSubstr("did you mean PriorityWeightAge?"));

@@ -246,6 +246,13 @@ TEST_F(RefusedCommand, OptionsThatWouldHaveNoEffect) {
   EXPECT_EQ(run_program({"simulate", jobs, "--cluster", "1x8", "--warm-up", "3600"}).status, 0);
   EXPECT_THAT(refusal({"--policy", "oasis:600:5:1"}),
               HasSubstr("least (5) must not be greater than most (1)"));
+  for (const char* const only_of_runs : {"--replay", "--policy=fifo"}) {
+    const ProgramRun explain = run_program({"explain", "17", only_of_runs});
+    EXPECT_EQ(explain.status, 2) << explain.err;
+    EXPECT_THAT(explain.err, HasSubstr("requires a run and its job")) << only_of_runs;
+  }
+  EXPECT_THAT(run_program({"explain", "out", "17", "--what-if", "--replay"}).err,
+              HasSubstr("cannot be used with"));
 }
 
 TEST_F(RefusedCommand, JobsThatCannotBeInTime) {
@@ -270,6 +277,9 @@ TEST_F(RefusedCommand, APolicyThatReadsSignalsIsOnlyForSimulations) {
   EXPECT_THAT(out, HasSubstr("Only for simulations: policy gaia reads signals"));
   EXPECT_THAT(out, Not(HasSubstr("In live use")));
   EXPECT_THAT(run_program({"policy", "describe", "fifo"}).out, HasSubstr("In live use"));
+  EXPECT_THAT(run_program({"policy", "describe", "fifo+follow_load"}).out,
+              Not(HasSubstr("Only for simulations")))
+      << "a Slurm cluster can power nodes down";
 }
 
 }  // namespace

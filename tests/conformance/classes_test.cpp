@@ -3,7 +3,6 @@
 /// \file
 /// Jobs that must not be stopped, and jobs of several priority tiers, under every policy.
 #include <algorithm>
-#include <cctype>
 #include <set>
 #include <string>
 #include <vector>

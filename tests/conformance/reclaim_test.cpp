@@ -2,7 +2,6 @@
 
 /// \file
 /// Kept jobs that stop others, under every policy: replicas of services in a simulation.
-#include <cctype>
 #include <memory>
 #include <string>
 #include <utility>

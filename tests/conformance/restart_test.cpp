@@ -5,7 +5,6 @@
 /// jobs must end under every policy. A policy that stops a job sooner than its run pays for the
 /// restart stops it again and again, and a simulation of it never ends.
 #include <algorithm>
-#include <cctype>
 #include <string>
 #include <vector>
 

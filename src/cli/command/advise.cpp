@@ -384,15 +384,13 @@ void register_advise(Program& program) {
       ->type_name("LIST")
       ->capture_default_str()
       ->group(heading(Group::policies));
-  const CLI::Option* const what_if =
-      command
-          .add_option(
-              "--what-if", options->what_if,
-              "Settings of the site of --cluster to change together, instead of comparing "
-              "policies: keys of slurm.conf, words of SchedulerParameters, qos.NAME.LIMIT and "
-              "partition.NAME.LIMIT, each =VALUE; with --queues or --kube QUEUE.FIELD=VALUE")
-          ->type_name("LIST")
-          ->group(heading(Group::policies));
+  command
+      .add_option("--what-if", options->what_if,
+                  "Settings of the site of --cluster to change together, instead of comparing "
+                  "policies: keys of slurm.conf, words of SchedulerParameters, qos.NAME.LIMIT and "
+                  "partition.NAME.LIMIT, each =VALUE; with --queues or --kube QUEUE.FIELD=VALUE")
+      ->type_name("LIST")
+      ->group(heading(Group::policies));
   command
       .add_option("--out", options->out, "Directory for a report: one HTML page and its numbers")
       ->type_name("DIR")
@@ -414,12 +412,7 @@ void register_advise(Program& program) {
               "almanac advise jobs.csv --queues queues.json --what-if team-a.nominalQuota=16");
   add_example(command, "almanac advise jobs.csv --kube --what-if team-a.nominalQuota=16");
   add_example(command, "almanac advise venus.csv.zst --policy qssf,sjf+easy:1 -o json");
-  program.on(command, [options, what_if, &program]() -> Result<int> {
-    if (what_if->count() > 0 && options->what_if.empty()) {
-      return fail(Code::usage, "--what-if names no change", {}, "write --what-if NAME=VALUE");
-    }
-    return advise(*options, program.command_line);
-  });
+  program.on(command, [options, &program] { return advise(*options, program.command_line); });
 }
 
 }  // namespace almanac::cli

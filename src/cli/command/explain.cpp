@@ -551,6 +551,12 @@ Result<int> explain(const ExplainOptions& options) {
       return fail(Code::usage, fmt::format("no job is given for run {}", options.run), {},
                   "use almanac explain RUN JOB; for a job of the service give its number alone");
     }
+    if (options.replay || !options.policy.empty()) {
+      return fail(
+          Code::usage,
+          fmt::format("{} requires a run and its job", options.replay ? "--replay" : "--policy"),
+          {}, "use almanac explain RUN JOB");
+    }
     return explain_live(options);
   }
   if (options.what_if) return what_if(options);
@@ -574,13 +580,14 @@ void register_explain(Program& program) {
       ->type_name("FORM")
       ->check(one_of({"table", "json"}))
       ->capture_default_str();
-  command.add_flag(
+  CLI::Option* const replays = command.add_flag(
       "--replay", options->replay,
       "Simulate again for exact reasons, the forecast at submission and speeds; needs the job log");
-  command.add_flag(
-      "--what-if", options->what_if,
-      "Name each change, or pair of changes, that would start the job now, or the job of "
-      "a run when it began to wait");
+  command
+      .add_flag("--what-if", options->what_if,
+                "Name each change, or pair of changes, that would start the job now, or the job of "
+                "a run when it began to wait")
+      ->excludes(replays);
   options->service.add_to(command);
   add_example(command, "almanac explain 17");
   add_example(command, "almanac explain 17 --what-if");
