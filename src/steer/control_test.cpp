@@ -14,7 +14,7 @@ namespace {
 TEST(SwitchesTest, LoseNothingWhenTwoChangeThemAtOnce) {
   const TemporaryFolder folder;
   const std::string state = folder / ".";
-  constexpr int kTimes = 200;
+  constexpr int kTimes = 40;
   const auto turns = [&](const std::string& lever) {
     for (int time = 0; time < kTimes; ++time) {
       const Switch how = time % 2 == 0 ? Switch::on : Switch::dry;
