@@ -231,7 +231,8 @@ TEST_F(Config, TheAgentTakesItsSection) {
   EXPECT_EQ(daemon, "head:8318");
   ASSERT_TRUE(made.read(file("wrong.toml", "[agent]\ndaemon = \"head\"\n")));
   EXPECT_THAT(to_string(made.check(app).error()),
-              HasSubstr("wrong.toml:2:10: agent.daemon must be HOST:PORT, found \"head\""));
+              HasSubstr("wrong.toml:2:10: agent.daemon must be HOST:PORT, with a PORT from 0 to "
+                        "65535, found \"head\""));
 }
 
 TEST_F(Config, ServeTakesTheSettingsOfItsEngine) {

@@ -375,7 +375,7 @@ Result<int> what_if_now(serve::Client& client, const std::string& number,
   if (found->starts_now) {
     made = fmt::format("job {} starts when the policy decides again\n", number);
   } else if (found->changes.empty()) {
-    made = fmt::format("no one or two changes would start job {} now\n", number);
+    made = fmt::format("no change that was tried would start job {} now\n", number);
   } else {
     made = fmt::format("job {} would start now\n{}", number, changes_in_lines(found->changes));
   }
@@ -497,7 +497,7 @@ Result<int> what_if(const ExplainOptions& options) {
           options.job, policy, text::moment(found->at));
     } else if (changes.empty()) {
       made += fmt::format(
-          "job {} under {} began to wait {}; no one or two changes would have started it\n",
+          "job {} under {} began to wait {}; no change that was tried would have started it\n",
           options.job, policy, text::moment(found->at));
     } else {
       made += fmt::format("job {} under {} began to wait {}. It would have started then\n{}",

@@ -315,7 +315,7 @@ Result<int> deploy(const DeployOptions& options) {
   const double end_s = arrivals->empty() ? 0 : arrivals->back().at_ms / 1000;
   if (options.replan_s > 0 && options.replan_s >= end_s) {
     return fail(Code::usage,
-                fmt::format("--replan: expected less than the length of the replay ({:.6g} s), "
+                fmt::format("--replan: expected less than the length of the replay ({:.0f} s), "
                             "found {:.6g} s",
                             end_s, options.replan_s),
                 {},

@@ -209,17 +209,28 @@ Result<experiment::SweepPlan> plan_of(const SweepOptions& options,
 }
 
 /// The policies that a search starts from: those that are named, or all that have something to do
-/// in the log, without those that know true run times.
+/// in the log, without those that know true run times. Prints the notes of the first point, and
+/// which policies are left out.
 Result<std::vector<std::string>> first_policies(const experiment::SweepPlan& plan) {
   const auto prepared = plan.prepare(plan.loads.front(), plan.seeds.front());
   if (!prepared) return tl::unexpected(prepared.error());
+  for (const std::string& text : prepared->notes) note(text);
   std::vector<std::string> made;
+  std::vector<std::string> oracles;
   for (const experiment::Prepared::Run& run : prepared->runs) {
     const policy::TraitSet traits = policy::registry().traits(run.composition);
-    if (!traits.has(policy::Trait::told_truth)) made.push_back(run.composition.name);
+    (traits.has(policy::Trait::told_truth) ? oracles : made).push_back(run.composition.name);
   }
   if (made.empty()) {
-    return fail(Code::usage, "every policy named knows true run times, which no cluster does");
+    return fail(Code::usage, "every policy named knows true run times, which no cluster does", {},
+                fmt::format("with predictions: --policy {}+history", oracles.front()));
+  }
+  if (!oracles.empty()) {
+    constexpr std::size_t kNamed = 5;
+    note(fmt::format("left out {}: true run times are known to them, and to no cluster",
+                     oracles.size() <= kNamed
+                         ? fmt::format("{}", fmt::join(oracles, ", "))
+                         : text::counted(oracles.size(), "policy", "policies")));
   }
   return made;
 }
