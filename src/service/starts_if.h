@@ -15,7 +15,7 @@ struct StartsIf {
   Time at{};                ///< The present to which the answer refers.
   bool starts_now = false;  ///< The policy starts it when it decides again.
   /// Each starts the job: one change, or two together, in words such as "if job 12 ended (8 GPUs)".
-  /// Empty if no change does, nor a pair that is tried (forecast/constraints.h).
+  /// Empty if no one or two changes do.
   std::vector<std::vector<std::string>> changes{};
 
   bool operator==(const StartsIf&) const = default;
