@@ -130,6 +130,14 @@ TEST_F(SweepParts, SumCarbonOverASignal) {
   EXPECT_NEAR(carbon_at("300") / low, 3, 1e-6);
 }
 
+TEST_F(SweepParts, SearchForAFrontNamesPoliciesThatItLeavesOut) {
+  const ProgramRun search = run_program({"sweep", trace_, "--cluster", "2x8", "--pareto",
+                                         "wait,worst_user", "--policy", "fifo,srtf", "--budget",
+                                         "1"});
+  EXPECT_EQ(search.status, 0) << search.err;
+  EXPECT_THAT(search.err, HasSubstr("left out srtf: true run times are known to them"));
+}
+
 TEST_F(SweepParts, AreRefusedWhereTheyMakeNoSense) {
   for (const char* const number : {"0/3", "4/3", "1", "a/b", "1/0", "/", "1/10"}) {
     EXPECT_EQ(sweep({"--part", number}).status, 2) << number;
