@@ -36,7 +36,8 @@ void note_unpriced(const cluster::Incidents& incidents, const cluster::Cluster& 
     if (sim::is_gpu_rent(name)) priced.insert(name.substr(name.find('/') + 1));
   }
   if (priced.empty()) return;
-  for (const cluster::NodeClass& each : cluster.classes) {
+  for (const cluster::Node& node : cluster.nodes) {
+    const cluster::NodeClass& each = cluster.classes[node.node_class];
     if (each.gpus > 0 && !priced.contains(each.gpu_type)) unpriced.insert(each.gpu_type);
   }
   for (const std::string& type : unpriced) {

@@ -122,7 +122,9 @@ double first_number(const std::string& csv, const std::string& name) {
 TEST_F(SweepParts, SumCarbonOverASignal) {
   const auto carbon_at = [&](const std::string& grams) {
     const std::string file = folder_.write("carbon.csv", "time,value\n0," + grams + "\n");
-    EXPECT_EQ(sweep({"--signal", "carbon=" + file}).status, 0);
+    const ProgramRun swept = run_program({"sweep", trace_, "--cluster", cluster_, "--policy",
+                                          "fifo,sjf", "--out", out_, "--signal", "carbon=" + file});
+    EXPECT_EQ(swept.status, 0) << swept.err;
     return first_number(content(out_), "jobs_kg_co2");
   };
   const double low = carbon_at("100");
@@ -131,9 +133,9 @@ TEST_F(SweepParts, SumCarbonOverASignal) {
 }
 
 TEST_F(SweepParts, SearchForAFrontNamesPoliciesThatItLeavesOut) {
-  const ProgramRun search = run_program({"sweep", trace_, "--cluster", "2x8", "--pareto",
-                                         "wait,worst_user", "--policy", "fifo,srtf", "--budget",
-                                         "1"});
+  const ProgramRun search =
+      run_program({"sweep", trace_, "--cluster", "2x8", "--pareto", "wait,worst_user", "--policy",
+                   "fifo,srtf", "--budget", "1"});
   EXPECT_EQ(search.status, 0) << search.err;
   EXPECT_THAT(search.err, HasSubstr("left out srtf: true run times are known to them"));
 }

@@ -74,7 +74,7 @@ TEST_F(Box, FollowsSeveralInSeveralWays) {
   asked.after_ok = {good};
   asked.after_not_ok = {bad};
   const JobNumber both = submit(asked);
-  asked.after_not_ok = {good};
+  asked.after_not_ok = {submit(shell("true"))};
   const JobNumber in_vain = submit(asked);
   EXPECT_TRUE(comes_to(both, JobState::completed));
   EXPECT_TRUE(comes_to(in_vain, JobState::cancelled));
