@@ -15,7 +15,6 @@ namespace {
 
 using store::JobNumber;
 using testing::Contains;
-using testing::HasSubstr;
 using trace::JobState;
 
 class LostOutput : public Box {
@@ -46,8 +45,11 @@ TEST_F(LostOutput, IsSaidOfARunningJobAndOfOneThatHasEnded) {
   ASSERT_TRUE(comes_to(job, JobState::completed));
   EXPECT_EQ(look(job).lost_output, 5);
   EXPECT_THAT(explained(job), Contains("its log lacks 5 bytes of output"));
-  const auto notes = service_->store().notes(job).value();
-  EXPECT_THAT(notes.back().detail, HasSubstr("COMPLETED; 5 bytes of output lost"));
+  EXPECT_TRUE(eventually([&] {
+    const auto notes = service_->store().notes(job);
+    return notes &&
+           notes->back().detail.find("COMPLETED; 5 bytes of output lost") != std::string::npos;
+  })) << "in the record, which is written after the state is known";
   end();
   begin();
   EXPECT_EQ(look(job).lost_output, 5) << "after a restart";
