@@ -148,7 +148,7 @@ TEST(WhatIf, SaysThatNothingIsKnownOfShares) {
   const auto advice = advise_on("PriorityWeightFairshare=20000");
   ASSERT_TRUE(advice) << to_string(advice.error());
   EXPECT_THAT(advice->recommendation,
-              HasSubstr("With each user counted equally (root mean square), waits are as long as "
+              HasSubstr("With each user counted equally (quadratic mean), waits are as long as "
                         "today. No user and no class of jobs would wait "
                         "noticeably longer. The site's files have no associations, so no shares "
                         "are known, and PriorityWeightFairshare cannot change anything here."));

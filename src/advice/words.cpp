@@ -101,7 +101,7 @@ std::string effect_in_words(const Change& change) {
   if (!made.empty()) made += fmt::format("Of the other {}, the ", counted(change.jobs, "job"));
   made += fmt::format(
       "mean wait {} instead of {} (p90 {} instead of {}). With each user counted "
-      "equally (root mean square), waits are {}. {}",
+      "equally (quadratic mean), waits are {}. {}",
       human_time(change.after.avg_wait_s), human_time(change.before.avg_wait_s),
       human_time(change.after.p90_wait_s), human_time(change.before.p90_wait_s),
       in_words(change.users), losers_in_words(change));
