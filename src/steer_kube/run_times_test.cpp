@@ -104,6 +104,9 @@ TEST_F(RunTimesTest, ASuccessorKnowsNoNamesOfWhatHasGone) {
 TEST_F(RunTimesTest, ASuccessorLearnsOnceFromWhatEndedWhileItLearned) {
   RunTimes former = make();
   picture_.workloads = {workload("w0"), workload("w1")};
+  for (kube::Workload& each : picture_.workloads) {
+    each.pod_sets = {{.pods = {.requests = {{"nvidia.com/gpu", 1}}}}};
+  }
   look(former);
   for (kube::Workload& each : picture_.workloads) {
     each.stage = kube::Stage::finished;
